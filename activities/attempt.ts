@@ -6,26 +6,29 @@ import { verdictOf } from './failures.ts';
 import type { WatchTurn } from './job/turn-watch.ts';
 
 export interface AttemptOptions {
-  /** Takes secrets out of what goes to the log and into failures. */
+  /** Redacts secrets in log entries and failures. */
   redact(text: string): string;
-  /** The wait after a first failure; it doubles with each further one. */
+  /** Retry delay after the first failure; doubles with each further one. */
   retryBaseMs?: number;
-  /** How long an activity runs before its first heartbeat: most end sooner and cost none. */
+  /** Time before an activity's first heartbeat. Most activities end sooner and send none. */
   firstHeartbeatMs?: number;
-  /** Tells when the turn of an activity has ended. */
+  /** Watches for the end of an activity's turn. */
   watchTurn?: WatchTurn;
-  /** Aborts when the process is about to go. */
+  /** Aborts when the process is about to shut down. */
   draining?: AbortSignal;
 }
 
 export interface AttemptScope {
-  /** The turn that the activity works for; it is stopped when that turn has ended. Null: it works for none, or has to end it. */
+  /**
+   * Turn that the activity works for; the activity is stopped when that turn ends. Null if it has no turn or has to end
+   * it.
+   */
   turn?: TurnRef | null;
-  /** Whether a process that is about to go stops it at once: nothing is lost but its time. */
+  /** Whether a shutdown stops the activity at once, because only its time is lost. */
   isRestartable?: boolean;
-  /** Whether it goes on when Temporal has lost sight of it: what it comes to is stored, and the attempt after it waits. */
+  /** Keep running after Temporal misses its heartbeat: the result is stored, and the next attempt waits for it. */
   outlivesHeartbeat?: boolean;
-  /** Counts a failure across attempts, in the database, and answers the new count. */
+  /** Counts a failure across attempts, in the database, and returns the new count. */
   countFailure(): Promise<number>;
 }
 
@@ -36,13 +39,14 @@ const heartbeatIntervalMs = 500;
 const longestBackoffMs = 60_000;
 
 /**
- * Makes the frame that every activity runs in: heartbeats, cancellation, and errors turned into typed failures with fixed
- * sentences. The error itself stays in the worker's log, because a failure travels into Temporal's history.
+ * Creates the frame that every activity runs in. It sends heartbeats, handles cancellation, and converts errors into
+ * typed failures with fixed messages. The original error stays in the worker's log, because a failure is stored in
+ * Temporal's history.
  */
 export function createAttempt(options: AttemptOptions): Attempt {
   const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
   return async (scope, work) => {
-    // what has not begun is another worker's
+    // leave work that has not started to another worker
     const { turn = null, isRestartable = false, outlivesHeartbeat = false } = scope;
     if (turn !== null && draining?.aborted === true) throw handedBack();
     const { cancellationSignal, heartbeat } = Context.current();
@@ -52,6 +56,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     const own = cancelled?.signal ?? cancellationSignal;
     const signals = [own, watch?.signal, restart?.signal].filter((signal) => signal !== undefined);
     const signal = AbortSignal.any(signals);
+    // the activity may have ended for Temporal in an earlier part that outlives its heartbeat
+    signal.throwIfAborted();
     let interval: NodeJS.Timeout | undefined;
     const first = setTimeout(() => {
       heartbeat();
@@ -69,7 +75,10 @@ export function createAttempt(options: AttemptOptions): Attempt {
     }
   };
 
-  /** Its sentence may name what a repository or a client named; message and stack travel into Temporal's history. */
+  /**
+   * Redacts a failure: its message may quote a repository or a client, and message and stack are stored in Temporal's
+   * history.
+   */
   function scrubbed(failure: ApplicationFailure): ApplicationFailure {
     failure.message = redact(failure.message);
     failure.stack = failure.stack === undefined ? undefined : redact(failure.stack);
@@ -91,19 +100,24 @@ export function createAttempt(options: AttemptOptions): Attempt {
   }
 }
 
-/** Another attempt owns the work now. Not final: should this attempt be the newest after all, its retry goes on. */
+/**
+ * Returns the failure of an attempt that another one has superseded. Retryable, in case this attempt is the newest
+ * after all.
+ */
 export function takenOver(): ApplicationFailure {
   return ApplicationFailure.retryable('Another attempt took over this step.', FailureType.Superseded);
 }
 
-/** Ends this attempt only: the next one begins at once, on a worker that stays. */
+/** Ends only this attempt; the next one starts at once on a worker that keeps running. */
 function handedBack(): ApplicationFailure {
   const message = 'The worker is shutting down and hands this back.';
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
 }
 
-/** Aborts with the activity, unless Temporal only lost sight of it: such a one ends with the process at the latest. */
+/**
+ * Aborts with the activity, unless Temporal only missed a heartbeat. In that case it aborts at shutdown at the latest.
+ */
 function whenCancelled(context: Context, draining: AbortSignal | undefined): Disposable & { signal: AbortSignal } {
   const { cancellationSignal } = context;
   const controller = new AbortController();
@@ -128,7 +142,7 @@ function whenDraining(draining: AbortSignal | undefined): Disposable & { signal:
   return { signal: controller.signal, [Symbol.dispose]: () => draining?.removeEventListener('abort', stop) };
 }
 
-/** A database that cannot count right now must not end the job. */
+/** Returns the failure count, or null: a database that is unavailable must not end the job. */
 async function countOf({ countFailure }: AttemptScope): Promise<number | null> {
   try {
     return await countFailure();

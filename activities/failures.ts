@@ -4,9 +4,10 @@ import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './forges/forge.ts';
 import { SandboxError, WorkerDiskFullError } from './sandbox/sandbox-error.ts';
-import { GitError, type GitErrorKind } from './git/git.ts';
+import { GitError, type GitErrorKind } from './git/git-error.ts';
 import { ModelCallError, verdictOfModelFailure } from './model/model-failures.ts';
 import type { Verdict } from './tools/verdict.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 type Rule = Pick<Verdict, 'category' | 'tolerated'>;
 
@@ -37,7 +38,7 @@ const forgeRules: Record<ForgeErrorKind, Rule> = {
 
 const fileSystemCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM']);
 
-/** Tells what an error means for the job. */
+/** Returns the verdict that an error means for the job. */
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof ModelCallError) return verdictOfModelFailure(error);
   if (error instanceof UnknownModelError) return rule(FailureType.ModelRefused, 0, error.message);
@@ -47,7 +48,7 @@ export function verdictOf(error: unknown): Verdict {
   }
   if (error instanceof SandboxError) return rule(FailureType.ToolFailure, 3, 'The sandbox for commands did not start.');
   if (error instanceof WorkerDiskFullError) return rule(FailureType.ToolFailure, 2, error.message);
-  // not the job's fault: it waits until the key is there
+  // not the job's fault: it waits until the key is available
   if (error instanceof SealedError) return rule(FailureType.Internal, null, error.message);
   if (isStoreDown(error)) return rule(FailureType.Internal, null, 'The database did not answer.');
   const code = codeOf(error);
@@ -59,8 +60,4 @@ export function verdictOf(error: unknown): Verdict {
 
 function rule(category: FailureType, tolerated: number | null, message: string): Verdict {
   return { category, tolerated, message, retryAfterMs: null };
-}
-
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

@@ -8,6 +8,7 @@ import type { WorkerMessageStore } from '../db/for-worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
+import type { ProjectReader } from '../db/for-worker/projects.ts';
 import type { StepStore } from '../db/for-worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
@@ -28,16 +29,18 @@ import { createConversation } from './model/conversation.ts';
 import { createGuidance } from './model/guidance.ts';
 import { createSpending } from './model/spending.ts';
 import { createTranscriptReader } from './model/read-transcript.ts';
-import { createModelActivities } from './model/model.ts';
+import { createAnswerStep } from './model/answer-step.ts';
 import { createStoreAnswer } from './model/store-answer.ts';
 import { createPublishActivities } from './publish/publish.ts';
 import { createPublisher } from './publish/publisher.ts';
 import { createOutcomeActivities } from './job/outcome.ts';
-import { createToolActivities } from './tools/tools.ts';
+import { createRunCalls } from './tools/run-calls.ts';
+import { createStepActivities } from './job/steps.ts';
 import { createTurnWatch } from './job/turn-watch.ts';
 import { createWorkspaceActivities } from './job/workspace.ts';
 
 export interface ActivityDeps extends GrantedAccessDeps {
+  projects: ProjectReader;
   jobs: WorkerJobStore;
   messages: WorkerMessageStore;
   branches: JobBranchStore;
@@ -50,24 +53,27 @@ export interface ActivityDeps extends GrantedAccessDeps {
   prices: PriceBook;
   context: JobContextStore;
   budgets: BudgetStore;
-  /** The operator's: what a project says of itself is never more. */
+  /** Operator's budget ceilings; a project's own budgets never exceed them. */
   budgetCeilings: Budgets;
   workspaces: Workspaces;
   toolset: Toolset;
   commands: Commands;
-  /** What must never be stored or leave: keys and tokens of this worker, and those of projects once they are read. */
+  /**
+   * Values that must never be stored or leave the worker: its keys and tokens, and those of projects once they are
+   * read.
+   */
   secrets: KnownSecrets;
-  /** Tells which turns have ended while activities worked on them. */
+  /** Finds turns that ended while activities were working on them. */
   idleJobs: Pick<IdleJobs, 'endedTurns'>;
-  /** Aborts when the process is about to go. */
+  /** Aborts when the process is about to shut down. */
   draining?: AbortSignal;
-  /** Waits, for tests to shorten. */
+  /** Delays that tests can shorten. */
   timing?: { retryBaseMs?: number; firstHeartbeatMs?: number; modelTimeoutMs?: number };
 }
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** The activities of jobs; each is safe to run twice. */
+/** Creates the activities of jobs; each is safe to run twice. */
 export function createActivities(deps: ActivityDeps) {
   const { timing, secrets } = deps;
   const { redact, mask: maskSecrets } = secrets;
@@ -77,7 +83,6 @@ export function createActivities(deps: ActivityDeps) {
   const access = createJobAccess({ ...deps, granted: createGrantedAccess(deps) });
   const conversation = createConversation({
     ...deps,
-    access,
     compact,
     readTranscript: createTranscriptReader(deps),
     tellGuidance: createGuidance({ ...deps, access, maskSecrets }),
@@ -100,13 +105,16 @@ export function createActivities(deps: ActivityDeps) {
   };
   return {
     ...createWorkspaceActivities(shared),
-    ...createModelActivities({
+    ...createStepActivities({
       ...shared,
-      leases: createCallLeases(deps),
-      askStep: createAskStep(shared),
-      storeAnswer: createStoreAnswer(shared),
+      answerStep: createAnswerStep({
+        ...shared,
+        leases: createCallLeases(deps),
+        askStep: createAskStep(shared),
+        storeAnswer: createStoreAnswer(shared),
+      }),
+      runCalls: createRunCalls(shared),
     }),
-    ...createToolActivities(shared),
     ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
     ...createOutcomeActivities(shared),
     ...createArchiveActivities(shared),

@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DefaultLogger, bundleWorkflowCode } from '@temporalio/worker';
 
-/** Run in a process of its own by `workflow-bundle.ts`: bundles the workflow code into the file it is given. */
+/** Bundles the workflow code into the given file. `workflow-bundle.ts` runs it in a separate process. */
 async function main(target: string, failureConverterPath: string | undefined): Promise<void> {
   const logger = new DefaultLogger('ERROR');
   const workflowsPath = join(import.meta.dirname, '../workflows/index.ts');

@@ -2,7 +2,7 @@ import { constants, enableCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import { makePrivateFolder } from '../lib/private-folder.ts';
 
-/** Of the checkout, and where that cannot be written, of the user. */
+/** Returns the cache folder of the checkout and then that of the user, for a checkout that cannot be written. */
 function foldersOf(env: NodeJS.ProcessEnv): string[] {
   const { XDG_CACHE_HOME, HOME } = env;
   const ofUser = XDG_CACHE_HOME || (HOME ? join(HOME, '.cache') : null);
@@ -10,7 +10,7 @@ function foldersOf(env: NodeJS.ProcessEnv): string[] {
   return [ofCheckout, ...(ofUser === null ? [] : [ofUser])].map((folder) => join(folder, 'docket/compiled'));
 }
 
-/** Node runs what it finds in the folder. Whether this account alone can write there. */
+/** Reports whether only this account can write to the folder. Node runs the code that it finds there. */
 function isPrivate(folder: string): boolean {
   try {
     makePrivateFolder(dirname(folder));
@@ -22,8 +22,8 @@ function isPrivate(folder: string): boolean {
 }
 
 /**
- * Has Node keep the code that this process, its threads and its children compile, and take what an earlier one kept: half of a
- * start is that. It is kept in the first folder that only this account can write, or nowhere. Never throws.
+ * Enables Node's compile cache for this process, its threads and its children. Compiling takes half of a start. The
+ * cache is in the first folder that only this account can write; without one it stays disabled. Never throws.
  */
 export function keepCompiledCode(env: NodeJS.ProcessEnv, folders: readonly string[] = foldersOf(env)): void {
   if (getCompileCacheDir() !== undefined || env['NODE_DISABLE_COMPILE_CACHE']) return;

@@ -13,7 +13,7 @@ import {
   workerDeploymentName,
 } from '../workflows/contract/messages.ts';
 
-/** How long activities that are told to end at the end of the grace may take for it. */
+/** Time that activities have to end once they are canceled at the end of the grace period. */
 const forceAfterMs = 3_000;
 
 export interface QueueWorker {
@@ -21,7 +21,7 @@ export interface QueueWorker {
   activities: object;
   /** Slots; what finds none waits in the queue, where another worker may take it. An organization alone has half of them. */
   maxConcurrentActivities?: number;
-  /** Runs the workflows, too. One worker of a process does: each has a thread for them. */
+  /** Also runs workflows. Only one worker per process does, because each needs a thread for them. */
   runsWorkflows?: boolean;
 }
 
@@ -32,38 +32,38 @@ export interface WorkerDeps {
   bundle: string;
   dataConverter?: DataConverter;
   queue: QueueWorker;
-  /** How long running activities may go on after a shutdown was asked for. */
+  /** Longest time that running activities may continue after a shutdown request. */
   shutdownGraceMs?: number;
-  /** Names the code of the workers; an execution then stays with the code it began on. Null or absent: not versioned. */
+  /** Names the workers' code; an execution then stays on the code it started on. Null or absent: not versioned. */
   buildId?: string | null;
-  /** Stand around each attempt of an activity. */
+  /** Wrap each attempt of an activity. */
   interceptors?: ActivityInterceptorsFactory[];
   /** Creates the worker; tests run workflows in their own thread. */
   workers?: Pick<typeof Worker, 'create'>;
 }
 
-/** All workflows, and the activities of jobs. */
+/** Describes the queue of all workflows and the activities of jobs. */
 export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): QueueWorker {
   return { taskQueue, activities, runsWorkflows: true };
 }
 
-/** The activities that index sites; a build takes a core, a fetch only waits, so a few at once. */
+/** Describes the queue of the activities that index sites; a few run at once, because a build uses a whole core. */
 export function siteQueue(activities: object, workflowQueue: string = jobTaskQueue): QueueWorker {
   return { taskQueue: siteActivityQueue(workflowQueue), activities, maxConcurrentActivities: 4 };
 }
 
-/** The activities that deliver webhooks, which only wait for receivers. */
+/** Describes the queue of the activities that deliver webhooks, which only wait for receivers. */
 export function webhookQueue(activities: object, workflowQueue: string = jobTaskQueue): QueueWorker {
   return { taskQueue: webhookActivityQueue(workflowQueue), activities, maxConcurrentActivities: 50 };
 }
 
-/** An execution ends on the code it began on, or moves to the current one where it continues as new. */
+/** An execution ends on the code it started on, or moves to the current code where it continues as new. */
 function versionOf(buildId: string): WorkerDeploymentOptions {
   const version = { deploymentName: workerDeploymentName, buildId };
   return { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' };
 }
 
-/** Makes the worker of one queue; it polls from `run` on. */
+/** Creates the worker of one queue; it polls once `run` is called. */
 export function createWorker(deps: WorkerDeps): Promise<Worker> {
   const {
     connection,
@@ -88,7 +88,7 @@ export function createWorker(deps: WorkerDeps): Promise<Worker> {
     interceptors: { activity: [shareSlots(maxConcurrentActivities), ...interceptors] },
     // a workflow whose worker was killed waits this long before another takes it
     stickyQueueScheduleToStartTimeout: '500ms',
-    // a cancel arrives with the answer to a heartbeat
+    // a cancellation arrives with the response to a heartbeat
     maxHeartbeatThrottleInterval: '500ms',
     shutdownGraceTime: shutdownGraceMs,
     shutdownForceTime: shutdownGraceMs + forceAfterMs,

@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 
 export interface HealthDeps {
-  /** On all interfaces; 0 takes any free one. */
+  /** Port on all interfaces; 0 for any free one. */
   port: number;
-  /** Whether the process polls for work, and goes on to. */
+  /** Reports whether the process polls for work and is not shutting down. */
   isPolling(): boolean;
   /** Throws when the database cannot be used. */
   checkDatabase(): Promise<unknown>;
@@ -19,7 +19,7 @@ export interface Health extends AsyncDisposable {
 
 const databaseTimeoutMs = 2_000;
 
-/** Answers `GET /healthz` while the process lives, `GET /readyz` with 200 while it takes work, 503 otherwise, and `GET /metrics`. */
+/** Serves `GET /healthz`, `GET /readyz` (503 unless the worker accepts work) and `GET /metrics`. */
 export async function serveHealth({ port, isPolling, checkDatabase, metrics }: HealthDeps): Promise<Health> {
   async function problem(): Promise<string | null> {
     if (!isPolling()) return 'The worker accepts no work: it is starting, shutting down, or cannot reach Temporal.';

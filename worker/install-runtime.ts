@@ -1,10 +1,14 @@
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Sends what Temporal's SDK and the activities log to our logger, and leaves the signals to the process. */
+/** A warning of the SDK about workers that run activities only, which is intended. */
+const activitiesOnly = 'No workflows registered, not polling for workflow tasks';
+
+/** Sends the logs of Temporal's SDK and the activities to Docket's logger, and leaves signals to the process. */
 export function installRuntime(log: Logger): void {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
-    log[methodOf(level)]({ ...meta, taskToken: undefined }, message);
+    const method = message === activitiesOnly ? 'debug' : methodOf(level);
+    log[method]({ ...meta, taskToken: undefined }, message);
   });
   Runtime.install({
     logger,

@@ -1,7 +1,7 @@
-/** The parts of a worker process that touch the outside, and the activities that use them. */
+/** The parts of a worker process that access outside systems, and the activities that use them. */
 export type WorkerPart = 'stores' | 'git' | 'forges' | 'models' | 'workspaces' | 'clients' | 'activities' | 'client';
 
-/** Answers a part, or something that stands before it and looks the same. */
+/** Returns the part itself or a wrapper with the same interface. */
 export type InstrumentWorker = <Part extends object>(name: WorkerPart, part: Part) => Part;
 
 export const uninstrumented: InstrumentWorker = (_name, part) => part;

@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import { keepCompiledCode } from './compile-cache.ts';
 
-// A worker that takes the place of a killed one finds its code compiled. The cache is written here and not at the end of the
-// process, which a killed one does not come to.
+// A worker that replaces a killed one finds the code compiled. The cache is written now rather than at exit, which a
+// killed process does not reach.
 keepCompiledCode(process.env);
 const { runMain } = await import('./run-main.ts');
 flushCompileCache();

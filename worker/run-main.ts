@@ -2,15 +2,16 @@ import { createKnownSecrets } from '../lib/redaction/known-secrets.ts';
 import { createLineScrubber } from '../lib/redaction/log-line.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
 import { onUncaught } from '../lib/redaction/uncaught.ts';
-import { ConfigError, readConfig, secretsOf } from './config/config.ts';
+import { readConfig, secretsOf } from './config/config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
 import { installRuntime } from './install-runtime.ts';
 import { runWorkerProcess } from './worker-process.ts';
+import { ConfigError } from '../lib/config/read-variables.ts';
 import type { Logger } from 'pino';
 
 /** Runs a worker as the environment configures it; what stops it from that is logged, and the exit code is 1. */
 export async function runMain(): Promise<void> {
-  // until the settings are read, only what is shaped like a secret is known
+  // until the settings are read, only text shaped like a secret is recognized
   let redact = createRedactor([]);
   const say = (said: object) =>
     process.stderr.write(`${createLineScrubber(redact)(JSON.stringify({ level: 60, ...said }))}\n`);
@@ -35,10 +36,10 @@ export async function runMain(): Promise<void> {
   }
 }
 
-/** What the workers and the connections take to end after the grace; a process that hangs longer is ended. */
+/** Time after the grace period in which the process may close workers and connections before it is forced to exit. */
 const lastResortMs = 10_000;
 
-/** Aborts at the first SIGTERM or SIGINT; the workers then finish what runs, for `graceMs` at most. */
+/** Returns a signal that aborts at the first SIGTERM or SIGINT. Running work may then continue for `graceMs`. */
 function stopSignal({ log, graceMs }: { log: Logger; graceMs: number }): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) {

@@ -11,7 +11,7 @@ export interface WorkerRunDeps {
   log: Logger;
   /** Receives the workers that poll from now on; none while Temporal is away. */
   onWorkers?(workers: readonly Worker[]): void;
-  /** Asks for the end. */
+  /** Requests the end. */
   signal: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ const firstWaitMs = 250;
 const longestWaitMs = 10_000;
 
 /**
- * Keeps workers polling until the signal. Waits for a Temporal that is not up yet, or away for longer than the SDK
+ * Keeps workers polling until the signal. Waits for Temporal when it is not up yet, or is away for longer than the SDK
  * tolerates.
  */
 export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
@@ -68,7 +68,7 @@ export async function runWorkers(deps: WorkerRunDeps): Promise<void> {
           if (stopping.signal.aborted) break;
           const worker = await create(connection);
           const run = worker.run();
-          // one that fails takes the others along, so that all begin anew
+          // one that fails stops the others, so that all start again
           run.catch(stop);
           workers.push(worker);
           runs.push(run);

@@ -5,13 +5,13 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createFairShares } from '../db/fair-shares.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 
-/** How long an activity waits in the queue before it asks for a slot again; spread, so that many do not ask at once. */
+/** Range of the delay before an activity tries again to get a slot, random so that many do not retry at once. */
 const waitMs = { least: 250, most: 1_000 };
 
 /**
- * Divides the activity slots of a worker between organizations, which are the fairness keys of executions. The queue orders what
- * waits, but takes no slot back from a command that runs for minutes: an activity beyond its organization's share goes back to the
- * queue before it has done anything.
+ * Divides a worker's activity slots between organizations, which are the fairness keys of executions. The queue orders
+ * waiting activities but cannot take a slot back from a command that runs for minutes. An activity beyond its
+ * organization's share therefore returns to the queue before it starts.
  */
 export function shareSlots(slots: number): ActivityInterceptorsFactory {
   const shares = createFairShares(slots);

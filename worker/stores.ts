@@ -3,6 +3,7 @@ import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
 import { createBudgetStore } from '../db/for-worker/budgets.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
+import { createDueWorkStore } from '../db/for-worker/due-work.ts';
 import { createIdleJobs } from '../db/for-worker/idle-jobs.ts';
 import { createJobBranchStore } from '../db/for-worker/job-branches.ts';
 import { createIdleEndings } from '../db/for-worker/idle-endings.ts';
@@ -13,7 +14,7 @@ import { createWorkerJobStore } from '../db/for-worker/jobs.ts';
 import { createGrantStore } from '../db/organizations/grants.ts';
 import { createPullRequestMergeStore } from '../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../db/for-worker/pull-requests.ts';
-import { createSiteIndexStore } from '../db/sites/sites.ts';
+import { createSiteIndexStore } from '../db/sites/site-indexes.ts';
 import { createSiteIndexing } from '../db/for-worker/site-indexing.ts';
 import { createEffectStore } from '../db/for-worker/effects.ts';
 import { createStepStore } from '../db/for-worker/steps.ts';
@@ -25,7 +26,7 @@ import type { SecretBox } from '../lib/encryption/secret-box.ts';
 
 export type WorkerStores = ReturnType<typeof createWorkerStores>;
 
-/** The stores that a worker process shares, under the names that its parts know them by. */
+/** Creates the stores that a worker process shares, under the names that its parts use. */
 export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }) {
   return {
     jobs: createWorkerJobStore(pool),
@@ -50,6 +51,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),
     retention: createRetentionStore(pool),
+    dueWork: createDueWorkStore(pool),
     workers: createWorkerStore(pool),
   };
 }

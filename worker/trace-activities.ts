@@ -7,13 +7,13 @@ const turnSchema = z.object({ jobId: z.string(), turn: z.number() });
 const outcomeSchema = z.object({ outcome: z.object({ kind: z.string(), category: z.string().optional() }) });
 
 export interface ActivityTracingDeps {
-  /** When a turn of a job began; null: it is unknown. */
+  /** Returns the start of a job's turn; null when it is unknown. */
   turnBeganAt: (jobId: string, turn: number) => Promise<Date | null>;
 }
 
 /**
- * Makes a span of each attempt of an activity, below the turn of the job it belongs to, or below its execution. The turn's own
- * span ends with its record of the outcome.
+ * Creates a span for each attempt of an activity, as a child of the job's turn or else of the execution. The span of
+ * the turn ends when its outcome is recorded.
  */
 export function traceActivities({ turnBeganAt }: ActivityTracingDeps): ActivityInterceptorsFactory {
   async function endTurn(turn: z.infer<typeof turnSchema>, input: unknown): Promise<void> {
@@ -35,7 +35,7 @@ export function traceActivities({ turnBeganAt }: ActivityTracingDeps): ActivityI
           'temporal.workflow.id': workflowId,
           'temporal.run.id': runId,
         };
-        // activities of other executions share a trace for each run
+        // other executions have one trace per run
         const parent = startTurn(turn ?? { jobId: `${workflowId} ${runId}`, turn: 0 });
         const options = { kind: SpanKind.CONSUMER, attributes };
         const below = trace.setSpan(ROOT_CONTEXT, parent);
@@ -43,7 +43,7 @@ export function traceActivities({ turnBeganAt }: ActivityTracingDeps): ActivityI
         try {
           const result = await context.with(trace.setSpan(below, span), () => next(input));
           endSpan(span);
-          // a span that is missing must not fail what was done
+          // a missing span must not fail the activity
           if (turn !== null && info.activityType === 'recordOutcome')
             await endTurn(turn, input.args[0]).catch(() => undefined);
           return result;

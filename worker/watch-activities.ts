@@ -2,7 +2,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Info } from '@temporalio/activity';
 import type { HoldWatch } from '../lib/threads/hold-watch.ts';
 
-/** Names the activities that are under way, so that what holds the event loop can be told. */
+/** Names the activities in flight, so that a blocked event loop can be attributed. */
 export function watchActivities(holds: Pick<HoldWatch<Info>, 'begin'>): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {

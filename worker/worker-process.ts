@@ -13,6 +13,7 @@ import { createProcessHost } from '../activities/git/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../lib/redaction/known-secrets.ts';
 import { createGrantedAccess } from '../activities/job/granted-access.ts';
 import { createPool } from '../db/pool.ts';
+import { createWorkNotices } from '../db/work-notices.ts';
 import { createDataConverter } from '../lib/encryption/data-converter.ts';
 import { createSecretBox } from '../lib/encryption/secret-box.ts';
 import { indexFormat } from '../search/query/site-index.ts';
@@ -29,20 +30,19 @@ import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import { createForgeChores } from './chores/forge-chores.ts';
 import { createHistoryChores } from './chores/history-chores.ts';
 import { createClosedExecutionReader } from './chores/history-export.ts';
-import { createJobActivities } from './job-activities.ts';
+import { createJobActivities, createIndexActivities, createDeliveryActivities } from './activities.ts';
 import { createJobChores } from './chores/job-chores.ts';
 import { createRetentionChores } from './chores/retention-chores.ts';
 import { reportWorker } from './chores/report-worker.ts';
 import { runWorkers } from './run-workers.ts';
 import { createMergeChores } from './chores/merge-chores.ts';
 import { serveHealth } from './health.ts';
-import { createIndexActivities } from './site-activities.ts';
+import { shareLooks } from '../lib/share-looks.ts';
 import { createSiteChores } from './chores/site-chores.ts';
 import { createWorkerStores } from './stores.ts';
 import { traceActivities } from './trace-activities.ts';
 import { watchActivities } from './watch-activities.ts';
 import { createWatchdog } from './chores/watchdog.ts';
-import { createDeliveryActivities } from './webhook-activities.ts';
 import { createWebhookChores } from './chores/webhook-chores.ts';
 import { prepareWorkflowBundle } from './workflow-bundle.ts';
 import { createWorkspaceChores } from './chores/workspace-chores.ts';
@@ -50,22 +50,26 @@ import { createWorkspaceChores } from './chores/workspace-chores.ts';
 export interface WorkerProcess {
   config: WorkerConfig;
   log: Logger;
-  /** Asks for the end. */
+  /** Requests the shutdown. */
   signal: AbortSignal;
-  /** What the log takes out, too. */
+  /** Secrets that the log redacts, too. */
   secrets?: KnownSecrets;
-  /** Stands before the parts of the process; a test breaks them there. */
+  /** Wraps the parts of the process; tests inject failures with it. */
   instrument?: InstrumentWorker;
 }
 
-/** Wires a worker process and runs it until the signal, and until what it was doing has ended. */
+/** Wires a worker process and runs it until the signal has aborted and running work has ended. */
 export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { config, log, signal, instrument = uninstrumented } = wiring;
   const { secrets = createKnownSecrets(secretsOf(config)) } = wiring;
   if (config.encryptionKeys.length === 0)
     log.info('stored secrets and payloads are not encrypted; DOCKET_ENCRYPTION_KEYS is not set');
   await using resources = new AsyncDisposableStack();
-  const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'docket-worker' });
+  const pool = createPool({
+    url: config.database.url,
+    maxConnections: config.database.connections ?? 20,
+    applicationName: 'docket-worker',
+  });
   resources.defer(() => pool.end());
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'docket_worker_' });
@@ -108,8 +112,10 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const client = instrument('client', new Client({ connection, namespace, dataConverter }));
   const watchdog = createWatchdog({ ...stores, client, log });
   resources.use(repeat({ name: 'watchdog', everyMs: 60_000, work: watchdog.check, log }));
-  resources.use(createSiteChores({ ...stores, client, log, indexFormat }));
-  resources.use(createWebhookChores({ ...stores, client, log }));
+  const notices = resources.use(createWorkNotices({ url: config.database.url }));
+  const isDue = shareLooks({ look: () => stores.dueWork.look(), isQuiet: notices.isQuiet });
+  resources.use(createSiteChores({ ...stores, isDue: isDue('indexRequests'), client, log, indexFormat }));
+  resources.use(createWebhookChores({ ...stores, isDue: isDue('webhookStarts'), client, log }));
   const { pullRequests } = stores;
   const processes = resources.use(createProcessHost());
   const disks = config.jobDisks && (await openJobDisks(config.workDirectory, config.jobDisks));
@@ -117,9 +123,10 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const granted = createGrantedAccess({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, granted, client, log }));
   resources.use(createForgeChores({ ...stores, ...clients, log }));
-  resources.use(createMergeChores({ ...stores, ...clients, granted, log }));
+  resources.use(createMergeChores({ ...stores, ...clients, isDue: isDue('merges'), granted, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
-  resources.use(createHistoryChores({ ...stores, readClosedExecution, keepDays: config.historyDays, log }));
+  const histories = { ...stores, isDue: isDue('histories'), keepDays: config.historyDays };
+  resources.use(createHistoryChores({ ...histories, readClosedExecution, log }));
   resources.use(createRetentionChores({ ...stores, limits: config.retention, log }));
   resources.use(createWorkspaceChores({ ...stores, ...clients, mirrorBytes: config.mirrorBytes, log }));
 
@@ -132,9 +139,9 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     openCommands(config, { log, resources }),
   ]);
   const shared = { config, stores, clients, secrets, commands, instrument, draining: signal };
-  // jobs first: somebody waits for them
+  // jobs first, because people wait for them
   const queues = [
-    jobQueue(createJobActivities(shared)),
+    { ...jobQueue(createJobActivities(shared)), maxConcurrentActivities: config.slots },
     siteQueue(createIndexActivities(shared)),
     webhookQueue(createDeliveryActivities(shared)),
   ];
@@ -161,13 +168,13 @@ const unlimitedMemory =
 const measuredDisk =
   'DOCKET_JOB_DISK_MB is not set, so the disk use of commands is measured, not limited by the kernel; see docs/sandbox.md.';
 
-/** Without a sandbox agents run no commands; the log says what to do about it. */
+/** Opens the sandbox. Without one agents run no commands, and the log says how to enable them. */
 async function openCommands(
   { commands: limits, jobDisks, privateHosts, extraAuthorities }: WorkerConfig,
   { log, resources }: { log: Logger; resources: AsyncDisposableStack },
 ): Promise<Commands> {
   if (limits === null) return null;
-  // its own: workers of several machines may share their work directory
+  // not in the work directory, which workers on several machines may share
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const { maxSeconds, hosts } = limits;

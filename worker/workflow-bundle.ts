@@ -1,37 +1,38 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readFile, readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 
 /** The folder whose `index.ts` exports the workflows. */
-export const workflowsDirectory = join(import.meta.dirname, '../workflows');
+const workflowsDirectory = join(import.meta.dirname, '../workflows');
 
 const moduleCache = join(import.meta.dirname, '../node_modules/.cache/docket');
 const builder = join(import.meta.dirname, 'build-bundle.ts');
 
-/** The bundle of today's workflow code could not be made. */
-export class BundleError extends Error {
+/** The bundle of the current workflow code could not be built. */
+class BundleError extends Error {
   override name = 'BundleError';
 }
 
 export interface WorkflowBundleOptions {
-  /** Stands in where `node_modules` cannot be written. */
+  /** Directory for the bundle when `node_modules` cannot be written. */
   directory?: string;
-  /** Of the data converter that the worker or replayer has; a bundle is made for one. */
+  /** The failure converter of the worker's or replayer's data converter; each bundle includes one. */
   failureConverterPath?: string;
 }
 
 /**
- * Path of the bundle of today's workflow code, built once per content. Building takes a second of CPU and much memory,
- * so a child process does it.
+ * Returns the path of the bundle of the current workflow code, built once per content. Building takes a second of CPU
+ * and much memory, so a child process does it.
  */
 export async function prepareWorkflowBundle(options: WorkflowBundleOptions = {}): Promise<string> {
   const { directory, failureConverterPath } = options;
   const name = `workflows-${await hashOfSources(failureConverterPath)}.cjs`;
   const folders = [moduleCache, ...(directory === undefined ? [] : [directory])];
   for (const folder of folders) {
-    if (await exists(join(folder, name))) return join(folder, name);
+    if (existsSync(join(folder, name))) return join(folder, name);
   }
   const failures: unknown[] = [];
   for (const folder of folders) {
@@ -74,13 +75,4 @@ function build(target: string, failureConverterPath: string | undefined): Promis
       else reject(new BundleError(Buffer.concat(said).toString('utf8').slice(-4_000)));
     });
   });
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 import { archiveIdleJobs } from './proxies.ts';
 
-/** What the daily schedule runs: archives the jobs that nobody touched for so many days. Answers how many. */
+/** Archives jobs that have been idle for `idleDays` and returns their number. Started by the daily schedule. */
 export async function archiveJobs(input: { idleDays: number }): Promise<number> {
   return archiveIdleJobs(input);
 }

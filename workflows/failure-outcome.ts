@@ -6,7 +6,9 @@ import type { JobState } from './job-state.ts';
 
 export type FailedOutcome = Extract<JobOutcome, { kind: 'failed' }>;
 
-/** What is recorded about a turn that ended with an error; `wasCancelled` tells a cancel from a spent time limit. */
+/**
+ * Returns the outcome of a turn that ended with an error. `wasCancelled` separates a cancel from a reached time limit.
+ */
 export function outcomeOfFailure(error: Error, wasCancelled: boolean): FailedOutcome {
   if (isCancellation(error)) return failed(wasCancelled ? FailureType.Cancelled : FailureType.TimeLimit);
   const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -15,12 +17,12 @@ export function outcomeOfFailure(error: Error, wasCancelled: boolean): FailedOut
   return failed(FailureType.Internal);
 }
 
-/** The failure that ends a run at a limit; its message says which one. */
+/** Returns the failure that ends a run at a limit; its message names the limit. */
 export function limitFailure(category: FailureType, state: JobState, limits: JobLimits): ApplicationFailure {
   return ApplicationFailure.nonRetryable(limitSentence(category, state, limits), category);
 }
 
-/** What is told about a turn that spent its wall time. */
+/** Returns the message for a turn that used up its wall time. */
 export function timeSentence({ maxDurationMs }: JobLimits): string {
   const minutes = Math.round(maxDurationMs / 6_000) / 10;
   return `The agent was stopped at its limit of ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} (DOCKET_MAX_JOB_MINUTES).`;
@@ -43,7 +45,7 @@ const keptAfter: ReadonlySet<string> = new Set([
   FailureType.ModelUnavailable,
 ]);
 
-/** Whether what the agent has done so far is published as a draft when the turn fails so. Never after a cancel. */
+/** Reports whether the agent's work so far is published as a draft after this failure. Never true after a cancel. */
 export function keepsWork({ category }: FailedOutcome): boolean {
   return keptAfter.has(category);
 }

@@ -4,6 +4,7 @@ import {
   allHandlersFinished,
   condition,
   makeContinueAsNewFunc,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { JobInput, JobOutcome } from './contract/job.ts';
@@ -19,14 +20,16 @@ import {
   remainingMs,
   type JobState,
 } from './job-state.ts';
-import { callModel, keepWork, prepare, publish, recordOutcome, runTools } from './proxies.ts';
+import { keepWork, prepare, publish, recordOutcome, runStep, runStepInTwo } from './proxies.ts';
 
-/** A replay of this many events still fits into the timeout of a workflow task, with room to spare. */
+/**
+ * History length at which a run continues as new. A replay of this many events fits well within the workflow task
+ * timeout.
+ */
 const maxHistoryEvents = 1_500;
 
 /**
- * One turn of a job: prepare, let model and tools work until the model is done, publish, record how it ended. A message
- * that arrives before the end is recorded makes the turn go on.
+ * Runs one turn of a job: prepares, takes steps until the model is done, publishes, and records the outcome. A message that arrives before the outcome is recorded continues the turn.
  */
 export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
   const turn = { jobId: input.jobId, turn: input.turn };
@@ -34,8 +37,9 @@ export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
     let state = initialState(input, Date.now());
     for (;;) {
       state = await work(input, state);
-      const outcome = await publish(turn);
-      const goesOn = await CancellationScope.nonCancellable(() => recordOutcome({ ...turn, outcome }));
+      const worked = { ...turn, step: state.step };
+      const outcome = await publish(worked);
+      const goesOn = await CancellationScope.nonCancellable(() => recordOutcome({ ...worked, outcome }));
       if (!goesOn) return outcome;
       state = advance(state, { kind: 'message-arrived' });
     }
@@ -48,7 +52,7 @@ export async function jobWorkflow(input: JobInput): Promise<JobOutcome> {
   }
 }
 
-/** The outcome, with what became of the work. That nothing could be published changes nothing about why the turn failed. */
+/** Returns the outcome with the result of publishing the work. A failed publish does not change why the turn failed. */
 async function withWorkKept({ jobId, turn, limits }: JobInput, failed: FailedOutcome): Promise<FailedOutcome> {
   const message = failed.category === FailureType.TimeLimit ? timeSentence(limits) : failed.message;
   try {
@@ -62,7 +66,7 @@ async function withWorkKept({ jobId, turn, limits }: JobInput, failed: FailedOut
   }
 }
 
-/** Cancels what runs when the wall time of the turn is spent. */
+/** Cancels running activities when the turn's wall time runs out. */
 async function work(input: JobInput, state: JobState): Promise<JobState> {
   const timeMs = Math.max(1, remainingMs(state, input.limits, Date.now()));
   return CancellationScope.withTimeout(timeMs, () => runSteps(input, state));
@@ -70,6 +74,7 @@ async function work(input: JobInput, state: JobState): Promise<JobState> {
 
 async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
   const turn = { jobId: input.jobId, turn: input.turn };
+  const takeStep = patched('run-step') ? runStep : runStepInTwo;
   let state = begin;
   if (state.stage === 'preparing') {
     const prepared = await prepare(turn);
@@ -80,17 +85,12 @@ async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
     const limit = reachedLimit(state, limits, Date.now());
     if (limit !== null) throw limitFailure(limit, state, input.limits);
     const lastBefore = limitAfter(state, limits, Date.now());
-    const step = { ...turn, step: state.step };
     const callsLeft = limits.maxSteps - state.step + 1;
-    const answer = await callModel({ ...step, callsLeft, lastBefore });
-    state = advance(state, { kind: 'answered', answer });
-    if (answer.isUnfinished === true && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
-    if (state.stage === 'acting') {
-      const result = await runTools({ ...step, lastBefore });
-      if (result.isUnfinished === true && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
-      state = advance(state, { kind: 'tools-ran', result });
-    }
-    if (state.stage === 'asking' && isHistoryLong()) await continueAt(input, state);
+    const result = await takeStep({ ...turn, step: state.step, callsLeft, lastBefore });
+    state = advance(state, { kind: 'step-taken', result });
+    const isUnfinished = (result.tools ?? result).isUnfinished === true;
+    if (isUnfinished && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
+    if (state.stage === 'running' && isHistoryLong()) await continueAt(input, state);
   }
   return state;
 }
@@ -102,7 +102,7 @@ function isHistoryLong(): boolean {
 
 async function continueAt(input: JobInput, state: JobState): Promise<never> {
   await condition(allHandlersFinished);
-  // a turn stays with the code it began on; where it begins a new history it may move to the newest
+  // a turn stays on the code it started with; a new history may move to the newest version
   const isCodeOld = workflowInfo().targetWorkerDeploymentVersionChanged;
   const continueTurn = makeContinueAsNewFunc<typeof jobWorkflow>(
     isCodeOld ? { initialVersioningBehavior: 'AUTO_UPGRADE' } : {},

@@ -2,38 +2,53 @@ import { ActivityCancellationType, proxyActivities, workflowInfo } from '@tempor
 import type { Activities } from '../activities/index.ts';
 import type { SiteActivities } from '../activities/sites/site-index.ts';
 import type { WebhookActivities } from '../activities/webhooks/webhooks.ts';
+import type { ModelCall, StepResult } from './contract/job.ts';
 import { siteActivityQueue, webhookActivityQueue } from './contract/messages.ts';
 
 /**
- * Every activity may run twice. None but the index of a site has a number of attempts: a killed worker is an attempt too. What
- * may fail for good is counted by the activity itself, in the database. The waits grow slowly, for the work of workers that are killed one after
- * another.
+ * Every activity is idempotent because it may run twice. Only site indexing limits its attempts, because Temporal also
+ * counts the attempts of killed workers. The other activities count their own failures in the database. The backoff
+ * grows slowly for the sake of work whose workers are killed one after another.
  */
 const retry = { initialInterval: '100ms', backoffCoefficient: 1.5, maximumInterval: '20s' } as const;
 
 /**
- * A dead worker is noticed after this long. Beats come twice a second, so a live one may hold its event loop, or go without a
- * CPU, for one and a half.
+ * Time without a heartbeat after which a worker counts as dead. Heartbeats are sent twice a second, so a live worker
+ * may block its event loop or go without CPU for 1.5 seconds.
  */
 const heartbeatTimeout = '2s';
 
-/** The code is loaded anew for each execution. */
+/** Workflow code is loaded for each execution, so this is the task queue of the current one. */
 const { taskQueue } = workflowInfo();
 
-/** May take minutes: a first fetch of a large repository. */
+/** May take minutes: the first fetch of a large repository is slow. */
 export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
 
-/** A cancelled call is not waited for: an answer that it still stores changes nothing about how the turn ended. */
-export const { callModel } = proxyActivities<Activities>({
+/**
+ * The time of a model call and of the tools it asks for. A cancelled step is awaited, so that nothing works in the
+ * working copy when the turn is published.
+ */
+export const { runStep } = proxyActivities<Activities>({ startToCloseTimeout: '22 minutes', heartbeatTimeout, retry });
+
+/** A cancelled call is not awaited: an answer that it still stores does not affect how the turn ended. */
+const { callModel } = proxyActivities<Activities>({
   startToCloseTimeout: '12 minutes',
   heartbeatTimeout,
   retry,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 });
 
-export const { runTools } = proxyActivities<Activities>({ startToCloseTimeout: '10 minutes', heartbeatTimeout, retry });
+const { runTools } = proxyActivities<Activities>({ startToCloseTimeout: '10 minutes', heartbeatTimeout, retry });
 
-/** A cancelled publish is waited for, so that what it did is known. */
+/** Runs a step as two activities, as executions do that began before `runStep`. */
+export async function runStepInTwo(call: ModelCall): Promise<StepResult> {
+  const answer = await callModel(call);
+  if (answer.toolCallCount === 0) return answer;
+  const { jobId, turn, step, lastBefore } = call;
+  return { ...answer, tools: await runTools({ jobId, turn, step, lastBefore }) };
+}
+
+/** A cancelled publish is awaited so that its effects are known. */
 export const { publish, keepWork } = proxyActivities<Activities>({
   startToCloseTimeout: '5 minutes',
   scheduleToCloseTimeout: '20 minutes',
@@ -41,10 +56,10 @@ export const { publish, keepWork } = proxyActivities<Activities>({
   retry,
 });
 
-/** One short write; retried until the database is back. */
+/** A single short write, retried until the database is back. */
 export const { recordOutcome } = proxyActivities<Activities>({ startToCloseTimeout: '10s', heartbeatTimeout, retry });
 
-/** Short statements, one batch after another. */
+/** Runs short statements in batches. */
 export const { archiveIdleJobs } = proxyActivities<Activities>({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout,
@@ -52,8 +67,8 @@ export const { archiveIdleJobs } = proxyActivities<Activities>({
 });
 
 /**
- * Reads a whole site; a large one takes a minute. What never ends is told before the run itself times out. Pages that take
- * their worker along each time fail after minutes: the next request tries again.
+ * Reads a whole site, which takes about a minute for a large one. A hung build fails before the workflow run times out.
+ * Pages that crash the worker on every attempt fail the build after minutes; the next request tries again.
  */
 export const { buildSiteIndex } = proxyActivities<SiteActivities>({
   taskQueue: siteActivityQueue(taskQueue),
@@ -70,7 +85,7 @@ export const { readIndexRequest, requestIndex, recordIndexFailure } = proxyActiv
   retry,
 });
 
-/** A receiver has 15 seconds to answer. */
+/** A receiver has 15 seconds to respond. */
 export const { sendWebhook } = proxyActivities<WebhookActivities>({
   taskQueue: webhookActivityQueue(taskQueue),
   startToCloseTimeout: '30s',

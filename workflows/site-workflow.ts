@@ -4,8 +4,8 @@ import { outcomeOfFailure } from './failure-outcome.ts';
 import { buildSiteIndex, readIndexRequest, recordIndexFailure, requestIndex } from './proxies.ts';
 
 /**
- * Indexes a site once. Its id is the site's, so that two never run at the same time. The request stands until it is
- * answered: a run that is lost is started again.
+ * Indexes a site once. The workflow id derives from the site, so two runs never overlap. The request stays pending
+ * until a run answers it, so a lost run is started again.
  */
 export async function indexSite(input: IndexSiteInput): Promise<IndexSiteOutcome> {
   const request = await readIndexRequest(input);
@@ -19,7 +19,7 @@ export async function indexSite(input: IndexSiteInput): Promise<IndexSiteOutcome
   }
 }
 
-/** What a site's schedule runs: asks for an index, which starts unless one is under way. */
+/** Requests an index, which starts unless a run is in flight. Started by the site's schedule. */
 export async function refreshSite(input: IndexSiteInput): Promise<void> {
   await requestIndex(input);
 }

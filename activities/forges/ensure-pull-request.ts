@@ -1,25 +1,25 @@
 import { ForgeError, type EnsuredPullRequest, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 
-/** A pull request as it stands on the forge; its title is without the prefix that marks a draft. */
+/** A pull request on the forge. Its title does not include the prefix that marks a draft. */
 export interface FoundPullRequest extends PullRequest {
   title: string;
   body: string;
 }
 
-/** The requests of one forge. Errors: ForgeError. */
+/** The pull request operations of one forge. Errors: ForgeError. */
 export interface PullRequestRequests {
-  /** The name of the forge, for the sentence. */
+  /** Name of the forge, for error messages. */
   forge: string;
-  /** The pull request of the branch, an open one first; null: there is none. */
+  /** Finds the pull request of the branch, preferring an open one; null when there is none. */
   find(draft: PullRequestDraft): Promise<FoundPullRequest | null>;
-  /** Null: the forge says that there is one for this branch already. */
+  /** Returns null when the forge reports that the branch already has one. */
   create(draft: PullRequestDraft): Promise<FoundPullRequest | null>;
   update(found: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest>;
-  /** Adds marks; answers a sentence for each that was not taken. Safe to repeat. */
+  /** Adds marks and returns one sentence for each that was not accepted. Idempotent. */
   mark(made: PullRequest, marks: Marks, draft: PullRequestDraft): Promise<string[]>;
 }
 
-/** Brings the pull request of a branch into being, or up to date, exactly once. */
+/** Ensures that a branch has exactly one pull request, with this title and body. */
 export async function ensurePullRequest(
   requests: PullRequestRequests,
   draft: PullRequestDraft & { beforeEffect(): Promise<void> },
@@ -43,7 +43,7 @@ async function ensured(
   if (made !== null) return made;
   const other = await requests.find(draft);
   if (other !== null) return updated(requests, other, draft);
-  // Its list may lag behind what it refuses: another attempt finds it
+  // the list may lag behind the refusal; a later attempt finds it
   throw new ForgeError('unavailable', `${requests.forge} has a pull request for the branch but does not list it yet.`);
 }
 
@@ -62,8 +62,8 @@ function isEmpty({ reviewers, labels, assignees }: Marks): boolean {
 }
 
 /**
- * Runs the request of one mark. What the forge refuses costs the mark and not the job; an outage or a limit is thrown, so
- * that another attempt asks again.
+ * Runs the request for one mark. A refusal by the forge loses the mark, not the job. An outage or a rate limit is
+ * thrown, so that the activity retries.
  */
 export async function tryMark(sentence: string, ask: () => Promise<unknown>): Promise<string[]> {
   try {

@@ -3,19 +3,19 @@ import { ForgeError } from './forge.ts';
 export type ForgeHeaders = Readonly<Record<string, string | number | undefined>>;
 
 export interface ForgeAnswer {
-  /** The name of the forge, for the sentence. */
+  /** Name of the forge, for error messages. */
   forge: string;
   status: number;
   headers: ForgeHeaders;
-  /** What the answer of a 403 says; some forges tell a limit only there. */
+  /** Message of a 403 response: some forges report a rate limit only there. */
   message?: string;
 }
 
 const defaultLimitWaitMs = 60_000;
-/** Limits of forges are counted anew after an hour at most. */
+/** Forges reset their rate limits at least once an hour. */
 const longestWaitMs = 60 * 60_000;
 
-/** What the status and headers of a refusal mean, on every forge; `rejected` says only the status. */
+/** Returns the error for the status and headers of a failed request. A `rejected` one names only the status. */
 export function failureOfAnswer(answer: ForgeAnswer): ForgeError {
   const { forge, status, headers } = answer;
   if (isRateLimit(answer)) {
@@ -58,7 +58,7 @@ function remainingOf(headers: ForgeHeaders): number | null {
   return remaining === undefined ? null : Number(remaining);
 }
 
-/** Milliseconds, measured on the server's clock where its answer tells the time. */
+/** Returns the time to wait, in milliseconds, by the server's clock if the response has a date. */
 function waitOf(headers: ForgeHeaders): number | null {
   const nowMs = Date.parse(String(headers['date'])) || Date.now();
   const retryAfter = headers['retry-after'];

@@ -5,7 +5,7 @@ import { ForgeError } from './forge.ts';
 import { PrivateAddressError } from '../network/public-lookup.ts';
 
 export interface ForgeRequest {
-  /** The name of the forge, for the sentences of failures. */
+  /** Name of the forge, for error messages. */
   forge: string;
   method: string;
   url: string;
@@ -21,20 +21,20 @@ export interface ForgeResponse {
   data: unknown;
 }
 
-/** Where people find a pull request: it is stored, listed and sent on. */
+/** Schema of a pull request's web address, which is stored, listed and sent in webhooks. */
 export const linkSchema = z.url({ protocol: /^https?$/ }).max(2_000);
 
-/** The items of a list that are asked for at once, and taken. */
+/** Number of items requested per page, and the most that are accepted. */
 export const longestPage = 100;
-/** The pages of a list that are read, newest first. */
+/** Maximum number of pages read, newest first. */
 export const mostPages = 20;
 
-/** The schema of a list of a forge; a longer one is refused before its items are looked at. */
+/** Returns the schema of a page. A page that is too long is refused before its items are parsed. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.array(z.unknown()).max(longestPage).pipe(z.array(item));
 }
 
-/** Sends one request and answers whatever comes back. Follows no redirect, so a token stays with its server. Errors: ForgeError. */
+/** Sends one request and returns any response. Follows no redirects, which could leak the token. Errors: ForgeError. */
 export async function askForge({ forge, signal, url, egress, ...request }: ForgeRequest): Promise<ForgeResponse> {
   try {
     const response = await egress.fetch(url, { ...request, signal });
@@ -48,14 +48,14 @@ export async function askForge({ forge, signal, url, egress, ...request }: Forge
   }
 }
 
-/** The same for requests that must succeed: any other status than 2xx is thrown as what it means. */
+/** Sends one request and throws a ForgeError for any status but 2xx. */
 export async function sendToForge(request: ForgeRequest): Promise<ForgeResponse> {
   const response = await askForge(request);
   if (response.status >= 200 && response.status < 300) return response;
   throw failureOfAnswer({ forge: request.forge, status: response.status, headers: response.headers });
 }
 
-/** What it means that a forge lies where the worker may not connect to. */
+/** Returns the error for a forge at an address that the worker may not connect to. */
 export function leadsToPrivateAddress(forge: string): ForgeError {
   const remedy = "if that is intended, add its host to the worker's DOCKET_PRIVATE_HOSTS";
   return new ForgeError('not-found', `The address of ${forge} resolves to a private network; ${remedy}.`);

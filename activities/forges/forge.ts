@@ -1,15 +1,15 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
-import type { GitCredential } from '../git/git.ts';
+import type { GitCredential } from '../git/git-credential.ts';
 
 export interface PullRequest {
-  /** The forge's own id: a number within the repository, `pr_…` on the local forge. */
+  /** The forge's id: a number within the repository, or `pr_…` on the local forge. */
   id: string;
   url: string;
   state: 'open' | 'closed' | 'merged';
   draft: boolean;
 }
 
-/** Who and what a pull request is marked with: logins and names of labels. */
+/** Reviewers, labels and assignees of a pull request, as logins and label names. */
 export interface Marks {
   reviewers: readonly string[];
   labels: readonly string[];
@@ -22,80 +22,81 @@ export interface PullRequestDraft {
   base: string;
   title: string;
   body: string;
-  /** Asks for a draft where one is made. An existing pull request stays what it is: a person says when it is ready. */
+  /** Creates the pull request as a draft. An existing one is unchanged, because a person decides when it is ready. */
   draft: boolean;
-  /** Added to the pull request; null leaves what people have made of them since. */
+  /** Marks to add; null leaves the existing marks, which people may have changed. */
   marks: Marks | null;
   signal: AbortSignal;
 }
 
 export interface EnsuredPullRequest extends PullRequest {
-  /** One sentence for each mark that the forge did not take. */
+  /** One sentence for each mark that the forge did not accept. */
   notes: string[];
 }
 
-/** Where pull requests live. Errors: ForgeError. */
+/** A host of pull requests. Errors: ForgeError. */
 export interface Forge {
-  /** The credential for git, null where none is needed. */
+  /** Returns the credential for git; null when none is needed. */
   credential(repository: string): GitCredential | null;
   /**
    * Finds the pull request of the branch (any state) or creates it; adopts "already exists". An existing one gets the new
    * title and body. `beforeEffect` runs immediately before each writing request and may throw.
    */
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
-  /** How a pull request stands by now. */
+  /** Returns the current state of a pull request. */
   pullRequestState(pullRequest: {
     repository: string;
     id: string;
     signal: AbortSignal;
   }): Promise<Pick<PullRequest, 'state' | 'draft'>>;
-  /** Gives back the tokens that were minted for it; absent where none are. Errors: as the vendor's client throws them. */
+  /** Revokes the tokens minted for this forge; absent when none are. Throws the errors of the vendor's client. */
   revoke?(signal: AbortSignal): Promise<void>;
 }
 
-/** What a project says about its forge. */
+/** A project's settings for its forge. */
 export interface ForgeProject {
   forge: ForgeKind;
-  /** The address people reach the server at; null: where the repository lies. */
+  /** Web address of the server; null for the one that hosts the repository. */
   forgeUrl: string | null;
   repository: string;
 }
 
-/** Who asks for a forge, and what for. */
+/** The token, job and repository that a forge is used for. */
 export interface ForgeUse {
   token?: string | null;
   jobId?: string | null;
-  /** The one that is worked on; the project's own unless it is given. */
+  /** The repository to work on; the project's by default. */
   repository?: string;
-  /** Why the worker's own credential must not be used for what lies at an address of its server; null: it may be. */
+  /** Returns why the worker's own credential must not be used for an address on its server; null when it may be. */
   refusal(target: string): string | null;
 }
 
 export interface Forges {
   /**
-   * The forge of a project, with the project's own `token` where it has one and the worker's otherwise, unless that is refused
-   * for the repository; a GitHub App gives each job (`jobId`) tokens of its own. Throws ForgeError when there is neither.
+   * Returns the forge of a project with the project's own `token`, or else with the worker's credential unless that is
+   * refused for the repository. A GitHub App issues separate tokens for each job (`jobId`). Throws ForgeError when
+   * there is no credential.
    */
   forProject(project: ForgeProject, use: ForgeUse): Forge;
-  /** What the worker reads a repository with that belongs to no project; null: nothing, which will do for a public one. */
+  /** Returns the worker's credential for reading a repository without a project; null when it has none. */
   credentialOf(repository: string, use: Pick<ForgeUse, 'refusal'>): GitCredential | null;
   /**
-   * Gives back the tokens that were minted for jobs which have ended, each once, whether or not the forge takes them: they run
-   * out by themselves. Answers for how many jobs, and how many of those the forge did not hear.
+   * Revokes the tokens minted for jobs that have ended. Each is tried only once, because tokens also expire. Returns
+   * the number of jobs, and for how many of them revoking failed.
    */
   revokeEnded(endedOf: EndedJobs): Promise<{ jobs: number; failed: number }>;
 }
 
-/** Which of these jobs have ended. */
+/** Returns the ended jobs among the given ones. */
 export type EndedJobs = (jobIds: string[]) => Promise<string[]>;
 
 export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate-limited' | 'unavailable' | 'aborted';
 
-/** The forge refused or did not answer; `message` is a fixed sentence without secrets. */
+/** The forge refused a request or did not respond. The message is a fixed sentence without secrets. */
 export class ForgeError extends Error {
   override name = 'ForgeError';
   readonly kind: ForgeErrorKind;
-  /** From Retry-After or the headers of a rate limit. */
+  /** From the Retry-After or rate limit headers. */
   readonly retryAfterMs: number | null;
 
   constructor(kind: ForgeErrorKind, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {

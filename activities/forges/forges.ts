@@ -11,17 +11,17 @@ import { createGitlabForge } from './gitlab.ts';
 
 export type HostedKind = Exclude<ForgeKind, 'local'>;
 
-/** One server of a kind with the worker's own credential for it. */
+/** A GitHub server and the worker's own credential for it. */
 export interface GithubServer {
   apiUrl: string;
-  /** Null: the worker has none, and only projects with their own can use the server. */
+  /** Null when the worker has no token, so that only projects with their own can use the server. */
   token: string | null;
-  /** Goes before the token. */
+  /** Takes precedence over the token. */
   app: GithubApp | null;
 }
 
 export interface TokenServer {
-  /** Where people reach it. */
+  /** Web address of the server. */
   url: string;
   token: string;
 }
@@ -46,7 +46,7 @@ const remedies: Record<HostedKind, string> = {
   gitea: 'set GITEA_TOKEN and GITEA_URL',
 };
 
-/** Makes the choice of forge; a project on a forge without a credential fails with a sentence that names the remedy. */
+/** Creates the forges for projects. A project without any credential fails with a message that names the remedy. */
 export function createForges({ local, egress = createEgress(), ...servers }: ForgesOptions): Forges {
   const own = ownForges(servers, egress);
   return {
@@ -95,7 +95,7 @@ function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {
   };
 }
 
-/** Makes one for each job, so that no job has what was minted for another; the last jobs of the worker keep theirs. */
+/** Creates a forge per job, so that no job uses a token minted for another. The most recent jobs keep theirs. */
 function perJob(make: () => Forge | null) {
   const kept = new Map<string, Forge | null>();
   return {
@@ -111,7 +111,7 @@ function perJob(make: () => Forge | null) {
       return forge;
     },
     heldFor: () => [...kept].flatMap(([jobId, forge]) => (jobId === '' || forge?.revoke === undefined ? [] : jobId)),
-    /** Who still has it may go on with it; the job gets a new one. */
+    /** Current users of the forge may continue with it; the job's next request gets a new one. */
     forget(jobId: string): Forge | null {
       const forge = kept.get(jobId) ?? null;
       kept.delete(jobId);
@@ -131,12 +131,12 @@ function forgeWith(kind: HostedKind, { url, token, egress }: TokenServer & { egr
   return createGithubForge({ credential: createTokenCredential(token), apiUrl: githubApiOf(url), egress });
 }
 
-/** Whether a project means the server at an address. */
+/** Reports whether a project uses the server at this address. */
 function serves(url: string, { forgeUrl, repository }: ForgeProject): boolean {
   return forgeUrl === null ? belongsTo(repository, url) : trimmed(forgeUrl) === trimmed(url);
 }
 
-/** The address of a project's server: the one it names, or the root of where its repository lies. */
+/** Returns the address of a project's server: the configured one, or the origin of its repository. */
 function urlOf({ forgeUrl, repository }: ForgeProject): string {
   const server = forgeUrl === null ? sshServerOf(repository) : null;
   const url = server === null ? URL.parse(forgeUrl ?? repository) : URL.parse(`https://${server.host}`);

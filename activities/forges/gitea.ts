@@ -8,7 +8,7 @@ import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestD
 
 export interface GiteaOptions {
   token: string;
-  /** Where people reach the server, e.g. `https://codeberg.org`. */
+  /** Web address of the server, e.g. `https://codeberg.org`. */
   url: string;
   pageSize?: number;
   egress?: Egress;
@@ -16,7 +16,7 @@ export interface GiteaOptions {
 
 interface Call {
   method?: 'GET' | 'POST' | 'PATCH';
-  /** Below the repository. */
+  /** Relative to the repository's API path. */
   path: string;
   body?: object;
 }
@@ -32,12 +32,12 @@ const pullRequestSchema = z.object({
   title: z.string(),
   body: z.string().nullish(),
   draft: z.boolean().optional(),
-  // the label of a fork's branch is `owner:branch`, that of the repository's own is the branch
+  // a fork's branch has the label `owner:branch`, a branch of the repository itself just its name
   head: z.object({ ref: z.string(), label: z.string().optional() }),
 });
 const labelsSchema = pageOf(z.object({ name: z.string() }));
 
-/** Makes the forge for Gitea and Forgejo. The token goes to its own server only. */
+/** Creates the forge for Gitea and Forgejo. The token is sent only to its own server. */
 export function createGiteaForge({ token, url, pageSize = 50, egress = createEgress() }: GiteaOptions): Forge {
   const root = url.replace(/\/+$/, '');
 
@@ -59,7 +59,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
   const sent = (repository: string, signal: AbortSignal, call: Call) =>
     sendToForge(requestOf(repository, signal, call));
 
-  /** Null when the forge has no such thing. */
+  /** Returns null for a 404. */
   async function found(repository: string, signal: AbortSignal, path: string): Promise<ForgeResponse | null> {
     const response = await askForge(requestOf(repository, signal, { path }));
     if (response.status === 404) return null;
@@ -68,8 +68,8 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
   }
 
   /**
-   * The lookup by both branches answers any pull request of the two, an open one first or not; an open one must be found
-   * whatever was closed before it, so a closed answer sends us through the list.
+   * The lookup by both branches returns any pull request of the two, not necessarily an open one. If it returns a
+   * closed one, the list of open ones is searched.
    */
   async function find(draft: PullRequestDraft): Promise<FoundPullRequest | null> {
     const { repository, head, base, signal } = draft;
@@ -80,7 +80,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     return (await findInList(draft)) ?? direct;
   }
 
-  /** The server's own filter by head does nothing: the open ones are read page by page. */
+  /** Reads the open pull requests page by page, because the server ignores its filter by head. */
   async function findInList({ repository, head, signal }: PullRequestDraft): Promise<FoundPullRequest | null> {
     for (let page = 1; page <= mostPages; page += 1) {
       const path = `/pulls?state=open&sort=recentupdate&limit=${pageSize}&page=${page}`;
@@ -106,7 +106,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     throw (await missingPart(draft)) ?? failure;
   }
 
-  /** It makes one for each of several requests that arrive together: all but the first are closed again. */
+  /** Closes the new pull request if an older one is open: Gitea creates one for each concurrent request. */
   async function firstOf(made: FoundPullRequest, draft: PullRequestDraft): Promise<FoundPullRequest> {
     const first = await find(draft);
     if (first === null || first.state !== 'open' || Number(first.id) >= Number(made.id)) return made;
@@ -115,7 +115,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     return first;
   }
 
-  /** It answers 404 for a missing repository and for a missing branch alike. */
+  /** Finds out what a 404 means: Gitea returns it for a missing repository and for a missing branch. */
   async function missingPart({ repository, head, base, signal }: PullRequestDraft): Promise<ForgeError | null> {
     if ((await found(repository, signal, '')) === null) return null;
     const isThere = async (name: string) =>
@@ -135,7 +135,7 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
       const add = async () => {
         const path = `/issues/${id}/labels`;
         const { data } = await sent(repository, signal, { method: 'POST', path, body: { labels } });
-        // a label it does not have is dropped without a word
+        // Gitea silently ignores labels that it does not have
         const has = new Set(parsed(labelsSchema, data).map(({ name }) => name));
         const missing = labels.filter((label) => !has.has(label));
         if (missing.length > 0) notes.push(`Gitea has no label named ${missing.join(', ')}.`);

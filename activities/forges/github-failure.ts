@@ -29,7 +29,7 @@ type Failure = z.infer<typeof failureSchema>;
 
 const forge = 'GitHub';
 
-/** What GitHub's answer to a failed request means; the error says nothing of the request itself. */
+/** Converts an error of Octokit. The result contains nothing of the request. */
 export function githubFailureOf(error: unknown, signal: AbortSignal): ForgeError {
   if (error instanceof ForgeError) return error;
   if (signal.aborted) return new ForgeError('aborted', 'The request to GitHub was stopped.');
@@ -41,12 +41,12 @@ export function githubFailureOf(error: unknown, signal: AbortSignal): ForgeError
   }
   const { status, response } = failure;
   const { message, documentation_url: documentation } = response.data;
-  const said = /secondary-rate-limits/.test(documentation) ? 'rate limit' : message;
-  const failed = failureOfAnswer({ forge, status, headers: response.headers, message: said });
+  const reason = /secondary-rate-limits/.test(documentation) ? 'rate limit' : message;
+  const failed = failureOfAnswer({ forge, status, headers: response.headers, message: reason });
   return failed.kind === 'rejected' ? new ForgeError('rejected', refusalOf(failure) ?? failed.message) : failed;
 }
 
-/** Whether GitHub refused a pull request because there is one for this branch already. */
+/** Reports whether GitHub refused a pull request because the branch already has one. */
 export function isAlreadyExists(error: unknown): boolean {
   const parsed = failureSchema.safeParse(error);
   if (!parsed.success) return false;
@@ -55,7 +55,7 @@ export function isAlreadyExists(error: unknown): boolean {
   return status === 422 && (response?.data.errors ?? []).some(({ message }) => /already exists/i.test(message));
 }
 
-/** Whether GitHub refused a draft because the repository's plan has none. */
+/** Reports whether GitHub refused a draft because the repository's plan does not include drafts. */
 export function isWithoutDrafts(error: unknown): boolean {
   const parsed = failureSchema.safeParse(error);
   if (!parsed.success || parsed.data.status !== 422) return false;

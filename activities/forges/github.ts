@@ -12,7 +12,7 @@ import { githubFailureOf, isAlreadyExists, isWithoutDrafts } from './github-fail
 
 export interface GithubOptions {
   credential: GithubCredential;
-  /** `https://api.github.com`, or `https://<host>/api/v3` of an Enterprise server. */
+  /** `https://api.github.com`, or `https://<host>/api/v3` for an Enterprise server. */
   apiUrl: string;
   egress?: Egress;
 }
@@ -31,7 +31,7 @@ const pullRequestSchema = z.object({
 
 type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ status: number; data: unknown }>;
 
-/** Makes the forge for GitHub and GitHub Enterprise. The credential goes to its own server only. */
+/** Creates the forge for GitHub and GitHub Enterprise. The credential is sent only to its own server. */
 export function createGithubForge({ credential, apiUrl, egress = createEgress() }: GithubOptions): Forge {
   const root = githubUrlOf(apiUrl);
   const repositoryOf = (repository: string): GithubRepository => {
@@ -40,7 +40,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     throw new ForgeError('not-found', 'The repository address is not a GitHub address with an owner and a name.');
   };
 
-  /** A refused credential that can be renewed is renewed once; GitHub did nothing of what it refused. */
+  /** Retries once with a renewed credential. That is safe because a rejected request had no effect. */
   async function ask(target: GithubRepository, signal: AbortSignal, call: Call): Promise<unknown> {
     const attempt = async (fresh: boolean) => {
       const token = await credential.tokenFor(target, { fresh });
@@ -81,7 +81,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       return presented(pullRequestSchema.parse(data));
     } catch (error) {
       if (isAlreadyExists(error)) return null;
-      // a private repository of a free plan has no drafts; an open pull request is worth more than none
+      // free plans have no drafts in private repositories; an open pull request is better than none
       if (draft.draft && isWithoutDrafts(error)) return create({ ...draft, draft: false });
       throw githubFailureOf(error, signal);
     }
@@ -95,7 +95,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
         const filter = { head: `${target.owner}:${head}`, state: 'all' as const, per_page: longestPage };
         return octokit.rest.pulls.list({ ...target, ...filter, request });
       });
-      // Servers that only resemble GitHub answer every pull request
+      // servers that only resemble GitHub ignore the filter
       const own = found.filter((one) => one.head.ref === head);
       const best = own.find(({ state }) => state === 'open') ?? own[0];
       return best === undefined ? null : presented(best);
@@ -131,7 +131,7 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
           octokit.rest.issues.addAssignees({ ...target, issue_number: number, assignees: [...assignees], request });
       notes.push(...(await tryMark(`GitHub did not accept the assignees ${assignees.join(', ')}.`, () => change(set))));
     }
-    // one by one: GitHub refuses all of them for one that may not review
+    // one by one, because GitHub refuses all reviewers when one of them may not review
     for (const reviewer of reviewers) {
       const set =
         (target: GithubRepository): Call =>

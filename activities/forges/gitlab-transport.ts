@@ -5,7 +5,7 @@ import { askForge, pageOf } from './forge-http.ts';
 import { failureOfAnswer, type ForgeHeaders } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
 
-/** GitLab refused a request; `failure` is what that means for a job. */
+/** A request that GitLab refused, with the HTTP status and the kind of failure. */
 export class GitlabRefusal extends ForgeError {
   override name = 'GitlabRefusal';
   readonly status: number;
@@ -23,12 +23,12 @@ const optionsSchema = z.object({
   headers: z.record(z.string(), z.string()).default({}),
   body: z.string().optional(),
 });
-// a message is a text, a list, or texts by field
+// a message is a string, a list, or strings by field
 const refusalSchema = z.object({ message: z.unknown() });
 
 /**
- * How Gitbeaker's resources reach the server. Its own transport repeats a request at 429 and 502 without heeding Retry-After
- * and cannot be stopped with the job; this one sends each request once, and the activity decides about another.
+ * Creates the transport of Gitbeaker's resources. Gitbeaker's own retries at 429 and 502, ignores Retry-After, and
+ * cannot be aborted with the job. This one sends each request once and leaves retries to the activity.
  */
 export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
   return createRequesterFn(
@@ -39,7 +39,7 @@ export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
       url.search = searchParams;
       const answer = await askForge({ forge: 'GitLab', method, url: url.href, headers, body, egress, signal });
       if (answer.status >= 200 && answer.status < 300)
-        // Gitbeaker would follow links to further pages, as many as the server names
+        // no headers: Gitbeaker would follow every link to a next page that the server sends
         return { status: answer.status, headers: {}, body: bodyOf(answer.data) };
       throw refusalOf(answer.status, answer.headers, answer.data);
     },

@@ -9,7 +9,7 @@ import { createGitlabTransport, GitlabRefusal } from './gitlab-transport.ts';
 
 export interface GitlabOptions {
   token: string;
-  /** Where people reach the server, e.g. `https://gitlab.com`. */
+  /** Web address of the server, e.g. `https://gitlab.com`. */
   url: string;
   egress?: Egress;
 }
@@ -30,7 +30,7 @@ const mergeRequestSchema = z.object({
 });
 const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string() }));
 
-/** Makes the forge for GitLab: pull requests are its merge requests. The token goes to its own server only. */
+/** Creates the forge for GitLab; its pull requests are merge requests. The token is sent only to its own server. */
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
   const root = url.replace(/\/+$/, '');
   const projectOf = (repository: string) => repositoryPath(repository, { root, forge }).path;
@@ -53,7 +53,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
         await resources(signal).mergeRequests.all({ projectId, page, ...filter }),
       );
       const own = listed
-        // a fork may have a branch of the same name
+        // a fork may have a branch with the same name
         .filter((one) => one.source_branch === head && (one.source_project_id ?? one.project_id) === one.project_id)
         .map(presented);
       const open = own.find(({ state }) => state === 'open');
@@ -79,7 +79,7 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     }
   }
 
-  /** Tells a refusal that has words only: which of the two branches is not there. */
+  /** Finds out which branch is missing, because GitLab's refusal does not identify it. */
   async function missingBranch({ repository, head, base, signal }: PullRequestDraft): Promise<ForgeError | null> {
     const isThere = async (name: string) => {
       try {

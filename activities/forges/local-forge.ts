@@ -1,7 +1,7 @@
 import type { WorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { ForgeError, type Forge } from './forge.ts';
 
-/** Makes the forge whose pull requests lie in the database and are shown by the API below `baseUrl`. It has no marks. */
+/** Creates the forge that stores pull requests in the database; the API serves them below `baseUrl`. No marks. */
 export function createLocalForge({
   pullRequests,
   baseUrl,

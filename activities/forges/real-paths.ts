@@ -1,19 +1,19 @@
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 
-/** What git enters a repository by; each may be a symbolic link. */
+/** The paths by which git enters a repository. Each may be a symbolic link. */
 const entries = ['.git', 'objects', 'refs', 'packed-refs', '.git/objects', '.git/refs', '.git/packed-refs'];
 const largestLink = 4_096;
 
 /**
- * The paths on this machine that reading a folder of a directory reads, as paths below `root`: the directory as it is named,
- * where its symbolic links lead, and whatever lies elsewhere. Null when one does not exist, or lies outside of the root.
+ * Returns all paths, below `root`, that are read when a folder of a directory is read: the given path, the target of
+ * its symbolic links, and any part outside of that target. Null when one does not exist or is outside of `root`.
  */
 export async function realPathsOfDirectory(directory: string, folder: string, root: string): Promise<string[] | null> {
   return realPathsOf(directory, [join(directory, folder)], root);
 }
 
-/** The same for a repository: git may find its parts elsewhere, too. */
+/** Returns all paths that are read when git reads a repository, whose parts may be in other directories. */
 export async function realPathsOfRepository(path: string, root: string): Promise<string[] | null> {
   const link = await linkOf(join(path, '.git'));
   const leads = entries.map((entry) => join(path, entry));
@@ -23,7 +23,7 @@ export async function realPathsOfRepository(path: string, root: string): Promise
 }
 
 async function realPathsOf(path: string, parts: string[], root: string): Promise<string[] | null> {
-  // git would go on to look for `path.git`
+  // for a missing path, git would try `path.git` next
   const realPath = await realPathOf(path, root);
   if (realPath === null) return null;
   const paths = [path, realPath];
@@ -35,7 +35,7 @@ async function realPathsOf(path: string, parts: string[], root: string): Promise
   return paths;
 }
 
-/** Null also for a link that leads nowhere. */
+/** Returns null for a dangling link, too. */
 async function realPathOf(path: string, root: string): Promise<string | null> {
   const [real, realRoot] = await Promise.all([realOrNull(path), realOrNull(root)]);
   if (real === null || realRoot === null) return null;
@@ -55,7 +55,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Where a `.git` that is a file says that the repository lies. */
+/** Returns the repository that a `.git` file points to. */
 async function linkOf(file: string): Promise<string | null> {
   const stats = await lstat(file).catch(() => null);
   if (stats === null || !stats.isFile() || stats.size > largestLink) return null;

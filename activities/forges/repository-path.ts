@@ -2,8 +2,8 @@ import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { ForgeError } from './forge.ts';
 
 /**
- * Splits the address of a repository below a server's `root` into its owner (which may have several parts) and its name. The
- * root may itself lie below a path. Throws ForgeError when the repository lies elsewhere.
+ * Splits the address of a repository on the server at `root` into its owner, which may have several parts, and its
+ * name. The root may include a path. Throws ForgeError when the repository is not on that server.
  */
 export function repositoryPath(repository: string, { root, forge }: { root: string; forge: string }) {
   const base = new URL(`${root.replace(/\/+$/, '')}/`);
@@ -18,13 +18,13 @@ export function repositoryPath(repository: string, { root, forge }: { root: stri
   throw new ForgeError('not-found', `The repository is not on the ${forge} server that the project names.`);
 }
 
-/** Whether a repository lies below a server's address, by https. */
+/** Reports whether a repository has an HTTPS address below that of a server. */
 export function liesBelow(repository: string, root: string): boolean {
   const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
   return base !== null && pathByHttp(repository, base) !== null;
 }
 
-/** Whether a repository is one of the server at an address, by https or by ssh. */
+/** Reports whether a repository is on the server at this address, over HTTPS or ssh. */
 export function belongsTo(repository: string, root: string): boolean {
   const base = URL.parse(`${root.replace(/\/+$/, '')}/`);
   return base !== null && (pathBySsh(repository, base) ?? pathByHttp(repository, base)) !== null;
@@ -36,7 +36,7 @@ function pathByHttp(repository: string, base: URL): string | null {
   return isBelow ? url.pathname.slice(base.pathname.length) : null;
 }
 
-/** Servers have ssh under their own name, on whatever port, or under one below it, such as `ssh.github.com`. */
+/** Accepts ssh on any port of the server's own host name, or of a subdomain such as `ssh.github.com`. */
 function pathBySsh(repository: string, base: URL): string | null {
   const server = sshServerOf(repository);
   if (server === null || (server.host !== base.hostname && !server.host.endsWith(`.${base.hostname}`))) return null;

@@ -1,15 +1,15 @@
 import { GitError } from './git-error.ts';
 
-/** A credential for git over HTTPS; it travels on a file descriptor and only to `origin`. */
+/** A credential for git over HTTPS. It is passed on a file descriptor and sent only to `origin`. */
 export interface GitCredential {
   username: string;
-  /** Called at each use. `fresh` after the last one was refused; what cannot be renewed answers the same again. */
+  /** Called for each use; `fresh` is set after a rejection. A token that cannot be renewed is returned again. */
   token(options?: { fresh: boolean }): Promise<string>;
   /** The origin it belongs to, e.g. `https://github.com`. */
   origin: string;
 }
 
-/** The helper copies what lies on descriptor 3; git asks it for the credential's own origin only. */
+/** Configures a helper that copies descriptor 3. git calls it only for the credential's own origin. */
 export function credentialConfig(credential: GitCredential | null): string[] {
   if (credential === null) return [];
   const helper = '!f() { if test "$1" = get; then cat <&3; fi; }; f';

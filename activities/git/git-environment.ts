@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The only ways git may reach a repository. `file` is a path on this machine, `http` is for a server on loopback. */
+/** The only transports that git may use. `file` is a path on this machine; `http` is for a server on loopback. */
 export type Transport = 'https' | 'http' | 'file' | 'ssh';
 
-/** Replaces every configuration of the machine and of the user; nothing here depends on a repository. */
+/** Replaces the machine's and the user's configuration; nothing here depends on a repository. */
 const config = `[core]
   hooksPath = /dev/null
   fsmonitor = false
@@ -61,17 +61,17 @@ const config = `[core]
   detachedHead = false
 `;
 
-/** Overrides for the other end of a local path: it would otherwise follow that repository's own hooks and commands. */
+/** Overrides for the serving end of a local path. It would otherwise run that repository's own hooks and commands. */
 const localServer =
   'git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand= -c receive.autogc=false -c gc.auto=0';
 
-/** The commands that serve a repository on this machine, for `--upload-pack` and `--receive-pack`. */
+/** Commands that serve a repository on this machine, for `--upload-pack` and `--receive-pack`. */
 export const localUploadPack = `${localServer} upload-pack`;
 export const localReceivePack = `${localServer} receive-pack`;
 
 /**
- * Writes git's home: the configuration file that stands for all others. `authorities` is what certificates are checked with,
- * in PEM; null leaves that to the machine. Safe to run in several processes.
+ * Writes git's home directory, whose configuration file replaces all others. `authorities` are the CA certificates in
+ * PEM; null uses those of the machine. Safe to run in several processes at once.
  */
 export async function prepareHome(home: string, { authorities }: { authorities: string | null }): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
@@ -87,11 +87,11 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(half, file);
 }
 
-/** Where the worker's own programs are looked for. */
+/** Search path for the worker's own programs. */
 export const programPath =
   '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin:/opt/local/bin';
 
-/** The complete environment of a trusted git process; nothing is inherited from the worker. */
+/** Returns the complete environment of a trusted git process, which inherits nothing from the worker. */
 export function gitEnvironment({
   home,
   transports,

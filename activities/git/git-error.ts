@@ -1,4 +1,4 @@
-/** git ended with an error. `kind` is read from exit codes and machine-readable output; `message` is a fixed, scrubbed sentence. */
+/** The kinds of failure that callers tell apart, derived from git's exit code and its messages. */
 export type GitErrorKind =
   | 'unreachable'
   | 'not-found'
@@ -31,11 +31,11 @@ const sentences: Record<GitErrorKind, string> = {
   other: 'git failed.',
 };
 
-/** A failure of git that a caller can tell apart by `kind`; its message never quotes git, a URL or a secret. */
+/** A failed git command. The message is a fixed sentence: it never quotes git, a URL or a secret. */
 export class GitError extends Error {
   override name = 'GitError';
   readonly kind: GitErrorKind;
-  /** The end of what git said, scrubbed: for the worker's own log, never for a client. */
+  /** The redacted end of git's stderr, for the worker's own log and never for a client. */
   readonly detail: string;
 
   constructor(kind: GitErrorKind, options: { message?: string; detail?: string; cause?: unknown } = {}) {

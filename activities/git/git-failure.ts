@@ -2,11 +2,11 @@ import { redact } from '../../lib/redaction/redactor.ts';
 import { GitError, type GitErrorKind } from './git-error.ts';
 import { sshFailureOf } from './ssh-failure.ts';
 
-/** What git says under LC_ALL=C, most specific first: git has no exit code of its own for any of these. */
+/** Messages of git under LC_ALL=C, most specific first: git has no distinct exit code for any of these. */
 const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   { kind: 'disk-full', pattern: /No space left on device|Disk quota exceeded/i },
   { kind: 'out-of-memory', pattern: /^fatal: .*(?:Out of memory|Cannot allocate memory)/im },
-  // the limit that the process was started with
+  // the file size limit of the process
   { kind: 'too-large', pattern: /File too large/i },
   {
     kind: 'authentication',
@@ -31,18 +31,18 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   },
 ];
 
-/** Scrubbed before it is cut: half a secret is none that can be found. */
+/** stderr is redacted before it is truncated further, because part of a secret would not be recognized. */
 const mostStderr = 64_000;
 const mostDetail = 600;
 
 export interface FailedGit {
   stderr: string;
   secrets: readonly string[];
-  /** Whether it reached a server by ssh. */
+  /** Whether the command connected over ssh. */
   isSsh?: boolean;
 }
 
-/** Makes the error of a git process that ended with a non-zero exit code. */
+/** Returns the error for a git process that exited with a non-zero code. */
 export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): GitError {
   const { own, said } = partsOf(stderr);
   const detail = redact(stderr.slice(-mostStderr), secrets).slice(-mostDetail);
@@ -58,27 +58,31 @@ export function gitFailureOf({ stderr, secrets, isSsh = false }: FailedGit): Git
     return new GitError('authentication', { message, detail });
   }
   if (/^error: invalid path '/m.test(own)) {
-    const message = 'The repository has a path that git refuses to check out because its name resembles .git.';
+    const message = 'The repository has a path that git refuses to check out: one that is or resembles ., .. or .git.';
     return new GitError('other', { message: `${message} Rename it in the repository.`, detail });
+  }
+  if (/possible repository corruption on the remote side/i.test(stderr)) {
+    const message = 'The server reports that the repository is damaged. Run git fsck there, then retry the job.';
+    return new GitError('unreachable', { message, detail });
   }
   const kind = signs.find(({ pattern }) => pattern.test(own))?.kind ?? 'other';
   return new GitError(kind, { detail });
 }
 
-/** What git says itself, and the lines of the other side: those choose among sentences and tell no kind of failure. */
+/** Separates git's own lines from the remote's, which only select a message and never decide the kind of failure. */
 function partsOf(stderr: string): { own: string; said: string } {
   const lines = stderr.split(/[\r\n]+/);
   const isSaid = (line: string) => line.startsWith('remote: ');
   return { own: lines.filter((line) => !isSaid(line)).join('\n'), said: lines.filter(isSaid).join('\n') };
 }
 
-/** How a server tells of a ref that moved after its check; git's HTTP client may itself have sent the push before. */
+/** Reported when a ref moved after the server's check. git's HTTP client may itself have sent the push before. */
 const movedRef = /cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected [0-9a-f]+)/i;
 
-/** How servers tell of `docket` where `docket/a` is to be. */
+/** Reported when a branch `docket` prevents the creation of `docket/a`. */
 const standsInTheWay = /cannot lock ref '[^']*': '[^']*' exists; cannot create|directory file conflict/i;
 
-/** Makes the error of one refused ref from the reason in git's porcelain output of a push, and what was said meanwhile. */
+/** Returns the error for a rejected ref, from the reason in the porcelain output and the remote's lines on stderr. */
 export function pushFailureOf({ reason, stderr }: { reason: string; stderr: string }): GitError {
   const words = `${reason}\n${partsOf(stderr).said}`;
   const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
@@ -109,7 +113,7 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
   return new GitError('rejected', { detail });
 }
 
-/** A failure of the file system in git's directories as a GitError; every other error comes back as it is. */
+/** Converts an error of a full disk in git's directories to a GitError, and returns any other error unchanged. */
 export function fileFailureOf(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   if (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EFBIG') {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
+import { joinChunks } from './join-chunks.ts';
 
 export interface ProcessCall {
   file: string;
@@ -8,11 +9,11 @@ export interface ProcessCall {
   cwd: string;
   env: Readonly<Record<string, string>>;
   stdin: string | Uint8Array | null;
-  /** What the process may read from descriptor 3. */
+  /** Input on descriptor 3. */
   secretInput: string | null;
-  /** The size that no file it writes may pass; null: any. */
+  /** Maximum size of each file that the process writes; null for no limit. */
   maxFileBytes: number | null;
-  /** The address space that it and each of its children may have; null: any. */
+  /** Maximum address space of the process and of each of its children; null for no limit. */
   maxMemoryBytes: number | null;
   maxOutputBytes: number;
   timeoutMs: number;
@@ -22,20 +23,20 @@ export interface ProcessCall {
 export interface ProcessOutcome {
   stdout: Buffer;
   stderr: string;
-  /** -1 when a signal ended the process. */
+  /** -1 when a signal terminated the process. */
   exitCode: number;
-  /** Why it was stopped before its own end; null when it was not. */
+  /** Why the process was stopped; null when it exited on its own. */
   stopped: 'aborted' | 'timeout' | 'overflow' | null;
 }
 
-/** How long a stopped process may take to remove its lock files. */
+/** Time that a stopped process has to remove its lock files. */
 const stopGraceMs = 800;
 const stderrBytes = 16 * 1024;
 
-/** A call whose input may come bit by bit. */
+/** A call whose input may be streamed. */
 export type StreamedCall = Omit<ProcessCall, 'stdin'> & { stdin: ProcessCall['stdin'] | Readable };
 
-/** Runs a process in a group of its own and ends the whole group when it is stopped. Throws when it cannot be started. */
+/** Runs a process in its own process group and stops the whole group with it. Throws when it cannot be started. */
 export async function runProcess(
   call: StreamedCall,
   onStart: (pid: number) => void = () => {},
@@ -67,7 +68,7 @@ export async function runProcess(
     feed(child.stdio[3], call.secretInput);
     const [code] = await once(child, 'close');
     return {
-      stdout: Buffer.concat(stdout),
+      stdout: await joinChunks(stdout),
       stderr: Buffer.concat(stderr).toString(),
       exitCode: typeof code === 'number' ? code : -1,
       stopped,
@@ -79,28 +80,28 @@ export async function runProcess(
   }
 }
 
-/** The shell sets the limits and becomes the process; a write beyond fails instead of killing it. */
+/** Wraps a command in a shell that sets the limits. A write beyond the limit fails but does not kill the process. */
 function commandOf({ file, args, maxFileBytes, maxMemoryBytes }: StreamedCall): [string, readonly string[]] {
   const limits = [
     ...(maxFileBytes === null ? [] : [`trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} || exit`]),
-    // only Linux has it
+    // supported on Linux only
     ...(maxMemoryBytes === null ? [] : [`ulimit -v ${Math.ceil(maxMemoryBytes / 1024)} 2> /dev/null`]),
   ];
   if (limits.length === 0) return [file, args];
   return ['/bin/sh', ['-c', [...limits, 'exec "$0" "$@"'].join('; '), file, ...args]];
 }
 
-/** Signals all processes of the group that one began; none is left where it has ended. */
+/** Signals every process in the group that this process leads. Does nothing when the group has ended. */
 export function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // The group has ended by itself
+    // the group has already ended
   }
 }
 
-/** Keeps the first `limit` bytes and calls `onOverflow` at the first one beyond; the rest is read and dropped. */
+/** Collects the first `limit` bytes. Calls `onOverflow` when there are more, which are read and discarded. */
 function collect(stream: Readable | null, limit: number, onOverflow: () => void): Buffer[] {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -113,7 +114,7 @@ function collect(stream: Readable | null, limit: number, onOverflow: () => void)
   return chunks;
 }
 
-/** A process that ends without reading its input is no error: its exit code tells. */
+/** Writes the input. A process that exits without reading it is not an error: its exit code decides. */
 function feed(stream: unknown, input: StreamedCall['stdin']): void {
   if (input === null || !(stream instanceof Writable)) return;
   stream.on('error', () => {});

@@ -12,61 +12,57 @@ import { ProcessHostError } from './process-host.ts';
 import { isNotConnected } from './ssh-failure.ts';
 import { openSshSession, serverOf, type SshCredential } from './ssh-session.ts';
 
-export { GitError, type GitErrorKind } from './git-error.ts';
-export type { GitCredential } from './git-credential.ts';
-export type { Transport } from './git-environment.ts';
-
-/** What a server of a repository is shown, by https or by ssh. */
+/** A credential for a repository's server, over HTTPS or ssh. */
 export type RemoteCredential = GitCredential | SshCredential;
 
 export interface GitCall {
-  /** Always a directory of ours, never one that a repository's content could have written. */
+  /** Always a directory of the worker, never one that a repository's content could have written. */
   gitDir: string;
-  /** The tree the command reads or writes; absent for commands on objects and refs. */
+  /** The working tree that the command reads or writes; absent for commands on objects and refs. */
   workTree?: string;
   args: readonly string[];
   input?: string | Uint8Array;
-  /** Transports the command may use; none when absent. */
+  /** Transports that the command may use; none when absent. */
   transports?: readonly Transport[];
-  /** The repository that a command with a transport reaches; the limits of transfers hold for it. */
+  /** The repository that a command with a transport connects to. The transfer limits apply to it. */
   remote?: string;
   credential?: RemoteCredential | null;
   env?: Readonly<Record<string, string>>;
-  /** At this size of the output the command is stopped and `truncated` says so; without it, 64 MB are a failure. */
+  /** Output size at which the command is stopped, with `truncated` set. When absent, more than 64 MB is an error. */
   maxOutputBytes?: number;
   timeoutMs?: number;
-  /** Exit codes that are answers; any other than 0 and these throws. */
+  /** Exit codes besides 0 that do not throw. */
   acceptedExitCodes?: readonly number[];
   signal: AbortSignal;
 }
 
 export interface GitResult {
   stdout: Buffer;
-  /** Words of git and of the other side; they may hold anything but the credential of the call. */
+  /** Messages of git and of the remote. Only the credential of the call is redacted in them. */
   stderr: string;
   truncated: boolean;
   exitCode: number;
 }
 
 export interface Git {
-  /** Runs one git command to its end. Errors: GitError. */
+  /** Runs one git command to completion. Errors: GitError. */
   run(call: GitCall): Promise<GitResult>;
 }
 
 export interface GitOptions {
   gitBinary?: string;
-  /** A directory of our own: git's home and its configuration. */
+  /** A directory of the worker that holds git's home and its configuration. */
   home: string;
-  /** What the certificates of servers are checked with, in PEM; null leaves that to the machine. */
+  /** CA certificates for servers, in PEM; null uses those of the machine. */
   authorities?: string | null;
-  /** What commands may use at most; `http` only where a test serves git on loopback. */
+  /** The transports that any command may use. `http` is only for tests that serve git on loopback. */
   transports?: readonly Transport[];
   egress?: Egress;
-  /** What one exchange with a repository may bring and how long it may take. */
+  /** Size and time limits of one fetch or push. */
   transfer?: TransferLimits;
-  /** The memory that each process of git may have. */
+  /** Memory limit of each git process. */
   memoryBytes?: number;
-  /** Starts the processes; without it this process does. */
+  /** Starts the processes; by default this process does. */
   run?(call: ProcessCall): Promise<ProcessOutcome>;
 }
 
@@ -75,18 +71,18 @@ export interface TransferLimits {
   timeoutMs: number;
 }
 
-export const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
+const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
 const defaultMemoryBytes = 2 ** 32;
-/** Of `http.curloptResolve` and of merging trees. */
+/** The oldest version with `http.curloptResolve` and with merges of trees. */
 const oldestVersion = [2, 38];
-/** What a shell ends with that cannot find a program. */
+/** Exit code of a shell that cannot find a program. */
 const notFoundByShell = 127;
 const defaultTimeoutMs = 2 * 60_000;
 const defaultMaxOutputBytes = 64 * 1024 * 1024;
 
 /**
- * Makes the runner of git for everything the worker itself does: a complete environment of its own, no hooks, filters,
- * monitors or prompts, and a process group that ends with the call.
+ * Creates the runner for all of the worker's own git commands. Each has a complete environment of its own, no hooks,
+ * filters, monitors or prompts, and a process group that ends with the call.
  */
 export function createGit(options: GitOptions): Git {
   const { gitBinary = 'git', home, authorities = null, transports = ['https', 'file', 'ssh'] } = options;
@@ -105,7 +101,7 @@ export function createGit(options: GitOptions): Git {
     }
   }
 
-  /** An older git would not heed where it may connect to. */
+  /** Returns the options that pin the remote's addresses. Throws for an older git, which would ignore them. */
   async function pinned({ remote, signal }: GitCall): Promise<string[]> {
     const program = { file: gitBinary, cwd: home, env: gitEnvironment({ home, transports: [] }) };
     isPinnable ??= isAtLeast(await readVersion(program), oldestVersion);
@@ -125,7 +121,7 @@ export function createGit(options: GitOptions): Git {
     return await runWithToken(call, credential);
   }
 
-  /** A server that refused the credential did nothing: a token that can be renewed is tried anew, once. */
+  /** Retries once with a renewed token. That is safe because a server that rejects a credential changes nothing. */
   async function runWithToken(call: GitCall, credential: GitCredential | null): Promise<GitResult> {
     const token = (await credential?.token()) ?? null;
     try {
@@ -151,7 +147,7 @@ export function createGit(options: GitOptions): Git {
     });
   }
 
-  /** One address after the other, as long as none takes the connection. */
+  /** Tries one address after another until one accepts the connection. */
   async function runBySsh(call: GitCall): Promise<GitResult> {
     const { credential = null, remote: repository = '', signal } = call;
     if (credential === null || !('privateKey' in credential)) {
@@ -198,7 +194,7 @@ export function createGit(options: GitOptions): Git {
     const { stdout, stderr, exitCode } = outcome;
     if (exitCode === notFoundByShell) throw cannotBeStarted();
     const truncated = outcome.stopped === 'overflow';
-    // who does not ask for a part takes it for all
+    // a caller that set no limit would take the truncated output for all of it
     if (truncated && call.maxOutputBytes === undefined) throw saidTooMuch();
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
@@ -210,7 +206,7 @@ export function createGit(options: GitOptions): Git {
   return { run };
 }
 
-/** What a call takes along on its way to a server. */
+/** The options, environment and secrets that a call adds for its transport. */
 interface WayOut {
   options?: readonly string[];
   env?: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 
-/** Begins a small process of this worker's program that is spoken to in messages; it has no variable but those given. */
+/** Forks a small Node process that communicates by messages. Its environment has only the given variables. */
 export function forkHost(program: string, env: NodeJS.ProcessEnv): ChildProcess {
   return fork(program, [], {
     serialization: 'advanced',
@@ -10,14 +10,14 @@ export function forkHost(program: string, env: NodeJS.ProcessEnv): ChildProcess 
   });
 }
 
-/** Resolves when the message is handed over. Errors: whatever keeps it from the process. */
+/** Resolves when the message has been sent. Rejects when it cannot be. */
 export function sendTo(child: ChildProcess, message: object): Promise<void> {
   return new Promise((resolve, reject) => {
     child.send(message, (error) => (error === null ? resolve() : reject(error)));
   });
 }
 
-/** An idle host does not keep its worker from ending. */
+/** Keeps the worker's process alive while the host is needed; an idle host does not. */
 export function hold(child: ChildProcess, isNeeded: boolean): void {
   if (isNeeded) {
     child.ref();

@@ -3,8 +3,8 @@ import { GitError } from './git-error.ts';
 import { PrivateAddressError } from '../network/public-lookup.ts';
 
 /**
- * The settings that let git connect to nothing but the addresses which were checked, whatever the DNS says by then. Errors:
- * GitError.
+ * Returns the options that let git connect only to the checked addresses, even if the DNS answer changes.
+ * Errors: GitError.
  */
 export async function pinRemote(
   { egress, signal }: { egress: Egress; signal: AbortSignal },
@@ -19,7 +19,7 @@ export async function pinRemote(
   return ['-c', `http.curloptResolve=${url.hostname}:${port}:${list}`];
 }
 
-/** The addresses that a connection may be made to, none where the host is an address itself. Errors: GitError. */
+/** Returns the addresses that a host may be reached at; none when the host is itself an address. Errors: GitError. */
 export async function checkedAddresses(
   { egress, signal }: { egress: Egress; signal: AbortSignal },
   url: URL,

@@ -5,11 +5,11 @@ import { onUncaught } from '../../lib/redaction/uncaught.ts';
 import { runProcess } from './git-process.ts';
 import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
-// The process that starts others for a worker. It ends with the worker, and so does all that it started.
+// The process that starts others for a worker. It ends with the worker, and so do all processes that it started.
 
 onUncaught((error) => {
-  const said = { level: 60, process: 'processes', msg: 'The process that starts others ended.', error: String(error) };
-  process.stderr.write(`${createLineScrubber(createRedactor([]))(JSON.stringify(said))}\n`);
+  const entry = { level: 60, process: 'processes', msg: 'The process that starts others ended.', error: String(error) };
+  process.stderr.write(`${createLineScrubber(createRedactor([]))(JSON.stringify(entry))}\n`);
 });
 
 interface Running {
@@ -58,5 +58,5 @@ process.on('disconnect', () => {
   for (const { stop } of running.values()) stop.abort();
   if (running.size === 0) process.exit();
 });
-// a signal to the whole group is the worker's to answer, which may still need git
+// signals to the whole group are left to the worker, which may still need git to shut down
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);

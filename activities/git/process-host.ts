@@ -1,33 +1,34 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { signalGroup, type ProcessCall, type ProcessOutcome } from './git-process.ts';
+import { joinChunks } from './join-chunks.ts';
 import { forkHost, hold, sendTo } from './host-channel.ts';
 import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.ts';
 
-/** Starts processes from a small process of its own, which begins with the first of them. */
+/** Starts processes from a small host process, which is itself started on first use. */
 export interface ProcessHost extends Disposable {
-  /** As `runProcess`. Errors also: ProcessHostError; the next call begins a new host. */
+  /** Like `runProcess`, but may also throw ProcessHostError. The next call then starts a new host. */
   run(call: ProcessCall): Promise<ProcessOutcome>;
 }
 
-/** The process that starts others is gone, and with it what it had started. */
+/** The host process has ended, and with it every process that it started. */
 export class ProcessHostError extends Error {
   override name = 'ProcessHostError';
 }
 
 interface Running {
-  /** Of the process and of its group; null until the host says that it runs. */
+  /** Id of the process and of its group; null until the host reports its start. */
   pid: number | null;
   output: Uint8Array[];
-  resolve(outcome: ProcessOutcome): void;
+  resolve(outcome: Omit<ProcessOutcome, 'stdout'>): void;
   reject(error: Error): void;
 }
 
 const program = join(import.meta.dirname, 'process-host-main.ts');
 
 /**
- * Starting a process halts the one that starts it until its page tables are copied: that is 1 ms of CPU for a process of
- * 50 MB and 7 ms for a worker of 370 MB, for each of the git commands of a step.
+ * Forking blocks a process until its page tables are copied: 1 ms of CPU for a process of 50 MB, but 7 ms for a worker
+ * of 370 MB, for each git command of a step.
  */
 export function createProcessHost(): ProcessHost {
   const running = new Map<number, Running>();
@@ -44,7 +45,7 @@ export function createProcessHost(): ProcessHost {
       if (host !== child) return;
       host = null;
       for (const { pid, reject } of running.values()) {
-        // nobody is left who would read what they say or stop them
+        // nothing could read their output or stop them any more
         if (pid !== null) signalGroup(pid, 'SIGKILL');
         reject(new ProcessHostError('The process that starts others has ended.'));
       }
@@ -63,7 +64,7 @@ export function createProcessHost(): ProcessHost {
       return;
     }
     call.output.push(answer.chunk);
-    if (answer.type === 'end') call.resolve({ ...answer.outcome, stdout: Buffer.concat(call.output) });
+    if (answer.type === 'end') call.resolve(answer.outcome);
   }
 
   async function feed(child: ChildProcess, id: number, input: ProcessCall['stdin']): Promise<void> {
@@ -76,8 +77,9 @@ export function createProcessHost(): ProcessHost {
     const child = (host ??= start());
     lastId += 1;
     const id = lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
-    running.set(id, { pid: null, output: [], resolve, reject });
+    const { promise, resolve, reject } = Promise.withResolvers<Omit<ProcessOutcome, 'stdout'>>();
+    const output: Uint8Array[] = [];
+    running.set(id, { pid: null, output, resolve, reject });
     hold(child, true);
     const onAbort = () => void send(child, { type: 'stop', id }).catch(reject);
     try {
@@ -85,7 +87,7 @@ export function createProcessHost(): ProcessHost {
       void feed(child, id, stdin).catch(reject);
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
-      return await promise;
+      return { ...(await promise), stdout: await joinChunks(output) };
     } finally {
       signal.removeEventListener('abort', onAbort);
       running.delete(id);

@@ -1,12 +1,12 @@
 import type { ProcessCall, ProcessOutcome } from './git-process.ts';
 
-/** What the worker tells the process that starts others for it. Input comes in pieces, in order, after `run`. */
+/** A message from the worker to its process host. Chunks of input follow `run`, in order. */
 export type HostRequest =
   | { type: 'run'; id: number; call: Omit<ProcessCall, 'stdin' | 'signal'>; hasInput: boolean }
   | { type: 'input'; id: number; chunk: Uint8Array; isLast: boolean }
   | { type: 'stop'; id: number };
 
-/** What it hears: which group of processes it is, pieces of the output, in order, and then the end. */
+/** A message from the process host: the process group, then chunks of the output in order, then the end. */
 export type HostAnswer =
   | { type: 'start'; id: number; pid: number }
   | { type: 'output'; id: number; chunk: Uint8Array }
@@ -15,7 +15,7 @@ export type HostAnswer =
 
 const chunkBytes = 1024 * 1024;
 
-/** The bytes in pieces that one message takes; at least one chunk. */
+/** Splits bytes into chunks that fit into a message. Yields at least one chunk. */
 export function* chunksOf(bytes: Uint8Array): Generator<{ chunk: Uint8Array; isLast: boolean }> {
   let from = 0;
   do {

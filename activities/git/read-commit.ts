@@ -1,18 +1,17 @@
-import { findFilesAt } from './find-files-at.ts';
 import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import type { Mirrors } from '../workspaces/mirrors.ts';
-import { readFileAt } from './read-file-at.ts';
 import type { RepositoryAccess } from './remote.ts';
 import { folderRevision, readGitFolder, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
+import { listedEntries } from './listed-entries.ts';
 
 /** Reads commits of repositories without a working copy. Errors: GitError. */
 export interface CommitReader {
-  /** A regular file as a commit has it, at most `maxBytes` of it; null when the commit has no such file. */
+  /** Reads at most `maxBytes` of a regular file; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
-  /** Paths of the files with a name, in any folder of a commit. */
+  /** Returns the paths of the files with this name, in any folder. */
   findFiles(access: RepositoryAccess & { commit: string; name: string }): Promise<string[]>;
-  /** A folder as a commit has it: git's id of its content (null: no such folder), and its text files, the unknown ones read. */
+  /** Returns a folder's tree id, null when it does not exist, and a reader for those text files that are not known. */
   readFolder(
     access: RepositoryAccess & { commit: string; path: string },
   ): Promise<{ revision: string | null; read(isKnown: IsKnownFile): Promise<FolderFile[]> }>;
@@ -26,8 +25,21 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
 
   return {
     async readFile({ path, maxBytes, ...at }) {
+      if (path.split('/').some((part) => ['', '.', '..'].includes(part))) return null;
       const { commit, signal } = at;
-      return readFileAt(git, { gitDir: await mirrorWith(at), commit, path, maxBytes, signal });
+      const gitDir = await mirrorWith(at);
+      const listed = await git.run({ gitDir, args: ['ls-tree', '-z', '--full-tree', commit, '--', path], signal });
+      const entries = listed.stdout.toString().split('\0').filter(Boolean);
+      const found = entries.find((entry) => entry.endsWith(`\t${path}`));
+      const [, object] = found?.match(/^100(?:644|755) blob ([0-9a-f]{40})\t/) ?? [];
+      if (object === undefined) return null;
+      const { stdout } = await git.run({
+        gitDir,
+        args: ['cat-file', 'blob', object],
+        maxOutputBytes: maxBytes,
+        signal,
+      });
+      return stdout;
     },
 
     async findFiles({ name, ...at }) {
@@ -51,4 +63,29 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
       return { revision, read };
     },
   };
+}
+
+interface FindRequest {
+  gitDir: string;
+  commit: string;
+  /** Base name of the files to find. */
+  name: string;
+  signal: AbortSignal;
+}
+
+const maxListing = 64 * 1024 * 1024;
+
+/** Finds the regular files with this name in all folders of a commit. Searches only the first 64 MB of the listing. */
+export async function findFilesAt(git: Git, { gitDir, commit, name, signal }: FindRequest): Promise<string[]> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
+  const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxListing, signal });
+  const paths: string[] = [];
+  for await (const entries of listedEntries(stdout, signal)) {
+    for (const entry of entries) {
+      if (!/^100(?:644|755) blob /.test(entry)) continue;
+      const path = entry.slice(entry.indexOf('\t') + 1);
+      if (path === name || path.endsWith(`/${name}`)) paths.push(path);
+    }
+  }
+  return paths;
 }

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
-import type { Git, RemoteCredential, Transport } from './git.ts';
+import type { Git, RemoteCredential } from './git.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { parseRef } from '../../lib/inputs/ref.ts';
 import { GitError } from './git-error.ts';
-import { localReceivePack, localUploadPack } from './git-environment.ts';
+import { localReceivePack, localUploadPack, type Transport } from './git-environment.ts';
 import { tooLarge } from '../workspaces/tree-limits.ts';
 
 export interface RemoteAccess {
@@ -13,9 +13,15 @@ export interface RemoteAccess {
   signal: AbortSignal;
 }
 
-/** The same for an organization, which has a copy of its own of what it may read. */
+/** Access by an organization: each organization has its own mirrors. */
 export interface RepositoryAccess extends RemoteAccess {
   organizationId: string;
+}
+
+interface RefFetch extends RemoteAccess {
+  gitDir: string;
+  refspecs: readonly string[];
+  options?: readonly string[];
 }
 
 const transportsOf = {
@@ -24,18 +30,18 @@ const transportsOf = {
   ssh: ['ssh'],
 } as const satisfies Record<string, readonly Transport[]>;
 const listingTimeoutMs = 2 * 60_000;
-/** A few refs by name, and those whose names end like them. */
+/** Enough for a few refs by name, and for those whose names end with one of them. */
 const longestListing = 1024 * 1024;
-/** Of a ref that is listed. */
+/** Allowance for each listed ref, in bytes. */
 const usualRef = 200;
 
-/** What the remote says its refs are; a tag is listed with the commit it points at. */
+/** The remote's default branch, and the values of the requested refs. */
 export interface RemoteRefs {
   defaultBranch: string | null;
   refs: ReadonlyMap<string, string>;
 }
 
-/** The parts of a git call that reach the remote, with the transports its address allows. */
+/** Returns the options of a git call that connects to the remote, with the transports that its address allows. */
 export function remoteCall({ repository, credential, signal }: RemoteAccess) {
   const way = wayTo(repository);
   return {
@@ -46,8 +52,16 @@ export function remoteCall({ repository, credential, signal }: RemoteAccess) {
   };
 }
 
-/** Options that keep the other end of a local path from following that repository's own configuration. */
-export function uploadPackOf(repository: string): string[] {
+/** Fetches refs into a git directory, which changes nothing there but those refs. */
+export async function fetchRefs(git: Git, { gitDir, refspecs, options = [], ...access }: RefFetch): Promise<void> {
+  const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules'];
+  const { repository } = access;
+  const args = ['fetch', ...quietly, ...options, ...uploadPackOf(repository), repository, ...refspecs];
+  await git.run({ gitDir, args, ...remoteCall(access) });
+}
+
+/** Returns options that keep the serving end of a local path from applying that repository's own configuration. */
+function uploadPackOf(repository: string): string[] {
   return isLocal(repository) ? [`--upload-pack=${localUploadPack}`] : [];
 }
 
@@ -55,8 +69,8 @@ export function receivePackOf(repository: string): string[] {
   return isLocal(repository) ? [`--receive-pack=${localReceivePack}`] : [];
 }
 
-/** Whether a repository lies on this machine. Throws for an address that git may not use. */
-export function isLocal(repository: string): boolean {
+/** Reports whether a repository is on this machine. Throws for an address that git may not use. */
+function isLocal(repository: string): boolean {
   return wayTo(repository) === 'file';
 }
 
@@ -68,8 +82,8 @@ function wayTo(repository: string): keyof typeof transportsOf {
 }
 
 /**
- * Refuses a remote with more branches and tags than a copy may have files: each becomes one, though it is a line there. Throws
- * GitError `too-large`.
+ * Refuses a remote with more branches and tags than a copy may have files, because each becomes a file in the copy.
+ * Throws GitError `too-large`.
  */
 export async function checkRefs(
   git: Git,
@@ -94,7 +108,7 @@ export async function checkRefs(
   if (truncated || refs > most) throw tooLarge(`has more than ${most} branches and tags`, 'FILES');
 }
 
-/** Asks the remote for refs by their full names, and for its default branch. */
+/** Looks up refs on the remote by their full names, and its default branch. */
 export async function listRemote(
   git: Git,
   { gitDir, access, names }: { gitDir: string; access: RemoteAccess; names: readonly string[] },
@@ -115,7 +129,7 @@ export async function listRemote(
       const parsed = parseRef(value.slice('ref: refs/heads/'.length));
       defaultBranch = parsed.ok ? parsed.ref : null;
     }
-    // A pattern also matches longer names that end like it
+    // a pattern also matches longer names that end with it
     else if (names.includes(name) && /^[0-9a-f]{40}$/.test(value)) refs.set(name, value);
   }
   return { defaultBranch, refs };

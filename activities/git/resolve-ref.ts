@@ -14,9 +14,9 @@ interface Resolved {
 }
 
 /**
- * Resolves a branch, a tag, a full commit id, or null for the default branch, on the remote, and brings the commit into
- * the mirror. Only commits that a branch or a tag of this repository holds are answered. `branch` is the branch to ask
- * a pull request for. Errors: GitError, `ref-not-found` with the reason.
+ * Resolves a branch, a tag, a full commit id, or null for the default branch, on the remote, and fetches the commit
+ * into the mirror. Only commits that a branch or a tag of this repository contains are accepted. `branch` is the base
+ * branch for a pull request. Errors: GitError, `ref-not-found` with the reason.
  */
 export async function resolveRef(
   { git, mirrors }: ResolveDeps,
@@ -26,10 +26,11 @@ export async function resolveRef(
   if (ref !== null && /^[0-9a-f]{40}$/.test(ref)) return await resolveCommit({ git, mirrors }, access, ref);
   const name = ref?.replace(/^refs\/(heads|tags)\//, '') ?? null;
   const names = name === null ? [] : [`refs/heads/${name}`, `refs/tags/${name}`, `refs/tags/${name}^{}`];
-  const { defaultBranch, refs } = await listRemote(git, { gitDir, access, names: ['HEAD', ...names] });
+  const { defaultBranch, refs } = await listRemote(git, { gitDir, access, names: ['HEAD', 'HEAD^{}', ...names] });
 
   if (name === null) {
-    const commit = refs.get('HEAD');
+    // a HEAD may name an annotated tag
+    const commit = refs.get('HEAD^{}') ?? refs.get('HEAD');
     if (commit === undefined) throw refNotFound("The repository's default branch has no commits yet.");
     await mirrors.ensureCommit(access, commit);
     return {
@@ -62,7 +63,7 @@ async function resolveCommit(deps: ResolveDeps, access: RepositoryAccess, commit
   return { branch: await branchHolding(deps, access, { commit, preferred: defaultBranch }), commit };
 }
 
-/** The preferred branch if it holds the commit or only a tag does, else the first branch that holds it. */
+/** Returns the preferred branch if it contains the commit or if only a tag does, else a branch that contains it. */
 async function branchHolding(
   { git, mirrors }: ResolveDeps,
   access: RepositoryAccess,

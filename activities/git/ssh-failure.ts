@@ -1,13 +1,13 @@
 import { GitError } from './git-error.ts';
 
-/** Whether no connection came about, so that nothing can have been done on the other side. */
+/** Reports whether no connection was made, so that nothing can have changed on the server. */
 export function isNotConnected(error: unknown): boolean {
   return error instanceof GitError && /^ssh: connect to host /m.test(error.detail);
 }
 
 /**
- * What ssh says of itself, and the few words that servers of forges send where a message of git would stand. Null: nothing that
- * is known. `detail` goes into the error as it is.
+ * Recognizes the messages of ssh itself, and those that forges send over ssh in place of git's. Returns null for any
+ * other text. `detail` is copied to the error.
  */
 export function sshFailureOf(stderr: string, detail: string): GitError | null {
   const fails = (kind: GitError['kind'], message?: string) => new GitError(kind, { message, detail });

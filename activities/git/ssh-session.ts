@@ -5,37 +5,37 @@ import { delimiter, join } from 'node:path';
 import { hostKeysOf, sshServerOf, type SshServer } from '../../lib/inputs/ssh-keys.ts';
 import { GitError } from './git-error.ts';
 
-/** A private key and the servers that it may be shown to. */
+/** A private key and the servers that it may be used with. */
 export interface SshCredential {
   privateKey: string;
-  /** Lines as `host type key`; a server that shows another key is not spoken to. */
+  /** Lines `host type key`. A server that presents another key is refused. */
   knownHosts: readonly string[];
 }
 
-/** What git needs to reach one server by ssh; the key lies in a directory that goes away with it. */
+/** The environment with which git connects to one server over ssh. Disposing removes the directory with the key. */
 export interface SshSession extends AsyncDisposable {
   env: Record<string, string>;
 }
 
 export interface SshRequest {
-  /** A directory of our own. */
+  /** A directory of the worker. */
   home: string;
-  /** Where the programs are. */
+  /** Search path for programs. */
   path: string;
   /** `ssh://user@host[:port]/owner/name`. */
   repository: string;
   credential: SshCredential;
-  /** What is connected to, whatever the DNS says by then. */
+  /** The address to connect to, even if the DNS answer changes. */
   address: string;
-  /** After this long what a killed worker left behind is taken away. */
+  /** Age at which directories left by a killed worker are removed. */
   abandonedAfterMs: number;
 }
 
-/** The name that the keys of the server are filed under: its own could match somebody else's lines. */
+/** The host name in the known hosts file. The server's own name could match lines for other servers. */
 const alias = 'repository';
 const folder = 'ssh';
 
-/** Writes the key and a configuration that stands for all others. Errors: GitError. */
+/** Writes the key, and a configuration that replaces all others. Errors: GitError. */
 export async function openSshSession(request: SshRequest): Promise<SshSession> {
   const { home, repository, credential, abandonedAfterMs } = request;
   const server = serverOf(repository);
@@ -63,7 +63,7 @@ export async function openSshSession(request: SshRequest): Promise<SshSession> {
   };
 }
 
-/** Where an address for ssh leads. Throws GitError for any other. */
+/** Returns the server of an ssh address. Throws GitError for any other address. */
 export function serverOf(repository: string): SshServer {
   const server = sshServerOf(repository);
   if (server !== null) return server;
@@ -113,7 +113,7 @@ async function checkProgram(path: string): Promise<void> {
     try {
       return await access(join(directory, 'ssh'), constants.X_OK);
     } catch {
-      // not here
+      // not in this directory
     }
   }
   throw new GitError('other', { message: 'ssh could not be started; install the OpenSSH client on the worker.' });
@@ -128,7 +128,7 @@ async function removeAbandoned(parent: string, afterMs: number): Promise<void> {
   }
 }
 
-/** As one word of the shell that git starts ssh with. */
+/** Quotes a text as one word for the shell with which git starts ssh. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -10,7 +10,7 @@ const batch = 500;
 
 export function createArchiveActivities({ endings, attempt }: ArchiveActivityDeps) {
   return {
-    /** Safe to run twice: an archived job is not archived again. Answers how many were archived. */
+    /** Archives idle jobs and returns how many. Idempotent: an archived job is not archived again. */
     async archiveIdleJobs({ idleDays }: { idleDays: number }): Promise<number> {
       return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async (signal) => {
         let archived = 0;

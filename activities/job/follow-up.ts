@@ -13,7 +13,7 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 
 export interface FollowUpDeps {
-  steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
+  steps: Pick<StepStore, 'newestSnapshot' | 'snapshot'>;
   effects: Pick<EffectStore, 'claim'>;
   branches: JobBranchStore;
   access: JobAccess;
@@ -22,7 +22,7 @@ export interface FollowUpDeps {
 
 const doneSchema = z.object({ isFollowed: z.literal(true) });
 
-/** What the job has on its branch; null before it published anything. */
+/** The job's published change on its branch; null before anything was published. */
 export async function publishedOf(
   steps: Pick<StepStore, 'snapshot'>,
   job: JobRow,
@@ -34,8 +34,9 @@ export async function publishedOf(
 }
 
 /**
- * Begins a further turn with what became of the job's branch: commits that others pushed are in its working copy, and a job
- * whose pull request was merged goes on from the base branch. Done once a turn, by the attempt that holds the effect.
+ * Starts a further turn with the current state of the job's branch: commits that others pushed are merged into its
+ * working copy, and a job whose pull request was merged continues from the base branch. Runs once per turn, in the
+ * attempt that holds the effect.
  */
 export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSignal): Promise<void> {
   const { steps, effects, branches, access, workspaces } = deps;
@@ -51,7 +52,6 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
   await branches.setPullRequestState({ jobId: job.id, prId: job.prId, ...standing });
   const asBase = standing.state === 'merged';
   const base = baseOf(job);
-  const tree = await steps.latestTree(job.id);
   const merged =
     standing.state === 'closed'
       ? null
@@ -59,7 +59,7 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
           ...(await access.repositoryOf(job, signal)),
           jobId: job.id,
           baseCommit: base.commit,
-          snapshot: tree === null ? null : await steps.snapshot(job.id, tree),
+          snapshot: await steps.newestSnapshot(job.id),
           branch: asBase ? base.branch : job.branch,
           published,
           asBase,
@@ -79,7 +79,7 @@ export async function followUp(deps: FollowUpDeps, ref: TurnRef, signal: AbortSi
 
 const mostNamed = 20;
 
-/** Null: nothing that the job had changed was lost. */
+/** Null when none of the job's changes were lost. */
 function overruledNote(paths: string[]): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, mostNamed).map(showPath).join(', ');

@@ -1,120 +1,153 @@
 import type { Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
-import type { ProjectCredentialReader, ProjectReader } from '../../db/for-worker/projects.ts';
+import type { ProjectAccess, ProjectCredentialReader, ProjectReader } from '../../db/for-worker/projects.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/grants.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
-import type { GitCredential, RemoteCredential } from '../git/git.ts';
+import type { RemoteCredential } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { realPathsOfDirectory, realPathsOfRepository } from '../forges/real-paths.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
 import type { SshCredential } from '../git/ssh-session.ts';
-import type { RepositoryAccess } from '../workspaces/workspaces.ts';
+import type { GitCredential } from '../git/git-credential.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
 
 export interface GrantedAccessDeps {
   grants: GrantStore;
-  projects: ProjectReader;
+  projects: Pick<ProjectReader, 'list'>;
   credentials: ProjectCredentialReader;
   forges: Forges;
   secrets: Pick<KnownSecrets, 'add'>;
-  /** Why this worker uses a repository for nobody; null when it may be used. */
+  /** Why this worker uses a repository for no organization; null when it may be used. */
   problemWithRepository(repository: string): string | null;
-  /** The folders below which repositories and directories of this machine may lie; null: none. */
+  /** The folders below which repositories and directories of this machine must be; null when none are configured. */
   roots: { repositories: string | null; directories: string | null };
 }
 
-/** What a job is to its repository. */
+/** The fields of a job that decide about access to its repository. */
 export type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repository'>;
 
+/** A job with its project's settings as of the same moment. */
+export interface JobWithProject extends JobRow {
+  project: ProjectRow;
+}
+
+export interface GrantedJob {
+  job: JobWithProject;
+  learnSecrets(): void;
+  /** Returns how the job reaches its repository, under the grants of the same moment. */
+  repository(signal: AbortSignal): Promise<RepositoryAccess>;
+}
+
 /**
- * The one way to a credential, and to what lies on this machine. Grants are read at each use, so that a revoked one ends at
- * once. Errors: GitError, ForgeError, SourceFolderError, SealedError.
+ * The only way to a credential, and to repositories and directories of this machine. Grants are read at each use, so
+ * that a revocation takes effect at once. Errors: GitError, ForgeError, SourceFolderError, SealedError.
  */
 export interface GrantedAccess {
-  /** The forge of a job, with the project's own token before the worker's. Null when the project is gone. */
+  /**
+   * Returns the forge of a job; the project's own token takes precedence over the worker's. Null when the project is
+   * gone.
+   */
   forgeOf(job: RepositoryUser): Promise<Forge | null>;
-  /** How a job reaches its repository. Null when the project is gone. */
+  /** Returns how a job reaches its repository. Null when the project is gone. */
   repositoryOf(job: RepositoryUser, signal: AbortSignal): Promise<RepositoryAccess | null>;
-  /** How a site reaches its repository: without a credential unless a project of its organization or a grant has one. */
+  /**
+   * Returns how a site reaches its repository: without a credential unless a project of its organization or a grant
+   * provides one.
+   */
   siteRepositoryOf(
     site: Pick<SiteRow, 'organizationId'> & { repository: string },
     signal: AbortSignal,
   ): Promise<RepositoryAccess>;
-  /** Throws unless the organization may use a directory of this machine, and a folder of it that is read. */
+  /** Throws unless the organization may use a directory of this machine, and the folder of it that is read. */
   checkDirectory(owner: Owner, directory: string, folder: string): Promise<void>;
-  /** The same for a repository, wherever it lies. */
+  /** Throws unless the organization may use a repository, local or hosted. */
   checkRepository(owner: Owner, repository: string): Promise<void>;
-  /** Has the project's token and key taken out of everything from now on. Each process that works for a project calls it. */
-  learnSecrets(projectId: string): Promise<void>;
+  /**
+   * Returns a job with its project and the way to its repository, by one read. Every process that works for it calls
+   * `learnSecrets`, which registers the project's token and key for redaction. Null when the job is gone.
+   */
+  jobOf(jobId: string): Promise<GrantedJob | null>;
 }
 
 export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
   const { grants, projects, credentials, forges, secrets, roots } = deps;
 
-  async function tokenOf(projectId: string): Promise<string | null> {
-    const token = await credentials.read(projectId);
+  function tokenOf(access: ProjectAccess): string | null {
+    const token = access.token();
     if (token !== null) secrets.add(token);
     return token;
   }
 
-  async function sshKeyOf(projectId: string): Promise<string | null> {
-    const key = await credentials.readSshKey(projectId);
+  function sshKeyOf(access: ProjectAccess): string | null {
+    const key = access.sshKey();
     if (key !== null) secrets.add(secretPartOf(key));
     return key;
   }
 
-  async function sshOf(projectId: string): Promise<SshCredential | null> {
-    const [project, privateKey] = await Promise.all([projects.get(projectId), sshKeyOf(projectId)]);
-    return project === null || privateKey === null ? null : { privateKey, knownHosts: project.sshKnownHosts };
+  function sshOf(access: ProjectAccess): SshCredential | null {
+    const privateKey = sshKeyOf(access);
+    return privateKey === null ? null : { privateKey, knownHosts: access.project.sshKnownHosts };
   }
 
-  async function refusalFor(owner: Owner): Promise<(target: string) => string | null> {
-    const resources = await grants.resources(owner);
-    return (target) => (covers(resources, target) ? null : noGrantForCredential(owner.organizationId, target));
+  function refusalOf({ organizationId }: Owner, resources: string[]): (target: string) => string | null {
+    return (target) => (covers(resources, target) ? null : noGrantForCredential(organizationId, target));
   }
 
-  async function mayUse(owner: Owner, paths: string[] | null): Promise<boolean> {
-    const resources = await grants.resources(owner);
+  function isGranted(resources: string[], paths: string[] | null): boolean {
     return paths?.every((target) => covers(resources, target)) ?? false;
   }
 
-  async function checkRepository(owner: Owner, repository: string): Promise<void> {
+  /** Returns the organization's grants; throws unless it may use the repository. */
+  async function grantsFor(owner: Owner, repository: string, read = () => grants.resources(owner)): Promise<string[]> {
     const problem = deps.problemWithRepository(repository);
     if (problem !== null) throw new GitError('not-found', { message: problem });
-    if (!repository.startsWith('/')) return;
-    const paths = roots.repositories === null ? null : await realPathsOfRepository(repository, roots.repositories);
-    if (await mayUse(owner, paths)) return;
+    const isLocal = repository.startsWith('/');
+    const root = roots.repositories;
+    const paths = isLocal && root !== null ? await realPathsOfRepository(repository, root) : null;
+    const resources = await read();
+    if (!isLocal || isGranted(resources, paths)) return resources;
     throw new GitError('not-found', { message: noGrantForPath(owner.organizationId, 'repository', repository) });
   }
 
-  async function forgeOf({ id, organizationId, projectId, repository }: RepositoryUser): Promise<Forge | null> {
-    const project = await projects.get(projectId);
-    if (project === null) return null;
-    const [token, refusal] = await Promise.all([tokenOf(projectId), refusalFor({ organizationId })]);
-    return forges.forProject(project, { token, jobId: id, repository, refusal });
+  function forgeFor(user: RepositoryUser, access: ProjectAccess, resources: string[]): Forge {
+    const { id: jobId, repository } = user;
+    const refusal = refusalOf(user, resources);
+    return forges.forProject(access.project, { token: tokenOf(access), jobId, repository, refusal });
+  }
+
+  function repositoryFor(
+    user: RepositoryUser,
+    access: ProjectAccess,
+    { resources, signal }: { resources: string[]; signal: AbortSignal },
+  ): RepositoryAccess {
+    const { organizationId, repository } = user;
+    const forge = forgeFor(user, access, resources);
+    const isBySsh = sshServerOf(repository) !== null;
+    const credential: RemoteCredential | null = isBySsh ? sshOf(access) : forge.credential(repository);
+    return { organizationId, repository, credential, signal };
   }
 
   return {
-    forgeOf,
-    checkRepository,
+    async forgeOf(job) {
+      const [access, resources] = await Promise.all([credentials.read(job.projectId), grants.resources(job)]);
+      return access === null ? null : forgeFor(job, access, resources);
+    },
 
     async repositoryOf(job, signal) {
-      const { organizationId, repository } = job;
-      await checkRepository(job, repository);
-      const forge = await forgeOf(job);
-      if (forge === null) return null;
-      const isBySsh = sshServerOf(repository) !== null;
-      const credential: RemoteCredential | null = isBySsh ? await sshOf(job.projectId) : forge.credential(repository);
-      return { organizationId, repository, credential, signal };
+      const { repository } = job;
+      const resources = await grantsFor(job, repository);
+      const access = await credentials.read(job.projectId);
+      return access === null ? null : repositoryFor(job, access, { resources, signal });
     },
 
     async siteRepositoryOf({ organizationId, repository }, signal) {
-      await checkRepository({ organizationId }, repository);
-      const refusal = await refusalFor({ organizationId });
+      const refusal = refusalOf({ organizationId }, await grantsFor({ organizationId }, repository));
       const own = await ownCredential(organizationId, repository, refusal);
       return { organizationId, repository, credential: own ?? forges.credentialOf(repository, { refusal }), signal };
     },
@@ -125,16 +158,37 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
           'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
         );
       }
-      if (await mayUse(owner, await realPathsOfDirectory(directory, folder, roots.directories))) return;
+      const paths = await realPathsOfDirectory(directory, folder, roots.directories);
+      if (isGranted(await grants.resources(owner), paths)) return;
       throw new SourceFolderError(noGrantForPath(owner.organizationId, 'directory', directory));
     },
 
-    async learnSecrets(projectId) {
-      await Promise.all([tokenOf(projectId), sshKeyOf(projectId)]);
+    async checkRepository(owner, repository) {
+      await grantsFor(owner, repository);
+    },
+
+    async jobOf(jobId) {
+      const found = await credentials.readOfJob(jobId);
+      if (found === null) return null;
+      const { job } = found;
+      return {
+        job: { ...job, project: found.project },
+        async repository(signal) {
+          const resources = await grantsFor(job, job.repository, async () => found.grants);
+          return repositoryFor(job, found, { resources, signal });
+        },
+        learnSecrets() {
+          tokenOf(found);
+          sshKeyOf(found);
+        },
+      };
     },
   };
 
-  /** The token of a project of the organization that may use the repository, where it is one for its server. */
+  /**
+   * Returns the token of one of the organization's projects that may use the repository, if it is for the repository's
+   * server.
+   */
   async function ownCredential(
     organizationId: string,
     repository: string,
@@ -144,7 +198,8 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       (project) => project.hasCredential && [project.repository, ...project.allowedRepositories].includes(repository),
     );
     for (const project of owned) {
-      const token = await tokenOf(project.id);
+      const access = await credentials.read(project.id);
+      const token = access === null ? null : tokenOf(access);
       const credential = token === null ? null : forges.forProject(project, { token, refusal }).credential(repository);
       if (credential !== null) return credential;
     }

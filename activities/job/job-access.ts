@@ -6,25 +6,31 @@ import type { ProjectReader } from '../../db/for-worker/projects.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type { Forge } from '../forges/forge.ts';
-import type { RepositoryAccess } from '../workspaces/workspaces.ts';
-import type { GrantedAccess } from './granted-access.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import type { GrantedAccess, GrantedJob, JobWithProject } from './granted-access.ts';
 import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<WorkerJobStore, 'get'>;
   projects: Pick<ProjectReader, 'get'>;
-  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'learnSecrets'>;
+  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'jobOf'>;
 }
 
 export interface JobAccess {
-  /** The job, while this turn is its newest and has not ended; everything else ends the run. */
-  activeJob(ref: TurnRef): Promise<JobRow>;
-  /** Whether somebody said something during this turn that the model has not read yet. */
+  /** Returns the job while this turn is its newest and active; throws otherwise, which ends the run. */
+  activeJob(ref: TurnRef): Promise<JobWithProject>;
+  /** The same, with the way to the job's repository, by one read. */
+  activeJobWithRepository(
+    ref: TurnRef,
+    signal: AbortSignal,
+  ): Promise<{ job: JobWithProject; repository: RepositoryAccess }>;
+  /** Reports whether a message arrived during this turn that the model has not read yet. */
   hasMessages(ref: TurnRef): Promise<boolean>;
-  /** Whether the turn may still act on the outside. */
+  /** Reports whether the turn may still cause effects outside. */
   isActive(ref: TurnRef): Promise<boolean>;
   repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
   forgeOf(job: JobRow): Promise<Forge>;
+  /** Reads the project again, as it is now. */
   projectOf(job: JobRow): Promise<ProjectRow>;
 }
 
@@ -37,15 +43,19 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
     return project;
   }
 
+  async function find(ref: TurnRef): Promise<GrantedJob> {
+    const found = await granted.jobOf(ref.jobId);
+    if (found === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
+    if (!isCurrent(found.job, ref)) throw turnEnded();
+    found.learnSecrets();
+    return found;
+  }
+
   return {
-    async activeJob(ref) {
-      const job = await jobs.get(ref.jobId);
-      if (job === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
-      if (!isCurrent(job, ref)) {
-        throw turnEnded();
-      }
-      await granted.learnSecrets(job.projectId);
-      return job;
+    activeJob: async (ref) => (await find(ref)).job,
+    async activeJobWithRepository(ref, signal) {
+      const found = await find(ref);
+      return { job: found.job, repository: await found.repository(signal) };
     },
     async hasMessages(ref) {
       const job = await jobs.get(ref.jobId);
@@ -77,7 +87,7 @@ function isCurrent(job: JobRow, ref: TurnRef): boolean {
   return job.status === 'active' && job.turn === ref.turn;
 }
 
-/** The branch and commit the job works on; `prepare` has stored them. */
+/** Returns the branch and commit the job works on, as stored by `prepare`. */
 export function baseOf({ baseBranch, baseCommit }: JobRow): { branch: string; commit: string } {
   if (baseBranch !== null && baseCommit !== null) return { branch: baseBranch, commit: baseCommit };
   throw ApplicationFailure.nonRetryable('The job has no base commit.', FailureType.Internal);

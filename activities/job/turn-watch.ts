@@ -5,21 +5,21 @@ import { FailureType } from '../../workflows/contract/failures.ts';
 import { repeatWhile } from '../model/repeat-while.ts';
 
 export interface TurnWatchDeps {
-  /** Which of these turns have ended, or are not the newest of their job any more. */
+  /** Returns which of these turns have ended or have been succeeded by a newer turn. */
   endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
   everyMs?: number;
 }
 
-/** Watches a turn until it is disposed of; the signal aborts when the turn has ended. */
+/** Watches a turn until disposed; the signal aborts when the turn has ended. */
 export type WatchTurn = (turn: TurnRef) => Disposable & { signal: AbortSignal };
 
 /**
- * Asks the database for the turns that activities of this process work on, all in one query. A cancel is there at once, also
- * while Temporal is away or keeps the answer to a heartbeat back.
+ * Polls the database for all turns that activities of this process work on, in one query. A cancellation is noticed at
+ * once, even while Temporal is unreachable or delays its response to a heartbeat.
  */
 export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): WatchTurn {
   const watched = new Map<AbortController, TurnRef>();
-  // a database that is away for a moment is asked again
+  // a database that is briefly unreachable is queried again
   const lookOn = repeatWhile(() => watched.size > 0, look, everyMs);
 
   async function look(): Promise<void> {
@@ -36,13 +36,13 @@ export function createTurnWatch({ endedTurns, everyMs = 400 }: TurnWatchDeps): W
   };
 }
 
-/** The failure of an activity whose turn is over. */
+/** The failure of an activity whose turn has ended. */
 export function turnEnded(): ApplicationFailure {
   return ApplicationFailure.create({
     message: 'The turn has ended or a newer one began.',
     type: FailureType.Superseded,
     nonRetryable: true,
-    category: ApplicationFailureCategory.BENIGN, // an expected end: no warning in the log
+    category: ApplicationFailureCategory.BENIGN, // expected, so it is not logged as a warning
   });
 }
 

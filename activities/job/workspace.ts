@@ -13,7 +13,7 @@ import { baseOf, type JobAccess } from './job-access.ts';
 
 export interface WorkspaceActivityDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setBase'>;
-  steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
+  steps: Pick<StepStore, 'newestSnapshot' | 'snapshot'>;
   effects: EffectStore;
   access: JobAccess;
   branches: JobBranchStore;
@@ -28,8 +28,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   const { jobs, steps, effects, access, workspaces, attempt } = deps;
   return {
     /**
-     * Leaves the job with a base commit and this worker with a warm working copy, in a further turn with what others did to
-     * the branch. Safe to run twice: the ref is resolved once a job, the branch is followed once a turn.
+     * Gives the job a base commit and this worker a working copy, in a further turn with the commits that others pushed
+     * to the branch. Idempotent: the ref is resolved once per job, and the branch is followed once per turn.
      */
     async prepare(ref: TurnRef): Promise<PreparedTurn | undefined> {
       return attempt(
@@ -42,8 +42,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const job = await access.activeJob(ref);
           const { commit } = baseOf(job);
           const repository = await access.repositoryOf(job, signal);
-          const tree = await steps.latestTree(job.id);
-          const snapshot = tree === null ? null : await steps.snapshot(job.id, tree);
+          const snapshot = await steps.newestSnapshot(job.id);
           const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
           await workspace.release();
           await storeInstructions(deps, { jobId: job.id, commit, access: repository });
@@ -55,7 +54,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     },
   };
 
-  /** The first attempt that stores what the ref stands for decides it; a slower one is refused by its fence. */
+  /** The first attempt that stores the resolved ref decides it; a slower one is rejected by its fence. */
   async function withBase(ref: TurnRef, signal: AbortSignal): Promise<void> {
     const job = await access.activeJob(ref);
     if (job.baseCommit !== null) return;

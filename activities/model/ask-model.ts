@@ -11,17 +11,20 @@ import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
+import { withCache } from './prompt-cache.ts';
 
 export interface ModelQuestion {
   model: string;
   system: string;
   messages: ModelMessage[];
-  /** The tools that the model may call: it is told of no others, and a call of another is an error. */
+  /** The tools that the model may call. It is offered no others, and a call of another is an error. */
   toolset: Toolset;
   signal: AbortSignal;
-  /** Awaited directly before the request is sent; what it throws is thrown unchanged, and nothing is sent. */
+  /** Calls with the same key share a prefix, which the provider is asked to cache. */
+  cacheKey?: string;
+  /** Awaited immediately before the request is sent. Its errors are rethrown unchanged, and nothing is sent. */
   confirm?(): Promise<void>;
-  /** Gets the answer's text as the model produces it. */
+  /** Receives the answer's text as the model produces it. */
   onText?(delta: string): void;
 }
 
@@ -30,31 +33,34 @@ export interface ModelAnswer {
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
-  /** The usage as it is priced. */
+  /** The token usage in the form that prices need. */
   details: PricedUsage;
   receivedCharacters: number;
 }
 
 export interface AskModelDeps {
   models: ModelRegistry;
-  /** A provider that is silent for this long counts as failed. */
+  /** Silence after which a provider counts as failed. */
   timeoutMs?: number;
 }
 
-/** Longer than the answer of any model, in characters: 128,000 tokens. */
+/** Longest accepted answer, in characters: more than 128,000 tokens. */
 const longestAnswer = 600_000;
-/** Of the arguments of a call; parsing and checking them takes time by the number of values. */
+/** Limits of a call's arguments; parsing and validating them takes time by the number of values. */
 const argumentLimits = { deepest: 100, mostValues: 5_000 };
-/** Calls of one answer that are run. */
+/** Largest number of calls of one answer that are run. */
 const mostCalls = 100;
-/** More are no answer to anything. */
+/** An answer with more calls is rejected. */
 const mostCallsSent = 1_000;
 const tooManyCalls = `Not run: an answer may have at most ${mostCalls} calls. Continue with the results of the others.`;
 
-/** Makes the one place that calls a job's model: one request, no retries of its own. Errors: ModelCallError, UnknownModelError. */
+/**
+ * Creates the only function that calls a job's model: one request, without retries. Errors: ModelCallError,
+ * UnknownModelError.
+ */
 export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
   return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
-    const { model, system, messages, toolset, signal, confirm, onText } = question;
+    const { model, system, messages, toolset, signal, cacheKey, confirm, onText } = question;
     const tools = definitionsOf(toolset);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
@@ -73,18 +79,19 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const ask = () =>
       streamText({
         model: languageModel,
-        instructions: system,
-        messages,
-        tools,
+        ...(cacheKey === undefined
+          ? { instructions: system, messages, tools }
+          : withCache({ system, messages, tools }, cacheKey)),
         maxRetries: 0,
-        // one that was kept from the last step may be dead without anybody's knowing: what is sent on it hangs for minutes
+        // a connection kept from the last step may be dead without notice, and a request on it would hang for minutes
         headers: { connection: 'close' },
         abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
-        onError: () => undefined, // it is told by the error part below
+        onError: () => undefined, // the error part below reports it
       });
     try {
       const result = beforeRequest.run(mayAsk, ask);
-      // read beside the stream: each promise of the result that is asked for behind it reads all of it again, in one go
+      // read while the stream is consumed: a promise of the result that is requested later would read all of it again
+      // at once
       const steps = Promise.resolve(result.steps);
       steps.catch(() => undefined);
       for await (const part of result.stream) {
@@ -134,7 +141,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       if (refusal !== null) throw refusal;
       throw new ModelCallError('The model call failed.', { cause: error, receivedCharacters: streamed });
     } finally {
-      over.abort(); // a stream that is left goes on otherwise
+      over.abort(); // otherwise an abandoned stream continues
     }
   };
 }
@@ -152,7 +159,7 @@ function tooLong(): UnusableAnswerError {
   return new UnusableAnswerError('The answer exceeds the longest accepted one.');
 }
 
-/** How many characters of a request the model reads. */
+/** Returns the number of characters of a request that the model reads. */
 export function lengthOf({
   system,
   messages,
@@ -173,7 +180,7 @@ function lengthOfTool(agentTool: AgentTool): number {
   return length;
 }
 
-/** The library makes the JSON schema of a tool once for each definition; a tool keeps the one it has. */
+/** The library builds a tool's JSON schema once per definition, so each tool keeps its definition. */
 const definitions = new WeakMap<AgentTool, Tool>();
 
 function definitionOf(agentTool: AgentTool): Tool {
@@ -196,7 +203,7 @@ interface CallOfModel {
   invalid?: boolean;
 }
 
-/** A call that does not fit is stored with the sentence the model gets back, so that it can repair it. */
+/** Returns a call as it is stored. An invalid call has the sentence that tells the model how to repair it. */
 function storedCall(called: CallOfModel, toolset: Toolset) {
   const call = callOf(called);
   if (called.invalid !== true) return call;
@@ -210,7 +217,7 @@ function callOf({ toolCallId, toolName, input }: CallOfModel) {
 
 interface AnswerEnd {
   finishReason: string;
-  /** The stream ended without a word of why. */
+  /** Whether the stream ended without a finish reason. */
   isCut: boolean;
   isEmpty: boolean;
 }
@@ -222,7 +229,10 @@ function problemWith({ finishReason, isCut, isEmpty }: AnswerEnd): Error | null 
   return isEmpty && finishReason !== 'stop' ? new UnusableAnswerError('The answer was empty.') : null;
 }
 
-/** Equal for calls that ask a model the same; `tools` are their names. */
+/**
+ * Returns a hash that is equal for identical requests to a model; `tools` are the tools' names. What only concerns a
+ * provider's cache is no part of it.
+ */
 export function requestHashOf({
   model,
   system,

@@ -1,4 +1,3 @@
-import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
@@ -10,16 +9,15 @@ import { allowedTools } from '../tools/toolset.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Conversation, ConversationCall } from './conversation.ts';
-import { readInstructions } from './instructions.ts';
 import { createLiveText, type SpokenText } from './live-text.ts';
 import { isContextOverflow } from './model-failures.ts';
 import type { AskPaid } from './spending.ts';
+import type { JobTranscript } from './read-transcript.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
 export interface AskStepDeps {
-  access: JobAccess;
+  access: Pick<JobAccess, 'activeJob'>;
   messages: Pick<WorkerMessageStore, 'take'>;
-  effects: Pick<EffectStore, 'claim'>;
   events: Pick<WorkerEventStore, 'appendText'>;
   conversation: Conversation;
   askPaid: AskPaid;
@@ -28,12 +26,12 @@ export interface AskStepDeps {
 }
 
 export interface StepAnswer {
-  /** The model that was asked. */
+  /** The model that answered. */
   model: string;
   answer: ModelAnswer;
-  /** What it was asked with. */
+  /** The conversation that was sent. */
   transcript: Transcript;
-  /** Null: too long to have been followed. */
+  /** Null when the text was too long to stream. */
   text: SpokenText | null;
 }
 
@@ -41,7 +39,7 @@ export interface StepAnswer {
 export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
-  const { access, messages, effects, events, conversation, askPaid, toolset, secrets } = deps;
+  const { access, messages, events, conversation, askPaid, toolset, secrets } = deps;
   const { finish } = toolset;
   const finishOnly: Toolset = finish === undefined ? {} : { finish };
 
@@ -50,27 +48,28 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const ref = { jobId, turn, step };
     const job = await access.activeJob(ref);
     if (job.waitingMessages > 0) await messages.take(ref);
-    const { text: instructions, folders } = await readInstructions(effects, jobId);
-    const system = systemPrompt(instructions);
-    const tools = lastBefore === null ? allowedTools(toolset, await access.projectOf(job)) : finishOnly;
+    const tools = lastBefore === null ? allowedTools(toolset, job.project) : finishOnly;
     const text = createLiveText({
       redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
       append: (piece) => events.appendText({ ...ref, fence, ...piece }),
     });
     try {
-      const asked = await ask({ call, fence, job, system, folders, signal }, { toolset: tools, onText: text.push });
-      return { model: job.model, ...asked, text: await text.end() };
+      // no later call has only one tool
+      const cacheKey = lastBefore === null ? jobId : undefined;
+      const result = await ask({ call, fence, job, signal }, { toolset: tools, cacheKey, onText: text.push });
+      return { model: job.model, ...result, text: await text.end() };
     } catch (error) {
       await text.end();
       throw error;
     }
   };
 
-  /** A provider that finds the request too long is asked once more, without the older part of the conversation. */
-  async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'toolset' | 'onText'>) {
-    const { call, fence, job, system, signal } = at;
+  /** If the provider rejects the request as too long, asks once more without the older part of the conversation. */
+  async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'toolset' | 'cacheKey' | 'onText'>) {
+    const { call, fence, job, signal } = at;
     const { jobId, turn, step } = call;
-    const send = async (transcript: Transcript) => {
+    const send = async (transcript: JobTranscript) => {
+      const system = systemPrompt(transcript.instructions.text);
       const question = { system, messages: conversationOf(transcript), signal, ...options };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };

@@ -6,24 +6,24 @@ import { repeatWhile } from './repeat-while.ts';
 export interface CallLeases {
   /** Holds the lease of a claimed step while its call is in flight. */
   during<Answer>(held: StepRef & { fence: number }, work: () => Promise<Answer>): Promise<Answer>;
-  /** Resolves when no other attempt has a call for the step in flight: it has an answer then, or needs a call. */
+  /** Resolves when no other attempt has a call for the step in flight; the step then has an answer or needs a call. */
   untilFree(ref: StepRef, signal: AbortSignal): Promise<void>;
 }
 
 export interface CallLeaseDeps {
   leases: ModelCallLeases;
-  /** Well below the time that a lease lasts. */
+  /** Must be well below the duration of a lease. */
   everyMs?: number;
   pollMs?: number;
 }
 
 /**
- * Temporal, once it was away, takes the attempts of a living worker for dead and begins others. A call in flight is paid for, so
- * the new attempt waits while an older one holds the lease. One statement renews all leases of a process.
+ * After an outage, Temporal takes the attempts of a living worker for dead and starts others. A call in flight has been
+ * paid for, so a new attempt waits while an older one holds the lease. One statement renews all leases of a process.
  */
 export function createCallLeases({ leases, everyMs = 500, pollMs = 200 }: CallLeaseDeps): CallLeases {
   const held = new Set<StepRef>();
-  // a database that is away for a moment costs a second call of the model at worst
+  // while the database is unreachable, the worst case is a second call of the model
   const renew = repeatWhile(
     () => held.size > 0,
     () => leases.renew([...held]),

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobContextStore, NewCompaction } from '../../db/for-worker/job-context.ts';
-import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
 import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -20,22 +20,22 @@ export interface CompactionDeps {
 
 export interface CompactionCall {
   step: HeldStep;
-  job: JobRow;
+  job: JobWithProject;
   transcript: Transcript;
-  /** How many tokens a request may hold. */
+  /** Context window of the model, in tokens. */
   window: number;
   signal: AbortSignal;
 }
 
-/** So many compactions may follow each other while the job's tree stays the same. */
+/** Largest number of consecutive compactions while the job's tree does not change. */
 const mostWithoutChange = 3;
-/** The newest steps stay as they are, as many as fit into this share of the window. */
+/** The newest steps are kept, as many as fit into this share of the context window. */
 const tailShare = 0.2;
 const mostTailSteps = 10;
 
 /**
- * Makes what replaces the older part of a conversation by the model's own notes and the machine's ledger. What it made is
- * stored before it is used: an attempt that comes later finds it and pays for no other.
+ * Creates the function that replaces the older part of a conversation with the model's own notes and a ledger of its
+ * tool calls. The result is stored before it is used, so that a later attempt finds it instead of paying for another.
  */
 export function createCompaction(deps: CompactionDeps) {
   const { context, steps, prices, askPaid, maskSecrets } = deps;
@@ -70,7 +70,7 @@ export function createCompaction(deps: CompactionDeps) {
     });
   };
 
-  /** A model that cannot sum up does not stop the job: the machine notes the newest calls. */
+  /** If the model cannot summarize, the newest calls are listed instead, so that the job continues. */
   async function summarise(
     call: PaidCall,
     replaced: StepRow[],
@@ -93,7 +93,7 @@ export function createCompaction(deps: CompactionDeps) {
   }
 }
 
-/** How many of the newest steps stay. */
+/** Returns how many of the newest steps are kept. */
 function tailOf(steps: StepRow[], window: number): number {
   let room = window * tailShare * 3.5;
   let count = 0;
@@ -102,11 +102,11 @@ function tailOf(steps: StepRow[], window: number): number {
     if (room < 0 || count === mostTailSteps) break;
     count += 1;
   }
-  // one step at least is replaced
+  // at least one step is replaced
   return Math.min(count, Math.max(0, steps.length - 1));
 }
 
-/** Whether a call has had its compaction, or has nothing to compact. */
+/** Reports whether a call has had its compaction, or has nothing to compact. */
 function tooLong(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     "The conversation does not fit in the model's context window, even without its older part.",

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, JobNote, NoteKind } from '../../db/for-worker/job-context.ts';
-import type { JobRow } from '../../db/jobs/jobs.ts';
+import type { JobContextStore, JobNote } from '../../db/for-worker/job-context.ts';
+import type { NoteKind } from '../../db/jobs/bundle-schema.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import type { ModelCall, StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -8,10 +8,11 @@ import { commandNoteOf } from '../tools/command-notes.ts';
 import type { Commands } from '../tools/commands.ts';
 import type { CompactionCall } from './compaction.ts';
 import type { TellGuidance } from './guidance.ts';
-import type { JobAccess } from '../job/job-access.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
+import { systemPrompt } from './agent-prompt.ts';
 import { findLoop, loopSentence, nudgeOf } from './loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
-import type { ReadTranscript } from './read-transcript.ts';
+import type { JobTranscript, ReadTranscript } from './read-transcript.ts';
 
 export interface ConversationDeps {
   context: Pick<JobContextStore, 'addNote'>;
@@ -19,47 +20,53 @@ export interface ConversationDeps {
   compact(call: CompactionCall): Promise<void>;
   prices: Pick<PriceBook, 'windowOf'>;
   tellGuidance: TellGuidance;
-  access: Pick<JobAccess, 'projectOf'>;
   commands: Commands;
 }
 
 export interface ConversationCall {
   call: ModelCall;
-  /** Of the attempt. */
+  /** The fence of the attempt. */
   fence: number;
-  job: JobRow;
-  system: string;
-  /** Paths of the AGENTS.md in folders. */
-  folders: readonly string[];
+  job: JobWithProject;
   signal: AbortSignal;
 }
 
 export interface Conversation {
-  /** What the call is made with: notes and compaction that are due are stored first. Throws what ends a turn in circles. */
-  forCall(call: ConversationCall): Promise<Transcript>;
-  /** The same once the provider has said that it is too long. Throws when nothing is left to leave out. */
-  shortened(call: ConversationCall, transcript: Transcript): Promise<Transcript>;
+  /**
+   * Returns the conversation for a call, after storing the notes and the compaction that are due. Throws when the agent
+   * is stopped for repeating itself.
+   */
+  forCall(call: ConversationCall): Promise<JobTranscript>;
+  /**
+   * Returns a shorter conversation after the provider rejected one as too long. Throws when nothing is left to omit.
+   */
+  shortened(call: ConversationCall, transcript: JobTranscript): Promise<JobTranscript>;
 }
 
-/** What a turn says of commands; a conversation that was compacted is told again. */
+/** Notes about commands that are given once per turn, and again after a compaction. */
 const toldOnce = new Set<NoteKind>(['check', 'no-commands']);
-/** A request that fills more of the window is compacted first. */
+/** A request that fills more of the context window is compacted first. */
 const fullShare = 0.8;
-/** The agent is told when so many calls are left. */
+/** The agent is told when this many calls remain. */
 const fewCalls = 5;
 
-/** Makes what keeps a job's conversation within its bounds. All it decides derives from what is stored. */
+/** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { context, readTranscript, compact, prices, tellGuidance, access, commands } = deps;
+  const { context, readTranscript, compact, prices, tellGuidance, commands } = deps;
 
-  async function noted({ call, ...at }: ConversationCall, transcript: Transcript): Promise<Transcript> {
+  async function noted({ call, ...at }: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
     const { jobId, turn, step } = call;
     const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
     const isToldOnce = transcript.notes.some((note) => note.turn === turn && toldOnce.has(note.kind));
-    const note = isToldOnce || commands === null ? null : commandNoteOf(commands, await access.projectOf(at.job));
+    const note = isToldOnce || commands === null ? null : commandNoteOf(commands, at.job.project);
     if (note !== null) due.push({ turn, step, ...note });
     for (const note of due) await context.addNote({ jobId, ...note });
-    const isTold = await tellGuidance({ ...at, ref: { jobId, turn, step }, transcript });
+    const isTold = await tellGuidance({
+      ...at,
+      folders: transcript.instructions.folders,
+      ref: { jobId, turn, step },
+      transcript,
+    });
     return due.length === 0 && !isTold ? transcript : readTranscript(call);
   }
 
@@ -74,17 +81,21 @@ export function createConversation(deps: ConversationDeps): Conversation {
       const transcript = await noted(call, await readTranscript(call.call));
       const window = prices.windowOf(call.job.model);
       const isNew = transcript.compaction?.turn === call.call.turn && transcript.compaction.step === call.call.step;
-      const tokens = estimateTokens(conversationOf(transcript), call.system);
+      const tokens = tokensOf(transcript);
       if (isNew || tokens <= window * fullShare) return transcript;
       return shortened(call, transcript, window);
     },
 
     shortened(call, transcript) {
-      // the window is smaller than was thought
-      const tokens = estimateTokens(conversationOf(transcript), call.system);
+      // the context window is smaller than assumed
+      const tokens = tokensOf(transcript);
       return shortened(call, transcript, Math.min(prices.windowOf(call.job.model), tokens * fullShare));
     },
   };
+}
+
+function tokensOf(transcript: JobTranscript): number {
+  return estimateTokens(conversationOf(transcript), systemPrompt(transcript.instructions.text));
 }
 
 function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {
@@ -101,7 +112,7 @@ function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {
   return due;
 }
 
-/** Looks at what the agent did since somebody spoke to it last. */
+/** Checks the agent's steps since the last message of a person. */
 function nudgeDue(call: StepRef, { prompts, steps, notes }: Transcript): string | null {
   const spoken = Math.max(0, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
   const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= spoken));

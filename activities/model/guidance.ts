@@ -1,4 +1,5 @@
-import type { JobContextStore, NoteKind } from '../../db/for-worker/job-context.ts';
+import type { JobContextStore } from '../../db/for-worker/job-context.ts';
+import type { NoteKind } from '../../db/jobs/bundle-schema.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { folderGuidance } from './agent-prompt.ts';
@@ -19,31 +20,33 @@ export interface GuidanceDeps {
 export interface GuidanceCall {
   ref: StepRef;
   job: JobRow;
-  /** Paths of the AGENTS.md in folders. */
+  /** Paths of the AGENTS.md files in folders. */
   folders: readonly string[];
   transcript: Transcript;
   signal: AbortSignal;
 }
 
-/** Notes what the nearest AGENTS.md says before the next call of the model; answers whether there is anything new. */
+/**
+ * Stores notes from the nearest AGENTS.md files before the next call of the model; returns whether there are new ones.
+ */
 export type TellGuidance = (call: GuidanceCall) => Promise<boolean>;
 
-/** More would leave no room for the work; the first that the agent comes to count. */
-const mostTold = 8;
+/** Largest number of notes; more would leave no room for the work. The first ones that the agent reaches count. */
+const mostNotes = 8;
 
 /**
- * Makes what tells the agent the guidance of a folder once it works there: in files that a prompt names, or that its tools
- * were called with. A note is stored before it is used, so that each attempt asks the same.
+ * Creates the function that shows the agent the guidance of a folder once it works there: in files that a prompt names
+ * or that its tools were called with. A note is stored before it is used, so that every attempt sends the same request.
  */
 export function createGuidance(deps: GuidanceDeps): TellGuidance {
   const { context, access } = deps;
   return async ({ ref, job, folders, transcript, signal }) => {
     if (folders.length === 0) return false;
-    const told = new Set<string>(
+    const known = new Set<string>(
       transcript.notes.map(({ kind }) => kind).filter((kind) => kind.startsWith('guidance:')),
     );
     const nearest = nearestOf(placesIn(transcript), folders);
-    const due = nearest.filter((path) => !told.has(kindOf(path))).slice(0, Math.max(0, mostTold - told.size));
+    const due = nearest.filter((path) => !known.has(kindOf(path))).slice(0, Math.max(0, mostNotes - known.size));
     let isTold = false;
     for (const path of due) {
       const at = { access: await access.repositoryOf(job, signal), commit: baseOf(job).commit, path };
@@ -60,7 +63,7 @@ function kindOf(path: string): NoteKind {
   return `guidance:${path}`;
 }
 
-/** The parts of every path that was named, in order. */
+/** Returns the parts of every path that was mentioned, in order. */
 function placesIn({ prompts, steps }: Transcript): string[][] {
   const named = prompts.flatMap(
     ({ prompt }) => prompt.match(/[^\s"'`“”‘’<>()[\]{},;]+\/[^\s"'`“”‘’<>()[\]{},;]*/gu) ?? [],
@@ -84,7 +87,7 @@ function partsOf(path: string): [string[]] | null {
   }
 }
 
-/** For each place the file in its own folder or the next one above; the root's is in the prompt. */
+/** Returns for each place the file in its folder or in the nearest folder above; the root's is in the prompt. */
 function nearestOf(places: string[][], folders: readonly string[]): string[] {
   const known = new Set(folders);
   const found = places.map((parts) =>

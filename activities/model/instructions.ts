@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import type { RepositoryAccess, Workspaces } from '../workspaces/workspaces.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
 
 export interface InstructionDeps {
   effects: EffectStore;
@@ -8,24 +9,24 @@ export interface InstructionDeps {
   maskSecrets(text: string): string;
 }
 
-/** What the repository says to agents. */
+/** The repository's instructions for agents. */
 export interface Instructions {
-  /** AGENTS.md of its root; null: there is none. */
+  /** AGENTS.md of the root; null when there is none. */
   text: string | null;
-  /** Paths of those in folders. */
+  /** Paths of the AGENTS.md files in folders. */
   folders: string[];
 }
 
 const name = 'AGENTS.md';
-/** At most this much of the file in the root is taken, and this much of one in a folder. */
+/** Largest part of the file in the root, and of one in a folder, in characters. */
 const maxBytes = { root: 16 * 1024, folder: 8 * 1024 };
 const mostFolders = 500;
 const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
 const storedSchema = z.object({ text: z.string().nullable(), folders: z.array(z.string()).default([]) });
 
 /**
- * Keeps what the base commit says to agents with the job's first turn, so that every model call has it at hand and what the
- * agent does to the files later has no effect.
+ * Stores the base commit's instructions with the job's first turn, so that every model call uses them and later changes
+ * to the files by the agent have no effect.
  */
 export async function storeInstructions(
   deps: InstructionDeps,
@@ -41,18 +42,12 @@ export async function storeInstructions(
   await effects.storeResult({ ...ref, fence, result: { text, folders } satisfies Instructions });
 }
 
-/** What `storeInstructions` kept. */
-export async function readInstructions(effects: Pick<EffectStore, 'claim'>, jobId: string): Promise<Instructions> {
-  const { result } = await effects.claim({ jobId, turn: 1, effect: 'instructions' });
-  return instructionsOf(result);
-}
-
-/** What is in the result of the effect. */
+/** Returns the instructions that `storeInstructions` stored. */
 export function instructionsOf(result: unknown): Instructions {
   return storedSchema.safeParse(result).data ?? { text: null, folders: [] };
 }
 
-/** One AGENTS.md of a commit, without secrets and without what is too much; null when the commit has no such file. */
+/** Returns one AGENTS.md of a commit, redacted and truncated; null when the commit has no such file. */
 export async function readGuidance(
   { workspaces, maskSecrets }: { workspaces: Pick<Workspaces, 'readFile'>; maskSecrets(text: string): string },
   { access, commit, path }: { access: RepositoryAccess; commit: string; path: string },

@@ -7,13 +7,13 @@ import { maskDeep } from '../../lib/redaction/known-secrets.ts';
 
 type Redact = (text: string) => string;
 
-/** Below the limit of an event (16 KB), with room for how the database writes JSON. */
+/** Below the limit of an event (16 KB), with room for the database's form of JSON. */
 const mostBytes = 12_000;
 const mostFiles = 50;
 const longestOutput = 1_000;
-/** Of a patch, between two turns of the event loop. */
+/** Length of a patch that is read between two turns of the event loop. */
 const linesPerTurn = 20_000;
-/** Two paths, quoted, take no more. */
+/** Longest line with two quoted paths. */
 const longestLine = 40_000;
 
 export interface AnswerCost {
@@ -22,7 +22,7 @@ export interface AnswerCost {
   finishReason: string;
 }
 
-/** The calls that an answer asks for, and what the answer cost. */
+/** Returns the events of the calls that an answer requests, and of its cost. */
 export function eventsOfAnswer(answer: AnswerCost & { toolCalls: ToolCall[] }, redact: Redact): NewJobEvent[] {
   const calls = answer.toolCalls.map(({ toolCallId, toolName, input }): NewJobEvent => {
     const data = {
@@ -38,14 +38,14 @@ export function eventsOfAnswer(answer: AnswerCost & { toolCalls: ToolCall[] }, r
   return [...calls, { type: 'usage', data: { inputTokens, outputTokens, costUsd, finishReason } }];
 }
 
-/** What the calls came to, and the change so far when it is another than before. */
+/** Returns the events of the calls' results, and of the change so far if it is new. */
 export async function eventsOfResults(
   results: ToolResult[],
   snapshot: Snapshot | null,
   redact: Redact,
 ): Promise<NewJobEvent[]> {
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
-    // a secret that the cut would tear apart is taken out before
+    // redacted first, because truncation could split a secret
     const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
     const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
@@ -76,7 +76,7 @@ async function diffOf({ patch, changedFiles }: Snapshot, redact: Redact): Promis
   return { ...data, files };
 }
 
-/** A JSON value whose texts are cut until it fits into an event. */
+/** Returns a JSON value whose texts are truncated until it fits into an event. */
 function fitted(value: unknown): unknown {
   for (const longest of [Number.POSITIVE_INFINITY, 4_000, 1_000, 200, 50]) {
     const cut = maskDeep(value, (text) => (text.length > longest ? `${text.slice(0, longest)}…` : text));

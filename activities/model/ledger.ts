@@ -4,11 +4,11 @@ import { todoItemsOf } from '../tools/toolset.ts';
 
 export const emptyLedger: Ledger = { read: {}, changed: [], todo: [] };
 
-/** A ledger needs no more of them: the oldest go first. */
+/** Largest number of entries; the oldest are removed first. */
 const mostFiles = 200;
 const changing = new Set(['write', 'edit', 'multi_edit', 'delete', 'move']);
 
-/** The ledger after further steps: what was read, with its etag, what was changed, and the todo list. */
+/** Returns the ledger after further steps: files read, with their etags, files changed, and the todo list. */
 export function ledgerAfter(before: Ledger, steps: StepRow[]): Ledger {
   const read = new Map(Object.entries(before.read));
   const changed = new Set(before.changed);
@@ -36,7 +36,7 @@ export function ledgerAfter(before: Ledger, steps: StepRow[]): Ledger {
   };
 }
 
-/** The ledger as the model reads it. */
+/** Returns the ledger as the model reads it. */
 export function ledgerText({ read, changed, todo }: Ledger): string {
   const parts: string[] = [];
   if (changed.length > 0) parts.push(`Files changed so far:\n${changed.map((path) => `- ${path}`).join('\n')}`);
@@ -57,7 +57,7 @@ function pathsOf({ input }: ToolCall): string[] {
   );
 }
 
-/** The newest one stands last. */
+/** Moves the newest entry to the end. */
 function renew(read: Map<string, string | null>, path: string, etag: string | null): void {
   read.delete(path);
   read.set(path, etag);

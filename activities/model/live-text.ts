@@ -1,6 +1,6 @@
 import type { StreamRedactor } from '../../lib/redaction/redact-stream.ts';
 
-/** Text and where it stands within the attempt. */
+/** Text and its position within the attempt. */
 export interface LivePiece {
   offset: number;
   text: string;
@@ -8,30 +8,33 @@ export interface LivePiece {
 
 export interface LiveTextDeps {
   redactor: StreamRedactor;
-  /** False: the attempt was overtaken or the turn has ended. `isRepeated` is set after an append that failed. */
+  /** Returns false when the attempt was superseded or the turn has ended. `isRepeated` is set after a failed append. */
   append(piece: LivePiece & { isRepeated: boolean }): Promise<boolean>;
   intervalMs?: number;
 }
 
-/** The text of a step on its way to the watchers while the model speaks. */
+/** The text of a step, sent to watchers while the model produces it. */
 export interface LiveText {
   push(delta: string): void;
-  /** Stops appending. Null: the text is too long to be followed; it is told as a whole. */
+  /** Stops appending. Returns null when the text is too long to stream; it is then sent as a whole. */
   end(): Promise<SpokenText | null>;
 }
 
 export interface SpokenText {
-  /** What is not appended yet; null when nobody knows. */
+  /** Text that is not appended yet; null when unknown. */
   rest: LivePiece[] | null;
   whole: LivePiece[];
 }
 
-/** In UTF-16 units: an event of so many fits its limit in whatever characters. */
+/** In UTF-16 code units: an event of this length fits its limit whatever the characters are. */
 const longestPiece = 2_000;
-/** Of a text that is scrubbed as it comes; what may become a secret is looked at again and again. */
+/** Longest text that is redacted while it streams; the beginning of a possible secret is examined repeatedly. */
 const longestText = 64_000;
 
-/** Appends at most once per interval. Trouble with the database is none of the model's: the text waits for the next time. */
+/**
+ * Appends at most once per interval. A database failure does not affect the model call: the text waits for the next
+ * interval.
+ */
 export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextDeps): LiveText {
   let raw = '';
   let length = 0;
@@ -103,7 +106,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   };
 }
 
-/** A text as it is told, in pieces of whole characters. */
+/** Returns a text in pieces of whole characters. */
 export function piecesOf(text: string, offset = 0): LivePiece[] {
   const pieces: LivePiece[] = [];
   for (let at = 0; at < text.length;) {
@@ -114,7 +117,7 @@ export function piecesOf(text: string, offset = 0): LivePiece[] {
   return pieces;
 }
 
-/** Without half a surrogate pair at the end. */
+/** Returns the text without half of a surrogate pair at the end. */
 function wholeCharacters(piece: string, available: number): string {
   const isHalf = piece.length > 1 && piece.length < available && /[\ud800-\udbff]$/.test(piece);
   return isHalf ? piece.slice(0, -1) : piece;

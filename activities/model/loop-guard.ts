@@ -1,11 +1,11 @@
 import type { StepRow } from '../../db/for-worker/steps.ts';
 
-/** How an agent goes round in circles. */
+/** How an agent repeats itself. */
 export type Loop = 'same-call' | 'same-error' | 'alternation' | 'monologue';
 
 /**
- * Looks at the newest steps of a turn for the patterns that no further step breaks by itself: the same calls with the same
- * results four times, the same error three times, two steps in turns six times, or three answers that do nothing.
+ * Searches the newest steps of a turn for patterns that do not end without intervention: the same calls with the same
+ * results four times, the same error three times, two alternating steps six times, or three answers that do nothing.
  */
 export function findLoop(steps: StepRow[]): Loop | null {
   const marks = steps.slice(-6).map(markOf);
@@ -15,7 +15,7 @@ export function findLoop(steps: StepRow[]): Loop | null {
   return isAlternation(marks) ? 'alternation' : null;
 }
 
-/** What is said to an agent once, before it is stopped. */
+/** Returns the message that an agent gets once before it is stopped. */
 export function nudgeOf(loop: Loop): string {
   return `${seen[loop]} Repeating it will not help. Try something else, or call finish and say what blocks you.`;
 }
@@ -27,7 +27,7 @@ const seen: Record<Loop, string> = {
   monologue: 'Your last three answers called no tool.',
 };
 
-/** Why an agent was stopped, for a person. */
+/** Returns why an agent was stopped, for a person. */
 export function loopSentence(loop: Loop): string {
   return `The agent was stopped because it was stuck in a loop, even after a warning: ${done[loop]}.`;
 }
@@ -41,9 +41,9 @@ const done: Record<Loop, string> = {
 
 interface Mark {
   hasCalls: boolean;
-  /** Calls and results together; null without calls. */
+  /** Returns calls and results together; null without calls. */
   whole: string | null;
-  /** The results, when all of them are errors. */
+  /** Returns the results if all of them are errors. */
   error: string | null;
 }
 

@@ -2,10 +2,10 @@ import { APICallError } from 'ai';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type { Verdict } from '../tools/verdict.ts';
 
-/** The language model failed; what the provider said is in the cause and goes nowhere but the worker's log. */
+/** The language model failed. The provider's response is in the cause, which goes only to the worker's log. */
 export class ModelCallError extends Error {
   override name = 'ModelCallError';
-  /** How much of an answer had come. */
+  /** Length of the part of the answer that had arrived. */
   readonly receivedCharacters: number;
 
   constructor(message: string, { cause, receivedCharacters = 0 }: { cause: unknown; receivedCharacters?: number }) {
@@ -14,27 +14,33 @@ export class ModelCallError extends Error {
   }
 }
 
-/** The provider answered, but with nothing that can be used. */
+/** The provider answered with nothing usable. */
 export class UnusableAnswerError extends Error {
   override name = 'UnusableAnswerError';
 }
 
-/** The model declined: asking again gives the same. */
+/** The model declined; asking again gives the same result. */
 export class DeclinedAnswerError extends Error {
   override name = 'DeclinedAnswerError';
 }
 
-/** Failures of one call before the provider counts as down; with the back-off about two minutes. */
+/** Failures of one call before the provider counts as down; with backoff, about two minutes. */
 const toleratedFailures = 7;
 const longestWaitMs = 3_600_000;
-/** Refusals: the same request gets the same answer. */
+/** Refusals: the same request gets the same response. */
 const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
+/** Advice for statuses that usually have one cause. */
+const advice: Readonly<Record<number, string>> = {
+  401: ' Check the API key.',
+  403: ' Check whether the API key may use the model.',
+  404: ' Check the name of the model and the base URL.',
+};
 
-/** How providers say that a request does not fit; only OpenAI has a code for it. */
+/** How providers report that a request is too long; only OpenAI has a code for it. */
 const overflow =
   /context_length_exceeded|context[ _-](?:length|window)|maximum context|prompt is too long|input token count|too many (?:input )?tokens|exceeds? the (?:maximum|limit).{0,40}tokens/i;
 
-/** Whether the provider refused a request because it is longer than the model's context window. */
+/** Reports whether the provider rejected a request because it exceeds the model's context window. */
 export function isContextOverflow(error: unknown): boolean {
   if (!(error instanceof ModelCallError)) return false;
   const { cause } = error;
@@ -43,10 +49,10 @@ export function isContextOverflow(error: unknown): boolean {
   return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
 }
 
-/** Providers charge neither for what they refuse nor for what never reached them. */
+/** Reports whether the call is free: providers charge neither for what they reject nor for what never reached them. */
 export function isUncharged({ cause }: ModelCallError): boolean {
   if (!APICallError.isInstance(cause)) return false;
-  // an answer that broke off comes with the status it began with
+  // an interrupted answer has the status it started with
   return (cause.statusCode ?? 0) >= 300 || neverSent.test(codesOf(cause));
 }
 
@@ -57,7 +63,10 @@ function codesOf(error: unknown): string {
   return `${'code' in error ? String(error.code) : ''} ${codesOf(error.cause)}`;
 }
 
-/** Temporary troubles are retried when the provider says; a refusal ends the job with a fixed sentence. */
+/**
+ * Returns the failure of the activity: temporary failures are retried when the provider says, and a refusal ends the
+ * job with a fixed sentence.
+ */
 export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   if (cause instanceof DeclinedAnswerError) return refused('The model declined to work on the task.');
   if (!APICallError.isInstance(cause))
@@ -65,7 +74,9 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
   const { statusCode } = cause;
   if (statusCode === undefined) return unavailable('The model provider could not be reached.');
   if (finalStatuses.has(statusCode))
-    return refused(`The model provider rejected the request with status ${statusCode}.`);
+    return refused(`The model provider rejected the request with status ${statusCode}.${advice[statusCode] ?? ''}`);
+  if (statusCode >= 300 && statusCode < 400)
+    return refused('The model provider redirects to another address, which is not followed. Check its base URL.');
   if (statusCode < 400) return unavailable("The model provider's response could not be used.");
   return {
     ...unavailable(`The model provider answered with status ${statusCode}.`),

@@ -1,19 +1,27 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Compaction, JobContextStore } from '../../db/for-worker/job-context.ts';
-import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import { instructionsOf, type Instructions } from './instructions.ts';
+import { outputLength } from './masking.ts';
 import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 
 export interface TranscriptReaderDeps {
-  jobs: Pick<WorkerJobStore, 'prompts'>;
   steps: Pick<StepStore, 'listBetween'>;
-  context: Pick<JobContextStore, 'notes' | 'compactions'>;
-  /** What is kept of all jobs together, in characters. */
-  mostCharacters?: number;
+  context: Pick<JobContextStore, 'read'>;
 }
 
-/** Reads what the call of a step is made with. */
-export type ReadTranscript = (ref: StepRef) => Promise<Transcript>;
+/** Limit for all cached jobs together. */
+const mostCharacters = 64e6;
+/** Characters that are measured between two turns of the event loop. */
+const measuredAtOnce = 1e6;
+
+export interface JobTranscript extends Transcript {
+  instructions: Instructions;
+}
+
+/** Reads the conversation that the call of a step is made with. */
+export type ReadTranscript = (ref: StepRef) => Promise<JobTranscript>;
 
 interface Kept {
   from: string;
@@ -22,15 +30,10 @@ interface Kept {
 }
 
 /**
- * Keeps the steps of the jobs this worker is at, so that a call reads from the database only what is new. A step is kept
- * once nothing writes it any more; what a worker that was killed had kept is read again.
+ * Caches the steps of the jobs that this worker runs, so that a call reads only new steps from the database. A step is
+ * cached once nothing writes it any more; a worker that takes over reads all of them.
  */
-export function createTranscriptReader({
-  jobs,
-  steps,
-  context,
-  mostCharacters = 64e6,
-}: TranscriptReaderDeps): ReadTranscript {
+export function createTranscriptReader({ steps, context }: TranscriptReaderDeps): ReadTranscript {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
@@ -39,7 +42,7 @@ export function createTranscriptReader({
     kept.delete(jobId);
   }
 
-  /** The newest job stands last; the others go when there is no room. */
+  /** The newest job is last; the oldest ones are evicted when space runs out. */
   function keep(jobId: string, entry: Kept): void {
     forget(jobId);
     kept.set(jobId, entry);
@@ -59,26 +62,37 @@ export function createTranscriptReader({
     const last = old.steps.at(-1) ?? upto;
     const fresh = await steps.listBetween(jobId, { after: last, before: ref });
     const settled = settledOf(fresh);
-    const added = settled.reduce((sum, step) => sum + JSON.stringify([step.response, step.toolResults]).length, 0);
+    const added = await lengthOfSteps(settled);
     keep(jobId, { from, steps: [...old.steps, ...settled], characters: old.characters + added });
     return [...old.steps, ...fresh];
   }
 
   return async function readTranscript(ref) {
     const { jobId, turn } = ref;
-    const [newest = null] = await context.compactions(jobId, 1);
+    const { prompts, notes, compaction: newest, instructions } = await context.read(jobId, turn);
     const compaction = newest === null || isBehind(newest, ref) ? null : newest;
-    const [prompts, rows, notes] = await Promise.all([
-      jobs.prompts(jobId, turn),
-      stepsOf(ref, compaction),
-      context.notes(jobId, turn),
-    ]);
     const compactions = compaction === null ? [] : [compaction];
-    return transcriptAt({ prompts, steps: rows, notes, compactions }, ref);
+    const transcript = transcriptAt({ prompts, steps: await stepsOf(ref, compaction), notes, compactions }, ref);
+    return { ...transcript, instructions: instructionsOf(instructions) };
   };
 }
 
-/** The steps, from the first on, that nothing writes any more: their results are there, or a later step is. */
+/** Returns the length of steps in characters, in pieces that do not block the event loop. */
+async function lengthOfSteps(steps: StepRow[]): Promise<number> {
+  let length = 0;
+  let sinceTurn = 0;
+  for (const { response, toolResults } of steps) {
+    const added = JSON.stringify(response).length + outputLength(toolResults);
+    length += added;
+    sinceTurn += added;
+    if (sinceTurn < measuredAtOnce) continue;
+    sinceTurn = 0;
+    await nextTurn();
+  }
+  return length;
+}
+
+/** Returns the leading steps that nothing writes any more: their results are stored, or a later step exists. */
 function settledOf(fresh: StepRow[]): StepRow[] {
   const open = fresh.findIndex((step, index) => {
     const { response, toolResults } = step;

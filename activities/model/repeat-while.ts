@@ -1,6 +1,6 @@
 /**
- * Makes what begins to do some work every so often, one time after another, until it is not needed any more; the first time comes
- * after one interval. A failure is left to the next time. It does not keep a process from ending.
+ * Creates a function that starts periodic work, one run after another, until it is no longer needed. The first run is
+ * after one interval. A failed run is repeated after the next interval. The timer does not keep a process alive.
  */
 export function repeatWhile(isNeeded: () => boolean, work: () => Promise<void>, everyMs: number): () => void {
   let isGoingOn = false;

@@ -10,18 +10,18 @@ export interface AnswerToScrub extends AnswerCost {
 }
 
 export interface ScrubbedAnswer {
-  /** As it is stored. */
+  /** The answer as it is stored. */
   response: StepResponse;
   events: NewJobEvent[];
   /** The text as it is shown. */
   text: string;
 }
 
-/** In characters. Scrubbing takes up to a millisecond for 1,000. */
+/** In characters. Redaction takes up to a millisecond per 1,000. */
 const shortAnswer = 16_000;
 const deadlineMs = 30_000;
 
-/** Takes secrets out of an answer: in a thread when it is long. */
+/** Redacts an answer, in a thread if it is long. */
 export async function scrubAnswer(
   answer: AnswerToScrub,
   { secrets, signal }: { secrets: KnownSecrets; signal: AbortSignal },
@@ -46,7 +46,7 @@ function maskedResponse(response: StepResponse, mask: (text: string) => string):
     text: mask(response.text),
     toolCalls: response.toolCalls.map((call) => ({
       ...call,
-      // the same in the content: a result is found by it
+      // the same id in the content, because results are matched by it
       toolCallId: mask(call.toolCallId),
       toolName: mask(call.toolName),
       input: maskDeep(call.input, mask),

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Admission, Budgets, BudgetStore } from '../../db/for-worker/budgets.ts';
-import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { likelyTokensOf, mostTokensOf } from '../../models/used-tokens.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { takenOver } from '../attempt.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
 import { dollarsOf } from '../publish/stopped-message.ts';
 import { lengthOf, type ModelAnswer, type ModelQuestion } from './ask-model.ts';
 import { isUncharged, ModelCallError } from './model-failures.ts';
@@ -17,32 +17,32 @@ export interface SpendingDeps {
   leases: Pick<ModelCallLeases, 'begin' | 'lose'>;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   prices: PriceBook;
-  /** The operator's: what a project says of itself is never more. */
+  /** The operator's budgets; a project's own are never higher. */
   budgetCeilings: Budgets;
   waitMs?: number;
 }
 
-/** The step that an attempt asks for. */
+/** The step that an attempt holds. */
 export type HeldStep = StepRef & { fence: number };
 
 export interface PaidCall {
   step: HeldStep;
-  job: Pick<JobRow, 'projectId' | 'model'>;
+  job: Pick<JobWithProject, 'projectId' | 'model' | 'project'>;
   question: Omit<ModelQuestion, 'model' | 'confirm'>;
 }
 
-/** Asks the model of a job once the call may be made. Throws also what ends a turn whose money is spent. */
+/** Asks a job's model once the budget allows it. Also throws the failure that ends a turn whose budget is spent. */
 export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 
-/** More than any of the hosted models answers with at once. */
+/** Longest answer of any hosted model, in tokens. */
 const mostOutputTokens = 128_000;
-/** Then Temporal looks after the wait. */
+/** After this time Temporal handles the wait by retrying. */
 const patienceMs = 5 * 60_000;
 
 /**
- * Makes the one way to a paid call. A call is let through while money is left, so a limit is passed by one call at most; what
- * calls under way may cost counts as spent, so that this holds for all workers together. A call whose answer never comes is
- * counted with what was sent and what had come.
+ * Creates the only way to a paid call. A call is admitted while budget is left, so a limit is exceeded by at most one
+ * call. The possible cost of calls in flight counts as spent, so the limit holds across all workers. A call without an
+ * answer is charged for what was sent and received.
  */
 export function createSpending(deps: SpendingDeps): AskPaid {
   const { budgets, leases, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
@@ -53,14 +53,14 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const { fence: _, ...ref } = step;
     await holdCost({ ref, job, characters, signal: question.signal });
     const lost = (received: number) => likelyCostOf(model, { sent: characters, received });
-    // an attempt that was cut off from Temporal or frozen meanwhile would pay for what another one asks
+    // an attempt that was cut off from Temporal, or frozen, would pay for a call that another attempt makes
     const confirm = async () => {
       if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
     };
     try {
       return await askModel({ ...question, model, confirm });
     } catch (error) {
-      // without the database the next attempt counts the call
+      // if the database is unreachable, the next attempt charges the call
       if (error instanceof ModelCallError)
         await leases
           .lose({ ...step, micros: isUncharged(error) ? 0 : lost(error.receivedCharacters) })
@@ -70,7 +70,11 @@ export function createSpending(deps: SpendingDeps): AskPaid {
   };
 
   async function holdCost({ ref, job, characters, signal }: Holding): Promise<void> {
-    const limits = await budgets.budgetsOf(job.projectId, budgetCeilings);
+    const limits = {
+      ...budgetCeilings,
+      jobMicros: lowerOf(job.project.jobBudgetMicros, budgetCeilings.jobMicros),
+      dayMicros: lowerOf(job.project.dailyBudgetMicros, budgetCeilings.dayMicros),
+    };
     if (Object.values(limits).every((micros) => micros === null)) return;
     const mostMicros = mostCostOf(job.model, characters);
     if (mostMicros === null) throw unpriced(job.model);
@@ -106,9 +110,15 @@ export function createSpending(deps: SpendingDeps): AskPaid {
 
 interface Holding {
   ref: StepRef;
-  job: Pick<JobRow, 'projectId' | 'model'>;
+  job: PaidCall['job'];
   characters: number;
   signal: AbortSignal;
+}
+
+/** Returns the lower of two limits, of which either may be missing. */
+function lowerOf(own: number | null, ceiling: number | null): number | null {
+  if (own === null || ceiling === null) return own ?? ceiling;
+  return Math.min(own, ceiling);
 }
 
 function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 'spent' }>): ApplicationFailure {

@@ -22,7 +22,7 @@ export interface AnsweredStep {
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
-  /** The newest one. */
+  /** The newest compaction. */
   compaction: Compaction | null;
 }
 
@@ -48,6 +48,7 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
       step,
       ...answer,
       cachedTokens: answer.details.cachedInputTokens,
+      cacheWriteTokens: answer.details.cacheWriteTokens,
       costMicros,
       response,
       knownMessages: transcript.prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length,
@@ -59,8 +60,8 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
 }
 
 /**
- * The answer is paid for: a database that is away for a moment does not lose it. When an earlier try was stored and only its
- * confirmation was lost, `store` answers false.
+ * Retries while the database is unreachable, because the answer has been paid for. If an earlier try was stored and
+ * only its confirmation was lost, `store` returns false.
  */
 async function untilStored(store: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + patienceMs;
@@ -74,7 +75,7 @@ async function untilStored(store: () => Promise<boolean>, signal: AbortSignal): 
   }
 }
 
-/** The events that watchers do not have yet, or all anew when another attempt has begun meanwhile. */
+/** Returns the events that watchers lack, or all of them again if another attempt has started meanwhile. */
 function eventsOf({ rest, whole }: SpokenText, attempt: number, calls: NewJobEvent[]): StepAnswerEvents {
   const textOf = (piece: LivePiece): NewJobEvent => ({ type: 'text', data: { attempt, ...piece } });
   const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...calls];

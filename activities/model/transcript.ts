@@ -1,33 +1,25 @@
-import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage } from 'ai';
+import { assistantModelMessageSchema, type AssistantModelMessage, type ModelMessage, type ToolModelMessage } from 'ai';
 import type { Compaction, JobNote } from '../../db/for-worker/job-context.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
-import type { StepRow, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import type { StepResponse, StepRow } from '../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../models/used-tokens.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { ledgerText } from './ledger.ts';
+import { maskedOutput, maskInChunks } from './masking.ts';
 
 export interface Transcript {
-  /** What was asked, oldest first: each turn begins with one. */
+  /** The prompts, oldest first; each turn starts with one. */
   prompts: Prompt[];
-  /** Those behind the compaction are enough. */
+  /** Only the steps after the compaction are needed. */
   steps: StepRow[];
   notes: JobNote[];
-  /** What stands in place of older steps; null: nothing does. */
+  /** Replaces older steps; null when nothing does. */
   compaction: Compaction | null;
 }
 
-/** Tool outputs of the newest steps always stay whole. */
-const recentSteps = 10;
-/** Outputs are masked in groups of so many steps: in between, a request begins as the one before, which caches read. */
-const maskedAtOnce = 10;
-/** Above this many characters of tool output, the older ones are masked. */
-const largeTranscript = 40_000;
-/** Masking a shorter output would save nothing. */
-const shortOutput = 400;
-
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
-/** The part of a job's record that the call of a step is made with. `compactions` may be in any order. */
+/** Returns the part of a job's record that the call of a step is made with. `compactions` may be in any order. */
 export function transcriptAt(
   record: Omit<Transcript, 'compaction'> & { compactions: Compaction[] },
   at: StepKey,
@@ -37,7 +29,7 @@ export function transcriptAt(
     .reduce<Compaction | null>((newest, one) => (newest === null || isBehind(one, newest) ? one : newest), null);
   const from = uptoOf(compaction);
   return {
-    // what nobody had read when a turn ended is read in the next one
+    // a message that was unread when its turn ended is read in the next turn
     prompts: record.prompts.filter(
       ({ turn, step }) => turn < at.turn || (step !== null && !isBehind({ turn, step }, at)),
     ),
@@ -47,21 +39,25 @@ export function transcriptAt(
   };
 }
 
-/** The last step that a compaction stands for. */
+/** Returns the last step that a compaction covers. */
 export function uptoOf(compaction: Compaction | null): StepKey {
   return compaction === null ? { turn: 0, step: 0 } : { turn: compaction.uptoTurn, step: compaction.uptoStep };
 }
 
-/** Whether a step comes after another. */
+/** Reports whether a step comes after another. */
 export function isBehind(one: StepKey, other: StepKey): boolean {
   return one.turn > other.turn || (one.turn === other.turn && one.step > other.step);
 }
 
 /**
- * The conversation as the model is asked to continue it: each turn's prompt, then its answers and tool results, and what a
- * person or the service said meanwhile before the answer that was the first to know it.
+ * Returns the conversation as the model continues it: each turn's prompt, then its answers and tool results, with
+ * messages of people and notes of the service before the first answer that knew them. Except where outputs are masked and
+ * after a compaction, the next call's conversation begins with this one, so that providers can cache it.
  */
-export function conversationOf({ prompts, steps, notes, compaction }: Transcript): ModelMessage[] {
+export function conversationOf(
+  { prompts, steps, notes, compaction }: Transcript,
+  maskedSteps = maskInChunks,
+): ModelMessage[] {
   const answered = steps.filter((step) => step.response !== null);
   const maskBefore = maskedSteps(answered);
   const upto = uptoOf(compaction);
@@ -87,7 +83,7 @@ export function conversationOf({ prompts, steps, notes, compaction }: Transcript
   return messages;
 }
 
-/** How many tokens a request likely has. */
+/** Estimates the tokens of a request. */
 export function estimateTokens(messages: ModelMessage[], system = ''): number {
   const characters = messages.reduce((sum, message) => sum + JSON.stringify(message).length, system.length);
   return likelyTokensOf(characters);
@@ -97,12 +93,7 @@ function isDue(prompt: Prompt, before: StepKey): boolean {
   return !isBehind({ turn: prompt.turn, step: prompt.step ?? Infinity }, before);
 }
 
-function maskedSteps(answered: StepRow[]): number {
-  if (!isLarge(answered)) return 0;
-  return Math.max(0, Math.floor((answered.length - recentSteps) / maskedAtOnce) * maskedAtOnce);
-}
-
-/** In the last tool result, so that the roles go on taking turns; as words of the user's where there is none. */
+/** Adds a note to the last tool result, so that roles alternate, or as a user message where there is none. */
 function addNote(messages: ModelMessage[], note: JobNote | undefined): void {
   if (note === undefined) return;
   const text = `(Note of the service: ${note.text})`;
@@ -124,37 +115,31 @@ function compactedText({ summary, ledger }: Compaction): string {
   ].join('\n\n');
 }
 
+/** Parsed stored answers: a worker caches a job's steps, and each call sends all of them again. */
+const parsedAnswers = new WeakMap<StepResponse, AssistantModelMessage>();
+
+function answerOf(response: StepResponse): AssistantModelMessage {
+  const known = parsedAnswers.get(response);
+  if (known !== undefined) return known;
+  const answer = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
+  parsedAnswers.set(response, answer);
+  return answer;
+}
+
 function messagesOf({ response, toolResults }: StepRow, masked: boolean): ModelMessage[] {
   if (response === null || response.content.length === 0) return [];
-  const answer = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
+  const answer = answerOf(response);
   if (response.toolCalls.length === 0) return [answer];
   const results = new Map(toolResults?.map((result) => [result.toolCallId, result]));
   const message: ToolModelMessage = {
     role: 'tool',
     content: response.toolCalls.map((call) => {
       const { toolCallId, toolName } = call;
-      // providers refuse a call without a result for ever
+      // providers reject a call without a result forever
       const { output, isError } = results.get(toolCallId) ?? { output: 'This call was not run.', isError: true };
       const value = masked ? maskedOutput(call, output) : output;
       return { type: 'tool-result', toolCallId, toolName, output: { type: isError ? 'error-text' : 'text', value } };
     }),
   };
   return [answer, message];
-}
-
-function maskedOutput({ toolName, input }: ToolCall, output: string): string {
-  if (output.length <= shortOutput) return output;
-  const path = typeof input === 'object' && input !== null && 'path' in input ? input.path : null;
-  const what = typeof path === 'string' ? `${toolName} of ${path.slice(0, 200)}` : toolName;
-  const etag = /\betag [0-9a-f]{6,64}\b/.exec(output.slice(0, 500))?.[0];
-  const known = etag === undefined ? '' : `, ${etag}`;
-  return `[${output.length} characters of an earlier ${what}${known} omitted; make the same call again if you need them]`;
-}
-
-function isLarge(steps: StepRow[]): boolean {
-  return steps.reduce((sum, { toolResults }) => sum + sizeOf(toolResults), 0) > largeTranscript;
-}
-
-function sizeOf(results: ToolResult[] | null): number {
-  return results?.reduce((sum, { output }) => sum + output.length, 0) ?? 0;
 }

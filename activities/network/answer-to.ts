@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Waits for what a server answers. From one that switches to another protocol Node hears neither an answer nor an error. */
+/** Waits for a server's response. If the server switches to another protocol, Node emits neither a response nor an error. */
 export function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve).on('error', reject);

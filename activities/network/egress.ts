@@ -30,7 +30,7 @@ export interface Egress {
 const answerTimeoutMs = 30_000;
 const longestAnswer = 8 * 1024 * 1024;
 /** A hundred pull requests of GitHub have some 60,000 values. */
-const answerLimits = { deepest: 64, mostValues: 100_000 };
+const answerLimits = { deepest: 64, mostValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 
 export function createEgress({ privateHosts = [], resolve }: EgressOptions = {}): Egress {
@@ -40,7 +40,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
   function lookupOf(url: URL): LookupFunction {
     if (isAllowedHost(url, privateHosts)) return anyLookup;
     const literal = literalOf(url);
-    // an address is connected to without asking the lookup
+    // connecting to an IP address bypasses the lookup
     if (literal !== null && !isPublicAddress(literal)) throw new PrivateAddressError('The host has a private address.');
     return publicLookup;
   }
@@ -56,7 +56,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
       const settings = {
         method,
         headers: { 'user-agent': 'docket', ...Object.fromEntries(new Headers(headers)) },
-        agent: false, // a connection of its own, so that the check of its address is this one's
+        agent: false, // a separate connection, so that the checked address is the one it uses
         lookup: lookupOf(address),
         signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
       };
@@ -66,7 +66,7 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
   };
 }
 
-/** Reads an answer to its end, so that nothing holds its connection. */
+/** Reads a response to its end, so that nothing keeps its connection open. */
 async function responseOf(response: IncomingMessage): Promise<Response> {
   const { statusCode = 502, rawHeaders } = response;
   const headers = new Headers();
@@ -97,7 +97,7 @@ function addressesBy(lookup: LookupFunction, hostname: string, signal: AbortSign
   });
 }
 
-/** The address that stands for the host of a URL; null where it is a name. */
+/** Returns the IP address in a URL; null when the host is a name. */
 function literalOf({ hostname }: URL): string | null {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(literal) === 0 ? null : literal;

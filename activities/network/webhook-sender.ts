@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { isAllowedHost, parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
 import { answerTo } from './answer-to.ts';
 import { createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 export interface WebhookRequest {
   url: string;
@@ -55,7 +56,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
           settings: {
             method: 'POST',
             headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
-            agent: false, // a connection of its own, so that the check of its address is this one's
+            agent: false, // a separate connection, so that the checked address is the one it uses
             signal: AbortSignal.any([signal, timeout]),
             maxHeaderSize: mostBodyBytes,
             ...(isAllowedHost(address, allowedHosts) ? {} : { lookup: publicLookup }),
@@ -81,7 +82,7 @@ async function post({ address, settings, body }: { address: URL; settings: Reque
   };
 }
 
-/** What has come of the body by its end, the cap or the time limit; the status counts however the body ends. */
+/** Returns the body received until its end, the size cap or the time limit. The status counts in any case. */
 async function beginningOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -103,14 +104,11 @@ function sentenceOf(error: unknown): string {
   if (error instanceof PrivateAddressError) {
     return "The webhook's host resolves to a private address, which is not allowed.";
   }
-  const code = codeOf(error);
+  const code = codeOf(error) ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return "The webhook's host could not be resolved.";
   if (code === 'ECONNREFUSED') return 'The receiver refused the connection.';
   if (certificateCode.test(code)) return `The receiver's certificate is not valid (${code}).`;
   return `The connection to the receiver failed${code === '' ? '' : ` (${code})`}.`;
 }
 
-/** Several addresses that failed come as one error with the first code. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
+/** If several addresses fail, they come as one error with the first code. */

@@ -1,16 +1,20 @@
 import { withoutOrders } from './forge-orders.ts';
 
-/** A line that git reads as a trailer. */
+/** Start of a line that git reads as a trailer. */
 const trailer = /^(?=[a-z][a-z\d]*(?:-[a-z\d]+)+[ \t]*:)/gim;
 
-/** Words of an agent for a title or a commit: they close no issue, tell nobody, skip no checks and are no trailer. */
+/**
+ * Neutralizes an agent's text for a title or commit: it closes no issue, notifies no one, skips no checks and is no
+ * trailer.
+ */
 export function inactiveWords(text: string): string {
   return withoutOrders(text.replaceAll(/\r\n?/g, '\n')).replace(trailer, '  ');
 }
 
 /**
- * Markdown of an agent for a description that others see: outside of code it closes no issue, tells nobody and holds no HTML, and a
- * block of code that it leaves open ends with it. Only what is code on every forge counts as code.
+ * Neutralizes an agent's Markdown for a public description. Outside of code it closes no issue, notifies no one and
+ * contains no HTML. A code block that it leaves open is closed at its end. Only what every forge treats as code counts
+ * as code.
  */
 export function inactiveMarkdown(text: string): string {
   const done: string[] = [];
@@ -40,8 +44,8 @@ export function inactiveMarkdown(text: string): string {
 }
 
 /**
- * A line that begins with a slash and a word is an order to GitLab and to Prow (`/merge`, `/lgtm`). Prow reads code too, and GitLab does
- * not tell where code ends as Markdown does, so no line begins with one.
+ * Neutralizes slash commands. GitLab and Prow act on a line that starts with a slash and a word (`/merge`, `/lgtm`).
+ * Prow also reads code, and GitLab does not delimit code as Markdown does, so no line may start with one.
  */
 export function withoutCommands(text: string): string {
   let fence: string | null = null;
@@ -49,27 +53,29 @@ export function withoutCommands(text: string): string {
     const isCode: boolean = fence !== null;
     if (fence === null) fence = openedFence(line);
     else if (closesFence(line, fence)) fence = null;
-    return line.replace(/^(\s*)\/(?=[a-z])/i, isCode ? ' $1/' : '$1\\/');
+    return line.replace(/^(\s*)\/(?=[a-z])/iu, isCode ? ' $1/' : '$1\\/');
   });
   return lines.join('\n');
 }
 
-/** At the margin alone: an indented one may belong to a list and end with it. */
-export function openedFence(line: string): string | null {
+/** Matches only at the margin: an indented fence may belong to a list and end with it. */
+function openedFence(line: string): string | null {
   const [, backticks, tildes] = /^(?:(`{3,})[^`]*|(~{3,}).*)$/.exec(line) ?? [];
   return backticks ?? tildes ?? null;
 }
 
-export function closesFence(line: string, fence: string): boolean {
+function closesFence(line: string, fence: string): boolean {
   const [, mark = ''] = /^ {0,3}(`{3,}|~{3,})[ \t]*$/.exec(line) ?? [];
   return mark.startsWith(fence);
 }
 
 const codeSpan = /(?<!`)(`+)(?!`)([^|]+?)(?<!`)\1(?!`)/g;
 
-/** Code in a line is left as it is where each line closes what it opens; elsewhere all of it is taken for words. */
+/** Leaves inline code unchanged if each line closes what it opens; otherwise treats everything as prose. */
 function inactiveProse(lines: string[]): string {
-  const isClear = lines.every((line) => !line.replaceAll(codeSpan, '').includes('`') && !line.includes('\\`'));
+  const isClear = lines.every(
+    (line) => !line.replaceAll(codeSpan, '').includes('`') && !line.includes('\\`') && !hasCodeInAddress(line),
+  );
   if (!isClear) return withoutHtml(lines.join('\n'));
   let prose = '';
   let from = 0;
@@ -81,7 +87,16 @@ function inactiveProse(lines: string[]): string {
   return prose + withoutHtml(text.slice(from));
 }
 
-/** An address in angle brackets stays a link; an image becomes one, because what it loads would tell its server about the reader. */
+/** Reports whether code follows an address without a space: forges take the backticks for a part of the address. */
+function hasCodeInAddress(line: string): boolean {
+  const words = line.replaceAll(codeSpan, '`').split(/[\s<]/);
+  return words.some((word) => /(?:\/\/|www\.)/i.test(word.slice(0, word.lastIndexOf('`') + 1)));
+}
+
+/**
+ * Keeps an address in angle brackets as a link. Turns images into links, because loading one would expose the reader to
+ * its server.
+ */
 function withoutHtml(text: string): string {
   return withoutOrders(
     text

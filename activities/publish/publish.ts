@@ -1,6 +1,6 @@
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import type { JobOutcome, StoppedTurn, TurnRef } from '../../workflows/contract/job.ts';
+import type { JobOutcome, StoppedTurn, WorkedTurn } from '../../workflows/contract/job.ts';
 import type { Attempt } from '../attempt.ts';
 import type { JobAccess } from '../job/job-access.ts';
 import type { Publisher } from './publisher.ts';
@@ -16,8 +16,8 @@ export interface PublishActivityDeps {
 
 export function createPublishActivities({ jobs, effects, access, publishWork, attempt }: PublishActivityDeps) {
   return {
-    /** Publishes what the agent did. Safe to run twice, as the publisher is. */
-    async publish(ref: TurnRef): Promise<JobOutcome> {
+    /** Publishes the agent's work. Safe to run twice, because the publisher is. */
+    async publish(ref: WorkedTurn): Promise<JobOutcome> {
       return attempt(
         { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'publish' }) },
         async (signal) => {
@@ -29,8 +29,8 @@ export function createPublishActivities({ jobs, effects, access, publishWork, at
     },
 
     /**
-     * Publishes what a stopped agent has done so far, as a draft, and answers what the job's message says. Safe to run
-     * twice, as the publisher is.
+     * Publishes the work of a stopped agent as a draft and returns the job's message. Safe to run twice, because the
+     * publisher is.
      */
     async keepWork({ jobId, turn, message }: StoppedTurn): Promise<{ message: string }> {
       const ref = { jobId, turn };

@@ -8,16 +8,17 @@ import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { JobCheck } from '../../db/jobs/agent-job.ts';
-import type { TurnRef } from '../../workflows/contract/job.ts';
+import type { WorkedTurn } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { takenOver } from '../attempt.ts';
 import { checkOf, type CheckReport } from '../tools/check-report.ts';
 import { GitError } from '../git/git-error.ts';
-import type { RepositoryAccess, Workspaces } from '../workspaces/workspaces.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
 import { publishedOf } from '../job/follow-up.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { inactiveWords } from './inactive-text.ts';
-import { createPathRules } from '../tools/path-rules.ts';
+import { createPathRules, problemWithChanges } from '../tools/path-rules.ts';
+import type { OwnPath } from '../workspaces/own-paths.ts';
 import {
   bodyOf,
   branchOf,
@@ -29,6 +30,7 @@ import {
 } from './pull-request-text.ts';
 import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
@@ -42,9 +44,9 @@ export interface PublisherDeps {
 }
 
 interface TurnText extends ChangeText {
-  /** The title of the pull request; `title` is the one of the turn's commit. */
+  /** Title of the pull request; `title` is that of the turn's commit. */
   jobTitle: string;
-  /** What is left undone, in a sentence; null: nothing. */
+  /** Incomplete part of the task, as a sentence; null if there is none. */
   incomplete: string | null;
 }
 
@@ -61,28 +63,28 @@ const author = { name: 'Docket', email: 'docket@noreply.invalid' };
 const withdrawTimeoutMs = 15_000;
 const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
 
-/** What a turn may publish. `stopped` says why the agent is not done: its work becomes a draft that says so. */
+/** Work that a turn may publish. `stopped` is why the agent did not finish; the work then becomes a draft that says so. */
 export interface Work {
-  ref: TurnRef;
+  ref: WorkedTurn;
   job: JobRow;
   stopped: string | null;
   signal: AbortSignal;
 }
 
 export interface PublishedWork {
-  /** The title and words of the agent; null when it gave none. */
+  /** Title and message from the agent; null when it provided none. */
   summary: Summary;
   /** Null when there is nothing to publish. */
   prLink: string | null;
-  /** Whether the pull request holds a change of this turn. */
+  /** Whether the pull request contains a change from this turn. */
   isChanged: boolean;
 }
 
 export type Publisher = (work: Work) => Promise<PublishedWork>;
 
 /**
- * Makes what brings a job's newest tree to its branch and pull request. Safe to run twice: branch, commit and pull request
- * derive from the job and its tree, and an attempt that was overtaken is stopped in front of each effect.
+ * Creates the publisher, which brings a job's newest tree to its branch and pull request. Safe to run twice: branch,
+ * commit and pull request derive from the job and its tree, and a superseded attempt is stopped before each effect.
  */
 export function createPublisher(deps: PublisherDeps): Publisher {
   const { jobs, steps, effects, context, branches, access, workspaces, redact } = deps;
@@ -104,24 +106,22 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     return { summary, prLink: await publishChange({ ...work, text, report, branch, snapshot }), isChanged: true };
   };
 
-  /** Stores the agent's words first, so that every attempt takes the same ones. */
+  /** Stores the agent's text first, so that every attempt uses the same one. */
   async function describeChange(
     { ref, job, stopped }: Work,
     check: JobCheck | null,
   ): Promise<{ summary: Summary; text: TurnText }> {
-    const said = summaryOf(await steps.lastAnswered(ref));
-    // what a stopped agent said on its way is no summary
-    const summary = stopped !== null && said.title === null ? { ...said, title: null, message: '' } : said;
-    const prompts = (await jobs.prompts(ref.jobId, ref.turn)).map(({ turn, prompt }) => ({
-      turn,
-      prompt: redact(prompt),
-    }));
+    const given = summaryOf(await steps.lastAnswered(ref));
+    // text from a stopped agent's unfinished work is not a summary
+    const summary = stopped !== null && given.title === null ? { ...given, title: null, message: '' } : given;
+    const asked = await jobs.prompts(ref.jobId, ref.turn);
+    const prompts = asked.map(({ turn, prompt }) => ({ turn, prompt: redact(prompt) }));
     const title = titleOf(redact(summary.title ?? prompts.find(({ turn }) => turn === ref.turn)?.prompt ?? ''));
     const message = redact(summary.message);
     const reason = stopped ?? (summary.isComplete ? null : leftUndone);
     const unfinished = reason === null ? null : redact(reason);
     const incomplete = incompleteOf(unfinished, check);
-    // a pull request keeps the title it was opened with
+    // a pull request keeps its original title
     const jobTitle = job.prId !== null && job.title !== null && !isOver(job) ? job.title : title;
     await jobs.setSummary({ ...ref, title: jobTitle, message, incomplete });
     const texts = prompts.map(({ prompt }) => prompt);
@@ -162,25 +162,27 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   async function pushAndOpen(publication: Publication) {
-    // whether there may be a pull request of the branch, from this attempt or an earlier one; null: not known yet
-    let mayBeOpen: boolean | null = null;
+    let fence = 0;
+    let isOpening = false;
     try {
       const pushed = await push(publication);
-      const { fence } = await effects.claim({ ...publication.ref, effect: 'pull-request' });
-      mayBeOpen = fence > 1;
-      const pullRequest = await openPullRequest(publication, { fence, onOpening: () => (mayBeOpen = true) });
+      ({ fence } = await effects.claim({ ...publication.ref, effect: 'pull-request' }));
+      const pullRequest = await openPullRequest(publication, { fence, onOpening: () => (isOpening = true) });
       return { pushed, pullRequest };
     } catch (error) {
-      // what could not be taken back stays a branch without a pull request
-      if (mayBeOpen !== true) await withdraw(publication, mayBeOpen).catch(() => undefined);
+      // if the withdrawal fails, the branch remains without a pull request
+      if (!isOpening) await withdraw(publication, fence).catch(() => undefined);
       throw error;
     }
   }
 
-  /** A turn that was cancelled while it pushed for the first time leaves no branch behind. */
-  async function withdraw({ ref, job, text, branch, snapshot }: Publication, mayBeOpen: boolean | null): Promise<void> {
-    if (branch === job.branch || (await access.isActive(ref))) return;
-    if (mayBeOpen === null && (await effects.claim({ ...ref, effect: 'pull-request' })).fence > 1) return;
+  /**
+   * Removes the branch of a turn that was cancelled during its first push, unless another attempt claimed the pull
+   * request and so may have opened it. `fence` is this attempt's, 0 before its claim.
+   */
+  async function withdraw({ ref, job, text, branch, snapshot }: Publication, fence: number): Promise<void> {
+    if (fence > 1 || branch === job.branch || (await access.isActive(ref))) return;
+    if ((await effects.claim({ ...ref, effect: 'pull-request' })).fence !== fence + 1) return;
     await workspaces.withdraw({
       ...(await access.repositoryOf(job, AbortSignal.timeout(withdrawTimeoutMs))),
       ...changeOf({ job, text, branch, snapshot }),
@@ -202,7 +204,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const effect = { ...ref, effect: 'push' };
     const { fence, result } = await effects.claim(effect);
     const pushed = pushResultSchema.safeParse(result);
-    // `tree` is what the working copy has from then on
+    // `tree` is the working copy's tree from then on
     if (pushed.success && pushed.data.tree === snapshot.tree) return pushed.data;
     const publication = await workspaces.publish({
       ...(await access.repositoryOf(job, signal)),
@@ -210,7 +212,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       published: await publishedOf(steps, job),
       isFurther: branch === job.branch,
       checkPaths: await pathCheckOf(job),
-      beforePush: () => mayAct({ ...effect, fence }),
+      beforePush: () => mayAct({ ...effect, fence }, { job, signal }),
     });
     const done = { commit: publication.commit, tree: publication.snapshot.tree };
     const adopted = { tree: done.tree, snapshot: publication.snapshot };
@@ -218,16 +220,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     return done;
   }
 
-  /** The tools refuse such changes; nothing that came about in another way is pushed either. */
+  /** The tools refuse such changes; this check covers changes made in any other way. */
   async function pathCheckOf(job: JobRow) {
     const rules = createPathRules(await access.projectOf(job));
-    return (paths: string[]) => {
-      const problems = paths.map((path) => rules.problemWith(path)).filter((problem) => problem !== null);
-      const [first] = problems;
-      if (first === undefined) return;
-      const more = problems.length === 1 ? '' : ` ${problems.length - 1} more changes are not allowed.`;
-      const sentence = `Nothing was pushed: ${first}${more}`;
-      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.PathNotAllowed);
+    return async (changes: OwnPath[]) => {
+      const problem = await problemWithChanges(rules, changes);
+      if (problem === null) return;
+      throw ApplicationFailure.nonRetryable(redact(`Nothing was pushed: ${problem}`), FailureType.PathNotAllowed);
     };
   }
 
@@ -253,17 +252,20 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         template: template === null ? null : redact(template),
       }),
       draft: job.draft || text.incomplete !== null,
-      // people may have changed them since
+      // users may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
       signal,
       async beforeEffect() {
-        await mayAct({ ...effect, fence });
+        await mayAct({ ...effect, fence }, { job, signal });
         onOpening();
       },
     });
   }
 
-  /** The base may have been deleted while the job ran; not every forge refuses a pull request onto nothing. */
+  /**
+   * Checks the base branch, which may have been deleted while the job ran. Not every forge refuses a pull request onto
+   * a missing branch.
+   */
   async function checkBase(repository: RepositoryAccess, { base, branch }: { base: string; branch: string }) {
     try {
       await workspaces.resolve({ ...repository, ref: `refs/heads/${base}` });
@@ -274,9 +276,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     }
   }
 
-  /** A worker that was cut off from Temporal can still reach the forge: it stops here. */
-  async function mayAct(effect: TurnRef & { effect: string; fence: number }): Promise<void> {
+  /** Checks that turn and grant still hold: a worker that was cut off from Temporal can still reach the forge. */
+  async function mayAct(effect: Parameters<EffectStore['holds']>[0], { job, signal }: Pick<Work, 'job' | 'signal'>) {
     if (!(await access.isActive(effect))) throw turnEnded();
+    await access.repositoryOf(job, signal);
     if (!(await effects.holds(effect))) throw takenOver();
   }
 }
@@ -287,11 +290,11 @@ function incompleteOf(unfinished: string | null, check: JobCheck | null): string
   const isChecked = check === null || check.result === 'passed';
   const ofCheck = check?.result === 'failed' ? 'did not pass' : 'was not run';
   const reasons = [unfinished, isChecked ? null : `The project's check command ${ofCheck}.`];
-  const said = reasons.filter((reason) => reason !== null);
-  return said.length === 0 ? null : said.join(' ');
+  const present = reasons.filter((reason) => reason !== null);
+  return present.length === 0 ? null : present.join(' ');
 }
 
-/** Whether the pull request is closed or merged, so that a further change needs another one. */
+/** Reports whether the pull request is closed or merged, so that a further change needs a new one. */
 function isOver({ prState }: JobRow): boolean {
   return prState === 'closed' || prState === 'merged';
 }

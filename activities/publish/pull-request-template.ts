@@ -1,5 +1,6 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
-import type { RepositoryAccess, Workspaces } from '../workspaces/workspaces.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
 
 const maxTemplateBytes = 8 * 1024;
 const atGithub = ['.github', '', 'docs'].flatMap((folder) =>
@@ -9,7 +10,7 @@ const atGitea = ['.gitea', '.forgejo'].flatMap((folder) =>
   ['pull_request_template.md', 'PULL_REQUEST_TEMPLATE.md'].map((name) => `${folder}/${name}`),
 );
 
-/** Where a forge looks for the template, the first that is there counts. */
+/** Paths where each forge looks for the template; the first existing one wins. */
 const templatePaths: Record<ForgeKind, readonly string[]> = {
   github: atGithub,
   gitea: [...atGitea, ...atGithub],
@@ -17,7 +18,7 @@ const templatePaths: Record<ForgeKind, readonly string[]> = {
   local: atGithub,
 };
 
-/** The repository's template for pull requests as the base commit has it; null when it has none. */
+/** Returns the repository's pull request template at the base commit, or null if it has none. */
 export async function readPullRequestTemplate(
   workspaces: Pick<Workspaces, 'readFile'>,
   { access, commit, forge }: { access: RepositoryAccess; commit: string; forge: ForgeKind },

@@ -5,10 +5,10 @@ import { withoutMarks } from './forge-orders.ts';
 import { inactiveMarkdown, inactiveWords, withoutCommands } from './inactive-text.ts';
 
 export interface Summary {
-  /** Null when the agent ended without naming its change. */
+  /** Null when the agent ended without a title for its change. */
   title: string | null;
   message: string;
-  /** False when the agent says that a part of the task is left to do. */
+  /** False when the agent reports part of the task as incomplete. */
   isComplete: boolean;
 }
 
@@ -17,27 +17,32 @@ const maxPrompt = 4_000;
 const maxMessage = 20_000;
 const maxCheckText = 6_000;
 const maxSlug = 40;
-/** The newest ones; a description has no room for all. */
+/** Maximum number of follow-ups in a description; the newest are included. */
 const maxFollowUps = 5;
 
-/** What the agent said about its work: the finish call of the turn's last step, or the text it ended with. `step` is the last one with an answer. */
+/**
+ * Returns the agent's summary of its work: the finish call of the turn's last step, or its final text. `step` is the
+ * last step with an answer.
+ */
 export function summaryOf(step: StepRow | null): Summary {
   const response = step?.response;
   if (response === null || response === undefined) return { title: null, message: '', isComplete: true };
   const finish = finishCallOf(response.toolCalls.filter((call) => call.invalid === undefined));
   if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: true };
   const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
-  const said = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
-  return { title: titleOf(finish.title), message: capped(said, maxMessage), isComplete: finish.complete !== false };
+  const message = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
+  return { title: titleOf(finish.title), message: capped(message, maxMessage), isComplete: finish.complete !== false };
 }
 
-/** A title in one line; from the prompt when the agent gave none. */
+/** Returns a single-line title; derived from the prompt when the agent provided none. */
 export function titleOf(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   return capped(line === '' ? 'Changes by an agent' : line, maxTitle);
 }
 
-/** A new branch of a job; stable over attempts because it derives from the turn and what its agent said. */
+/**
+ * Returns a new branch name for a job. Stable across attempts, because it derives from the turn and the agent's title.
+ */
 export function branchOf({ jobId, turn }: TurnRef, title: string): string {
   const slug = title
     .normalize('NFKD')
@@ -52,20 +57,20 @@ export function branchOf({ jobId, turn }: TurnRef, title: string): string {
 export interface ChangeText {
   jobId: string;
   title: string;
-  /** What was asked so far, oldest first. */
+  /** Prompts so far, oldest first. */
   prompts: string[];
   message: string;
-  /** What was done to check the change, in Markdown; null: nothing is known of it. */
+  /** Description of how the change was checked, in Markdown; null if unknown. */
   checked?: string | null;
-  /** Why the work is not finished; null when it is. */
+  /** Why the work is incomplete; null when it is complete. */
   unfinished: string | null;
-  /** The model that did the work: the co-author of the commit. */
+  /** Model that did the work, credited as co-author of the commit. */
   model?: string;
-  /** The repository's own template for pull requests. */
+  /** The repository's own pull request template. */
   template?: string | null;
 }
 
-/** The commit message; one of its trailers finds the job again. */
+/** Returns the commit message; one of its trailers identifies the job. */
 export function commitMessageOf({ jobId, title, message, unfinished, model }: ChangeText): string {
   const coAuthor = model === undefined ? [] : [`Co-authored-by: ${titleOf(model)} <docket@noreply.invalid>`];
   const trailers = [...coAuthor, `Agent-Job: ${jobId}`].join('\n');
@@ -76,7 +81,7 @@ export function commitMessageOf({ jobId, title, message, unfinished, model }: Ch
   );
 }
 
-/** The description of the pull request. The marker is a second key to the job, so nothing else may look like it. */
+/** Returns the pull request description. Its marker is a second key to the job, so no other text may look like it. */
 export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
   const followUpSections = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
@@ -94,13 +99,13 @@ export function bodyOf({ jobId, prompts, message, checked, unfinished, template 
   return withoutCommands(withoutMarks(parts.join('\n\n')));
 }
 
-/** What the repository wants to be asked is left to people; hints in comments are for whoever writes by hand. */
+/** Leaves the template's questions to people, and drops its comments, which are hints for human authors. */
 function templatePart(template: string): string[] {
   const text = withoutComments(template.replaceAll(/<!--.*?-->/gs, '')).trim();
   return text === '' ? [] : ['---', text];
 }
 
-/** What a pull request says of its check; `reason` is why it was not run. */
+/** Returns the pull request's description of its check; `reason` is why the check was not run. */
 export function checkedText(
   command: string,
   result: { passed: boolean; text: string } | null,
@@ -118,7 +123,7 @@ function quoted(prompt: string): string {
   return fenced(capped(prompt.trim(), maxPrompt));
 }
 
-/** In a fence nobody is mentioned, no issue is closed, and nothing can be hidden. */
+/** Fences text, so that it mentions no one, closes no issue and hides nothing. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -2,13 +2,13 @@ import type { TurnUsage } from '../../db/for-worker/jobs.ts';
 import type { PublishedWork } from './publisher.ts';
 
 export interface StoppedWork {
-  /** Why the agent was stopped, in a sentence. */
+  /** Why the agent was stopped, as a sentence. */
   message: string;
   published: PublishedWork;
   usage: TurnUsage;
 }
 
-/** What a person reads about a turn that was stopped: why, what it used, where its work is, and how to go on. */
+/** Returns the message for a stopped turn: the reason, its usage, where its work is, and how to continue. */
 export function stoppedMessage({ message, published, usage }: StoppedWork): string {
   const { summary, prLink, isChanged } = published;
   const parts = [message, usedSentence(usage), workSentence(prLink, isChanged), goOn];
@@ -28,7 +28,7 @@ function workSentence(prLink: string | null, isChanged: boolean): string {
   return `Its work so far is in the pull request ${prLink}.`;
 }
 
-/** An amount in US dollars, with as many digits as small ones need. */
+/** Formats an amount in US dollars, with extra digits for small amounts. */
 export function dollarsOf(micros: number): string {
   return `$${(micros / 1e6).toFixed(micros < 10_000 && micros > 0 ? 6 : 2)}`;
 }

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 
-/** What a command said: the beginning and the end of it. */
+/** Output of a command: its beginning and its end. */
 export interface Captured {
   head: Buffer;
   tail: Buffer;
-  /** Bytes between the two. */
+  /** Bytes omitted between `head` and `tail`. */
   omitted: number;
 }
 
 /**
- * Keeps the first and the last `keepBytes` of a stream and calls `onOverflow` when it has brought more than `limitBytes`. What
- * lies between is read and dropped.
+ * Captures the first and the last `keepBytes` of a stream, and calls `onOverflow` once it exceeds `limitBytes`.
+ * Everything in between is read and dropped.
  */
 export function capture(
   stream: Readable,

@@ -42,7 +42,7 @@ export async function heldFiles(firstPid: number, tree: string, isOver: () => bo
   }
 
   for (const pid of await processesBelow(firstPid)) {
-    // a thread may have descriptors of its own, and outlive the first of its process
+    // a thread may have its own descriptors, and outlive the first thread of its process
     const threads = (attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []).map((id) => `/proc/${pid}/task/${id}`);
     for (const thread of threads) await lookAtDescriptors(thread);
     const maps = threads.map((thread) => attempt(() => readFileSync(`${thread}/maps`, 'latin1'))).find(Boolean) ?? '';
@@ -73,7 +73,7 @@ function writtenBy(pid: number): number {
   return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-/** A device as `/proc/PID/maps` names it: `major:minor` in hexadecimal. */
+/** Returns a device as `/proc/PID/maps` names it: `major:minor` in hexadecimal. */
 function kernelNameOf(device: number): string {
   const major = (device >> 8) & 0xfff;
   const minor = (device & 0xff) | ((device >> 12) & 0xfff00);

@@ -1,24 +1,24 @@
 import type { ProfileCall, SandboxLimits } from './profile.ts';
 import type { CommandEnd } from './running-command.ts';
 
-/** What the process that runs commands is made with. */
+/** Options of the process that runs commands. */
 export interface HostedOptions {
-  /** For this worker alone. */
+  /** Used by this worker only. */
   directory: string;
   limits: SandboxLimits;
-  /** What commands may reach; null: nothing. */
+  /** Hosts that commands may reach; null for none. */
   network: { hosts: readonly string[]; privateHosts: readonly string[] } | null;
-  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
   authorities: string | null;
 }
 
-/** What it is told: to open the sandbox, first of all and once. */
+/** Request to the process. The first one opens the sandbox, exactly once. */
 export type SandboxRequest =
   | { type: 'open'; options: HostedOptions }
   | { type: 'run'; id: number; call: ProfileCall }
   | { type: 'stop'; id: number };
 
-/** What it answers. */
+/** Response of the process. */
 export type SandboxAnswer =
   | { type: 'opened'; problem: string | null; limitsMemory: boolean }
   | { type: 'ended'; id: number; end: CommandEnd }

@@ -8,19 +8,19 @@ import { createOutputPipes, inheritedDescriptors } from './pipes.ts';
 import { channelFd, filterFd, stageFd } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 
-/** A process that waits for the command line that it becomes. */
+/** A process that waits for the command line that it will execute. */
 export interface Launch {
   child: ChildProcess;
-  /** What the command says. */
+  /** Output of the command. */
   stream: Socket;
-  /** Null where the kernel limits no memory of several processes together. */
+  /** Null where the kernel cannot limit the memory of several processes together. */
   group: MemoryGroup | null;
   become(file: string, args: readonly string[]): void;
 }
 
 export interface LauncherOptions {
   directory: string;
-  /** Files that bubblewrap reads, from the descriptor of the filter on. */
+  /** Files that bubblewrap reads, starting at the filter's descriptor. */
   inputs: readonly string[];
   groups: MemoryGroups | null;
   isOnline: boolean;
@@ -28,8 +28,8 @@ export interface LauncherOptions {
 }
 
 /**
- * Keeps one process ready for the next command, with its pipes, in its memory group: moving a process into a group waits for every
- * processor of the machine, which takes longer than all else that begins a command.
+ * Keeps one process ready for the next command, with its pipes and in its memory group. Moving a process into a group
+ * waits for every CPU of the machine, which takes longer than the rest of a command's startup.
  */
 export async function createLauncher({ directory, inputs, groups, isOnline, isRoot }: LauncherOptions): Promise<{
   take(): Promise<Launch>;
@@ -43,7 +43,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
     const { stream, writer } = await pipes.take();
     await using files = new AsyncDisposableStack();
     files.use(writer);
-    // small files: a turn through the thread pool for each would take longer than opening them
+    // small files: a trip through the thread pool for each would take longer than opening them
     const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
     const nothing = opened('/dev/null', 'r+');
     const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', writer.fd, 'pipe', 'pipe'];
@@ -61,7 +61,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
       if (child.pid === undefined) throw (await once(child, 'error'))[0];
       const group = (await groups?.take()) ?? null;
       await group?.add(child.pid);
-      // the kernel then ends it before the worker; no command of a worker that is root can take that back
+      // makes the kernel kill it before the worker; if the worker is root, no command can undo that
       await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
       holdOpen({ child, stream }, false);
       return { child, stream, group, become: (file, args) => child.stdin?.end(lineOf(file, args)) };
@@ -73,7 +73,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
 
   function prepareSpare(): void {
     spare = prepare();
-    // the next command asks for another
+    // the failure is dropped, because the next command requests another process
     spare.catch(() => undefined);
   }
 
@@ -92,7 +92,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
   };
 }
 
-/** A process that waits for a command keeps nobody from ending. */
+/** Sets whether a process and its streams keep the event loop alive; a process that waits for a command does not. */
 function holdOpen({ child, stream }: Pick<Launch, 'child' | 'stream'>, isNeeded: boolean): void {
   const held = [child, child.channel, stream, ...child.stdio.filter((one) => one instanceof Socket)];
   for (const one of held) {

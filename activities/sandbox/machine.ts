@@ -7,31 +7,34 @@ import type { Architecture } from './syscalls.ts';
 
 const execute = promisify(execFile);
 
-/** What the sandbox needs to know of the machine it is on. */
+/** Properties of the machine that the sandbox depends on. */
 export interface Machine {
   architecture: Architecture;
   bwrap: string;
   prlimit: string;
-  /** Null where the worker is an ordinary user: commands then run as that user, without its files. */
+  /** Null when the worker is an ordinary user: commands then run as that user, without access to its files. */
   root: { setpriv: string; uids: { first: number; count: number } } | null;
-  /** How `/bin`, `/lib` and their likes lie here. */
+  /** Layout of `/bin`, `/lib` and similar paths on this machine. */
   system: { path: string; link: string | null }[];
-  /** A Node outside of `/usr`, and the npm that came with it. */
+  /** A Node installation outside of `/usr`, and the npm that came with it. */
   node: { file: string; npm: string | null } | null;
   shell: string;
 }
 
-/** Why there is no sandbox, in one sentence that says what to do about it. */
+/** Explains in one sentence why there is no sandbox and what to do about it. */
 export class NoSandboxError extends Error {
   override name = 'NoSandboxError';
 }
 
 const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
-/** Between the ranges that systemd gives to containers and to itself; the second is for a machine that has fewer. */
+/**
+ * UID ranges between those that systemd reserves for containers and for itself; the second is for machines with fewer
+ * UIDs.
+ */
 const ownUids = { first: 1_900_000_000, count: 1_000_000 };
 const fewUids = { first: 20_000, count: 20_000 };
 
-/** Looks at the machine. Throws NoSandboxError. */
+/** Inspects the machine. Throws NoSandboxError. */
 export async function inspectMachine(): Promise<Machine> {
   if (process.platform !== 'linux') throw new NoSandboxError('it needs Linux');
   if (process.arch !== 'x64' && process.arch !== 'arm64')
@@ -55,7 +58,7 @@ export async function inspectMachine(): Promise<Machine> {
   };
 }
 
-/** A range that the user namespace of this process has. */
+/** Returns a UID range that the user namespace of this process contains. */
 async function uidsOfMachine(): Promise<{ first: number; count: number }> {
   const map = await readFile('/proc/self/uid_map', 'utf8');
   const ranges = map.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
@@ -85,7 +88,7 @@ async function nodeOutsideUsr(): Promise<Machine['node']> {
   return { file, npm: (await exists(join(npm, 'bin/npm-cli.js'))) ? npm : null };
 }
 
-/** A program in the places of the system; a PATH that somebody set is not asked. */
+/** Finds a program in the system directories. A customized PATH is ignored. */
 async function find(program: string): Promise<string | null> {
   for (const folder of ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/bin', '/sbin'])
     if (await exists(join(folder, program))) return join(folder, program);

@@ -3,13 +3,15 @@ import { existsSync, rmdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** Processes whose memory the kernel limits together: what they hold in files, sockets, pipes and page tables counts, too. */
+/**
+ * Processes whose memory the kernel limits together, including what they hold in files, sockets, pipes and page tables.
+ */
 export interface MemoryGroup {
-  /** Moves a process into the group; its later children begin there. */
+  /** Moves a process into the group; its later children start in the group. */
   add(pid: number): Promise<void>;
-  /** Whether the kernel has ended a process since the group was taken, because the group had reached its limit. */
+  /** Reports whether the kernel has killed a process of the group for reaching its limit since the group was taken. */
   hasOverrun(): Promise<boolean>;
-  /** Gives the group back once all its processes have ended. */
+  /** Returns the group to the pool once all its processes have ended. */
   release(): void;
 }
 
@@ -17,7 +19,7 @@ export interface MemoryGroups {
   take(): Promise<MemoryGroup>;
 }
 
-/** The files of a version of control groups. */
+/** Control files of one cgroup version. */
 interface Version {
   settings(limitBytes: number): { file: string; value: string; isOptional: boolean }[];
   events: string;
@@ -45,16 +47,16 @@ const second: Version = {
 };
 const prefix = 'docket-sandbox-';
 
-/** What the kernel does of itself. */
+/** Operations that the kernel performs; replaceable. */
 export interface Kernel {
   read(file: string): Promise<string>;
-  /** Fills the directory with the files of a group. */
+  /** Creates the directory, which the kernel fills with the files of a group. */
   makeGroup(path: string): Promise<void>;
 }
 
 const thisKernel: Kernel = { read: (file) => readFile(file, 'utf8'), makeGroup: (path) => mkdir(path) };
 
-/** Makes memory control groups below the group of this process; null where the system does not let it. */
+/** Creates memory cgroups below this process's group; returns null where the system does not allow it. */
 export async function openMemoryGroups(limitBytes: number, kernel = thisKernel): Promise<MemoryGroups | null> {
   const [groups, mounts] = await Promise.all(
     ['/proc/self/cgroup', '/proc/self/mountinfo'].map((file) => kernel.read(file).catch(() => '')),
@@ -67,15 +69,15 @@ export async function openMemoryGroups(limitBytes: number, kernel = thisKernel):
       group.release();
       return pool;
     } catch {
-      // the next place, if there is one
+      // try the next location, if there is one
     }
   }
   return null;
 }
 
 /**
- * The groups that may get further ones below them: of version 1 that of this process; of version 2 also the unit of systemd that it
- * is in, as a group of version 2 with processes of its own limits none below it.
+ * Returns the groups that may have child groups. In version 1 that is the group of this process. In version 2 it is
+ * also the systemd unit that contains it, because a version 2 group that has processes cannot limit child groups.
  */
 export function parentsIn(groups: string, mounts: string): Parent[] {
   const found: Parent[] = [];
@@ -114,7 +116,10 @@ function directoryOf(root: string, point: string, own: string | undefined): stri
   return below.startsWith('..') ? null : join(point, below);
 }
 
-/** Groups are used again: one that was removed keeps memory of the kernel as long as a page of a file is charged to it. */
+/**
+ * Creates a pool of reusable groups: a removed group keeps kernel memory as long as any page of a file is charged to
+ * it.
+ */
 function createPool({ directory, version }: Parent, limitBytes: number, kernel: Kernel): MemoryGroups {
   const all: string[] = [];
   const free: string[] = [];
@@ -123,7 +128,7 @@ function createPool({ directory, version }: Parent, limitBytes: number, kernel: 
   });
 
   async function make(): Promise<string> {
-    // refused where it is so already, or where it cannot be; the setting of the limit tells
+    // fails where it is already enabled or cannot be; setting the limit shows which
     if (version === second)
       await writeFile(join(directory, 'cgroup.subtree_control'), '+memory').catch(() => undefined);
     const path = join(directory, `${prefix}${process.pid}-${randomUUID()}`);
@@ -154,12 +159,12 @@ function createPool({ directory, version }: Parent, limitBytes: number, kernel: 
   }
 }
 
-/** Not made where it is missing: a folder that is no group takes any file. */
+/** Writes to an existing file only: a folder that is not a cgroup would accept any new file. */
 function write(path: string, value: string): Promise<void> {
   return writeFile(path, value, { flag: 'r+' });
 }
 
-/** Groups of processes that were killed are empty by now. */
+/** Removes groups whose processes were killed, which are empty by now. */
 async function removeAbandoned(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];
@@ -171,6 +176,6 @@ function removeNow(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // a process in it has not ended yet; the next worker removes it
+    // a process in it has not ended yet; the next worker removes the group
   }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Egress } from '../network/egress.ts';
 
-/** What commands may reach, beside the loopback of their own. */
+/** Network that commands may reach in addition to their own loopback. */
 export interface SandboxNetwork {
   /** `host`, at the ports of HTTP and HTTPS, or `host:port`. */
   hosts: readonly string[];
@@ -15,7 +15,9 @@ const proxyPort = 3128;
 const proxyUrl = `http://127.0.0.1:${proxyPort}`;
 const ownNames = 'localhost,127.0.0.1,::1';
 
-/** Reads `DOCKET_RUN_HOSTS`: names of hosts, comma separated, each with the one port it may be reached at or without. */
+/**
+ * Parses `DOCKET_RUN_HOSTS`: comma-separated host names, each optionally with the one port at which it may be reached.
+ */
 export function parseRunHosts(text: string): ParsedRunHosts {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   const hosts = entries.filter((entry) => entry !== '');
@@ -29,17 +31,17 @@ export function parseRunHosts(text: string): ParsedRunHosts {
 
 function isName(entry: string): boolean {
   const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  // an address in any of its spellings is none of the names that the parser leaves as they are
+  // the parser rewrites every spelling of an IP address but the plain one, which `isIP` detects
   const url = URL.parse(`https://${name}:${port}`);
   return name !== '' && Number(port) > 0 && url?.hostname === name && isIP(name) === 0;
 }
 
-/** Whether a host may be reached at a port. Names are compared as they are written. */
+/** Reports whether a host may be reached at a port. Names are compared as written. */
 export function isRunHost(hosts: readonly string[], host: string, port: number): boolean {
   return hosts.includes(`${host}:${port}`) || (usualPorts.includes(port) && hosts.includes(host));
 }
 
-/** How programs are told of the proxy; Node's own `fetch` and `http` look at it when they are told to. */
+/** Environment that points programs to the proxy; Node's own `fetch` and `http` use it only when enabled. */
 export const proxyEnvironment: Readonly<Record<string, string>> = {
   HTTP_PROXY: proxyUrl,
   HTTPS_PROXY: proxyUrl,
@@ -52,17 +54,17 @@ export const proxyEnvironment: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 };
 
-/** What the sandbox ends with when its way out does not come up. */
+/** Exit code of a sandbox whose network proxy does not come up. */
 export const noNetworkCode = 125;
 /**
- * Runs in the sandbox before the command does: listens, hands the listening socket to whoever made the sandbox, and ends. A socket
- * stays in the network it was made in, so what connects to it in there is answered from out here.
+ * Script that runs in the sandbox before the command. It listens, hands the listening socket to its parent, and exits.
+ * A socket stays in the network namespace it was created in, so connections made inside are answered from outside.
  */
 const listening = `const server = require("net").createServer().listen(${proxyPort}, "127.0.0.1", () => process.send("listening", server));
 for (const event of ["message", "disconnect"]) process.on(event, () => process.exit());
 server.on("error", () => process.exit(1));`;
 
-/** The shell that begins a command behind the way out; the channel at `fd` is closed by then. */
+/** Returns the shell that starts a command once the proxy is up; the channel at `fd` is closed by then. */
 export function onlineShell({ fd, node, command }: { fd: number; node: string; command: string }): string[] {
   const listen = `(cd / && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$2" -e "$3") > /dev/null 2>&1`;
   const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&- 2>&1; set -- "$1"; eval "$1"`;

@@ -6,21 +6,21 @@ import type { SandboxLimits } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 
-/** The sandbox of this machine, or why there is none, in a sentence that says what to do about it. */
+/** The sandbox of this machine, or a sentence that explains why there is none and what to do about it. */
 export type OpenedSandbox = { sandbox: Sandbox; problem: null } | { sandbox: null; problem: string };
 
 export interface OpenOptions {
-  /** For this process alone. */
+  /** Used by this process only. */
   directory: string;
   limits: SandboxLimits;
-  /** Without it commands reach nothing but their own loopback. */
+  /** Without it, commands reach only their own loopback. */
   network?: SandboxNetwork | null;
-  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
   authorities?: string | null;
 }
 
 const probeMs = 20_000;
-/** What holds in a sandbox; each line fails the probe by itself. */
+/** Checks of the sandbox's guarantees; each line can fail the probe. */
 const probe = `
 [ "$(id -u)" = 1000 ] || exit 11
 grep -q '^CapEff:[[:space:]]*0000000000000000$' /proc/self/status || exit 12
@@ -32,8 +32,8 @@ grep -q '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || exit 14
 echo contained > probe`;
 
 /**
- * Makes the sandbox and runs a first command in it, which looks whether it is one. Whatever keeps it from coming up, or is not as it
- * has to be, means that there is no sandbox.
+ * Creates the sandbox and runs a first command in it that checks its isolation. If the sandbox does not come up or a
+ * check fails, there is no sandbox.
  */
 export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> {
   const { directory, limits, network = null, authorities = null } = options;
@@ -60,8 +60,8 @@ export async function openSandbox(options: OpenOptions): Promise<OpenedSandbox> 
 
 function problemOf(error: unknown): string {
   if (error instanceof NoSandboxError) return `${sentence} ${error.message}.`;
-  const said = error instanceof SandboxError ? error.message : '';
-  if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(said)) {
+  const reason = error instanceof SandboxError ? error.message : '';
+  if (/userns|user namespace|uid map|Operation not permitted|Permission denied|No space left|proc/i.test(reason)) {
     return `${sentence} this system does not let the worker create user namespaces; allow them (see docs/sandbox.md).`;
   }
   return `${sentence} bubblewrap did not start; run "bwrap --unshare-all --ro-bind / / true" to see why.`;

@@ -13,13 +13,14 @@ const madeAtOnce = 16;
 /** A pipe between a command and this process. */
 export interface OutputPipe {
   stream: Socket;
-  /** The command's end; closed here once it has been handed over. */
+  /** The command's end; closed in this process once it has been handed over. */
   writer: FileHandle;
 }
 
 /**
- * Pipes for the output of commands. Node gives a child sockets, which a script cannot open by a name such as `/dev/stderr`; so these
- * are named pipes. Each has one command, which may change its mode and more, and no name once it is open.
+ * Creates pipes for the output of commands. Node gives a child sockets, which a script cannot open by a name such as
+ * `/dev/stderr`, so these are named pipes. Each serves a single command, which may change its mode, and loses its name
+ * once it is open.
  */
 export function createOutputPipes(directory: string): { take(): Promise<OutputPipe> } {
   const ready: string[] = [];
@@ -50,7 +51,7 @@ export function createOutputPipes(directory: string): { take(): Promise<OutputPi
   };
 }
 
-/** Descriptors above `last` that whoever started this process left open, and that each child would get, too. */
+/** Returns descriptors above `last` that this process inherited and that each child would inherit, too. */
 export async function inheritedDescriptors(last: number): Promise<number[]> {
   const inherited: number[] = [];
   for (const name of await readdir('/proc/self/fd')) {

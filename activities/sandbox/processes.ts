@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Memory of a process that is its own, shared in memory, swapped out or spent on its page tables. */
+/** Memory of a process that is private, shared, swapped out or used by its page tables. */
 const countedMemory = /^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s*(\d+) kB$/gm;
-/** Queues of sockets of the internet, as they are at the moment: bytes to send and bytes that came. */
+/** Current queues of internet sockets: bytes to send and bytes received. */
 const queues = /^\s*\d+: \S+ \S+ \S\S ([\dA-F]{8}):([\dA-F]{8}) /gm;
 
 /**
- * Memory that the processes below one use together, in bytes, as far as it can be seen: what they have for themselves and share, and
- * what lies in their sockets. A socket within the machine does not tell what it holds, so it counts as full.
+ * Returns the memory that the processes below `pid` use together, in bytes, as far as it is visible: private and shared
+ * memory, and socket buffers. A local socket does not report what it holds, so it counts as full.
  */
 export async function memoryOf(pid: number): Promise<number> {
   const pids = await processesBelow(pid);
@@ -18,20 +18,20 @@ export async function memoryOf(pid: number): Promise<number> {
   return inSockets + kilobytes.reduce((sum, number) => sum + number * 1024, 0);
 }
 
-/** Whether a process is there and has not ended. */
+/** Reports whether a process exists and has not ended. */
 export async function isAlive(pid: number): Promise<boolean> {
   const stat = await read(`/proc/${pid}/stat`);
-  // the name before the state may hold anything
+  // the name before the state may contain any character
   return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
-/** A process and all below it; the last is one without children. */
+/** Returns a process and all its descendants; the last one has no children. */
 export async function processesBelow(pid: number): Promise<number[]> {
   const below = await Promise.all((await childrenOf(pid)).map(processesBelow));
   return [pid, ...below.flat()];
 }
 
-/** Of all sockets in the network that a process is in. */
+/** Returns the memory of all sockets in the process's network namespace. */
 async function memoryOfSockets(pid: number): Promise<number> {
   const names = ['sockstat', 'tcp', 'tcp6', 'udp', 'udp6'];
   const [stat = '', ...lists] = await Promise.all(names.map((name) => read(`/proc/${pid}/net/${name}`)));
@@ -51,7 +51,7 @@ function numbersIn(text: string, pattern: RegExp): number[] {
   return [...text.matchAll(pattern)].map(([, number]) => Number(number));
 }
 
-/** What has ended meanwhile has nothing to say. */
+/** Returns an empty string for a process that has ended meanwhile. */
 function read(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');
 }

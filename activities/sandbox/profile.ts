@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Machine } from './machine.ts';
 import { onlineShell, proxyEnvironment } from './network.ts';
 
-/** What a command may use. */
+/** Resources that a command may use. */
 export interface SandboxLimits {
-  /** Of all its processes together. */
+  /** Total for all its processes. */
   memoryBytes: number;
-  /** Threads count, too. */
+  /** Includes threads. */
   processes: number;
-  /** What it may write to the tree, and what `/tmp` holds. */
+  /** Bytes it may write to the tree, and the capacity of `/tmp`. */
   diskBytes: number;
 }
 
-/** The certificates that programs in the sandbox trust, where the worker has further ones; empty elsewhere. */
-export const authoritiesFile = '/etc/docket/authorities.pem';
-/** Programs that check certificates each look at a variable of their own. */
+/** Certificates that programs in the sandbox trust, if the worker has additional ones; otherwise empty. */
+const authoritiesFile = '/etc/docket/authorities.pem';
+/** Environment variables in which programs look for trusted certificates. */
 const authoritiesVariables = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
@@ -25,10 +25,10 @@ const authoritiesVariables = [
   'CARGO_HTTP_CAINFO',
 ];
 
-/** Descriptors that bubblewrap finds its input at. */
-export const statusFd = 3;
+/** Descriptors from which bubblewrap reads its input. */
+const statusFd = 3;
 export const filterFd = 4;
-/** Files that are made in the sandbox, from the descriptor behind `filterFd` on. */
+/** Files created in the sandbox, from the descriptor after `filterFd` on. */
 const madeFiles: Readonly<Record<string, string>> = {
   '/etc/passwd': 'root:x:0:0:root:/:/bin/sh\njob:x:1000:1000:job:/tmp:/bin/sh\n',
   '/etc/group': 'root:x:0:\njob:x:1000:\n',
@@ -36,34 +36,34 @@ const madeFiles: Readonly<Record<string, string>> = {
   [authoritiesFile]: '',
 };
 
-/** The same with their contents. */
+/** Returns the files to create, with their contents. */
 export function madeFilesOf(authorities: string | null): [path: string, content: string][] {
   return Object.entries({ ...madeFiles, [authoritiesFile]: authorities ?? '' });
 }
 
-/** The channel over which the sandbox hands out its listening socket, where commands have a way out. */
+/** Channel over which the sandbox hands out its listening socket, if commands have network access. */
 export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
-/** Where the outer of two sandboxes tells of its first process, where the worker is root. */
+/** Descriptor to which the outer of two sandboxes reports its first process, if the worker is root. */
 export const stageFd = channelFd + 1;
 
 const readable = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/ssl', '/etc/pki'];
 const mountPoint = '/tree';
 const directoryOfNode = '/opt/node/bin/node';
 const openFiles = 1_024;
-/** Commands stand back behind the worker; what brings them up does not. */
+/** Gives commands a lower priority than the worker; their setup is not affected. */
 const niceness = 10;
-/** V8 asks for so much at its start that it never uses; what is used is watched. */
+/** Memory that V8 reserves at startup and never uses; actual use is monitored. */
 const reservedBytes = 2 ** 30;
 
 export interface ProfileCall {
   jobId: string;
-  /** Absolute path of the tree: all that the command can write. */
+  /** Absolute path of the tree, which is all that the command can write to. */
   tree: string;
   command: string;
   timeoutMs: number;
 }
 
-/** The same for all commands of a sandbox. */
+/** Settings shared by all commands of a sandbox. */
 export interface Surroundings {
   isOnline: boolean;
   hasAuthorities: boolean;
@@ -71,7 +71,7 @@ export interface Surroundings {
 
 type Placed = ProfileCall & Surroundings & Pick<Machine, 'node'>;
 
-/** The program and arguments that run a command in the sandbox. */
+/** Returns the program and arguments that run a command in the sandbox. */
 export function sandboxCommand(
   machine: Machine,
   limits: SandboxLimits,
@@ -81,13 +81,13 @@ export function sandboxCommand(
   if (root === null) {
     return { file: bwrap, args: sandboxArguments(machine, limits, { ...call, node }) };
   }
-  // a user of its own may not pass through the folders above the tree: root puts what it needs where it may
+  // a separate user may not have access to the folders above the tree, so root mounts what it needs where it does
   const staged = { tree: '/tmp/tree', node: node && { file: '/tmp/node', npm: node.npm && '/tmp/npm' } };
   const stage = [
     ['--dev-bind', '/', '/', '--tmpfs', '/tmp', '--bind', call.tree, staged.tree],
     node === null ? [] : ['--ro-bind', node.file, '/tmp/node'],
     node?.npm == null ? [] : ['--ro-bind', node.npm, '/tmp/npm'],
-    // its first process has the user of the worker, which may end it when the worker is gone; all others end with it
+    // its first process runs as the worker's user, which can kill it when the worker is gone; all others end with it
     ['--unshare-pid', '--json-status-fd', String(stageFd), '--cap-add', 'ALL', '--die-with-parent', '--'],
   ].flat();
   const uid = uidOf(root.uids, call.jobId);
@@ -95,7 +95,7 @@ export function sandboxCommand(
   return { file: bwrap, args: [...stage, ...become, ...sandboxArguments(machine, limits, { ...call, ...staged })] };
 }
 
-/** The user that the commands of a job run as. */
+/** Returns the user that a job's commands run as. */
 export function uidOf({ first, count }: { first: number; count: number }, jobId: string): number {
   return first + (createHash('sha256').update(jobId).digest().readUInt32LE() % count);
 }
@@ -118,7 +118,7 @@ function sandboxArguments(
     readable.flatMap((path) => ['--ro-bind-try', path, path]),
     Object.keys(madeFiles).flatMap((path, index) => ['--file', String(filterFd + 1 + index), path]),
     nodeArguments(node),
-    // the folder of devices is a file system in memory, too: it takes nothing but what /dev/shm may hold
+    // the device folder is an in-memory file system, too, so only /dev/shm is left writable in it
     ['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
     ['--bind', tree, mountPoint, '--remount-ro', '/', '--chdir', mountPoint],

@@ -6,19 +6,19 @@ import { answerTo } from '../network/answer-to.ts';
 import { createLookup, PrivateAddressError } from '../network/public-lookup.ts';
 import { isRunHost, type SandboxNetwork } from './network.ts';
 
-/** The way of one command to the hosts that it may reach; it ends with all its connections when it is disposed of. */
+/** Proxy for one command to the hosts that it may reach; disposing of it ends all its connections. */
 export interface CommandProxy extends Disposable {
-  /** What was refused, in sentences for the model. */
+  /** Refused requests, as sentences for the model. */
   notes(): string[];
 }
 
 export interface ProxyLimits {
-  /** At once, of the command; and as many to hosts. */
+  /** Maximum number of concurrent connections from the command, and of as many to hosts. */
   connections: number;
-  /** Both ways, of all connections: those of the command and those to the hosts. */
+  /** Total for both directions of all connections, those of the command and those to hosts. */
   bytes: number;
   connectMs: number;
-  /** How long nothing may be said on a connection. */
+  /** Longest time a connection may be idle. */
   idleMs: number;
 }
 
@@ -30,7 +30,7 @@ interface Target {
 const usualLimits: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };
 const mostListed = 10;
 const lookEveryMs = 100;
-/** Between a client and its proxy only (RFC 9110, 7.6.1), and what carries a credential for a proxy. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), and headers that carry proxy credentials. */
 const hopHeaders = new Set([
   'connection',
   'expect',
@@ -43,7 +43,7 @@ const hopHeaders = new Set([
   'upgrade',
 ]);
 
-/** Why something is not fetched, with the status that says so. */
+/** Why a request is refused, with the response status. */
 class Refusal extends Error {
   readonly status: 403 | 502 | 503;
   constructor(status: 403 | 502 | 503, message: string) {
@@ -53,8 +53,8 @@ class Refusal extends Error {
 }
 
 /**
- * Answers, on a socket in the network of a sandbox, requests for other hosts: `CONNECT`, and `http://` in full. Each is made to an
- * address that was checked, by a connection of its own, with what the command sent and nothing of ours.
+ * Serves requests for other hosts on a socket in a sandbox's network: `CONNECT`, and absolute `http://` URLs. Each
+ * request goes to a checked address over a separate connection, and carries only what the command sent.
  */
 export function serveProxy(
   listener: Server,
@@ -67,7 +67,7 @@ export function serveProxy(
   let bytesOfEnded = 0;
   let isSpent = false;
   let isCrowded = false;
-  /** Connections to hosts, from before they come about until they have ended. */
+  /** Connections to hosts, counted from before they are established until they have ended. */
   let reaching = 0;
 
   function hold(socket: Socket): Socket {
@@ -97,7 +97,7 @@ export function serveProxy(
     for (const socket of sockets) socket.destroy();
   }
 
-  /** A connection to a host that may be reached. Throws Refusal. */
+  /** Connects to a permitted host. Throws Refusal. */
   async function reach({ host, port }: Target): Promise<Socket> {
     const target = `${host.slice(0, 100)}:${port}`;
     if (!isRunHost(hosts, host, port)) {
@@ -130,7 +130,7 @@ export function serveProxy(
   async function tunnel({ url = '' }: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => undefined);
     try {
-      const server = hold(await reach(targetOf(URL.parse(`https://${url}`))));
+      const server = await reach(targetOf(URL.parse(`https://${url}`)));
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       server.write(head);
       await pipeline(client, server, client).catch(() => undefined);
@@ -144,7 +144,7 @@ export function serveProxy(
     try {
       const url = URL.parse(request.url ?? '');
       if (url?.protocol !== 'http:') throw new Refusal(403, 'Send the proxy an http:// address or CONNECT.');
-      const socket = hold(await reach(targetOf(url)));
+      const socket = await reach(targetOf(url));
       const answer = await ask(request, url, socket);
       response.writeHead(answer.statusCode ?? 502, withoutHops(answer));
       await pipeline(answer, response);
@@ -175,7 +175,7 @@ export function serveProxy(
   };
 }
 
-/** The host and port of an address, in the one spelling that the parser leaves. Throws Refusal. */
+/** Returns the host and port of a URL, in the parser's normalized form. Throws Refusal. */
 function targetOf(url: URL | null): Target {
   if (url === null || url.hostname === '' || url.username !== '' || url.password !== '')
     throw new Refusal(403, 'The host name is malformed.');
@@ -198,7 +198,7 @@ function connected({
   }).finally(() => signal.removeEventListener('abort', stop));
 }
 
-/** Sends a request on, for the host that the connection leads to whatever its own header says. */
+/** Forwards a request to the host of the connection, regardless of its own Host header. */
 function ask(request: IncomingMessage, url: URL, socket: Socket): Promise<IncomingMessage> {
   const headers = { ...withoutHops(request), host: url.host, connection: 'close' };
   const upstream = requestHttp({

@@ -15,14 +15,14 @@ export interface SandboxCall extends ProfileCall {
   signal: AbortSignal;
 }
 
-/** How a command ended. `output` is what it said on both of its outputs. */
+/** Result of a command. `output` combines its stdout and stderr. */
 export interface CommandEnd {
-  /** Null when it was stopped. */
+  /** Null when the command was stopped. */
   exitCode: number | null;
-  /** Why it was stopped; null when it ended by itself. */
+  /** Why the command was stopped; null when it ended on its own. */
   stopped: Excess | 'timeout' | 'output' | null;
   output: Captured;
-  /** What the network refused it, in sentences. */
+  /** Requests that the network refused, as sentences. */
   notes: string[];
   durationMs: number;
 }
@@ -34,15 +34,15 @@ const bringUpMs = 300;
 
 export interface StartedCommand {
   child: ChildProcess;
-  /** What the command says. */
+  /** Output of the command. */
   stream: Readable;
-  /** Null: it has no way out. */
+  /** Null when the command has no network access. */
   network: SandboxNetwork | null;
 }
 
 /** A command whose sandbox was started, until all of its processes have ended. */
 export class RunningCommand {
-  /** The first process of the outermost process namespace of the sandbox: with it, all others end. */
+  /** First process of the sandbox's outermost PID namespace; when it ends, so do all others. */
   firstPid: number | null = null;
   readonly #child: ChildProcess;
   readonly #beganAt = performance.now();
@@ -60,7 +60,7 @@ export class RunningCommand {
     this.#network = network;
     this.#stream = stream;
     this.#closed = Promise.all([once(child, 'close'), once(stream, 'close')]);
-    // it is looked at in the end
+    // a rejection is handled at the end
     this.#closed.catch(() => undefined);
     const [, , , status] = child.stdio;
     const stage = child.stdio[stageFd];
@@ -77,13 +77,16 @@ export class RunningCommand {
   stop(reason: CommandEnd['stopped'] | 'aborted'): void {
     if (this.#stopped !== null) return;
     this.#stopped = reason;
-    // bubblewrap leaves its child behind when it dies while it brings it up: it has a moment to say which one that is
+    // bubblewrap orphans its child if it dies during setup, so it gets a moment to report the child's pid
     if (this.firstPid !== null) this.#kill();
     else setTimeout(() => this.#kill(), bringUpMs).unref();
     setTimeout(() => this.#letGo(), endMs).unref();
   }
 
-  /** `excessAtEnd` is asked once all processes have ended: what it answers ends a command that had been within its limits till then. */
+  /**
+   * Waits for the end of the command. `excessAtEnd` is called once all processes have ended; a limit that it returns
+   * applies to a command that had stayed within its limits until then.
+   */
   async end(
     { signal, timeoutMs }: Pick<SandboxCall, 'signal' | 'timeoutMs'>,
     excessAtEnd: () => Promise<Excess | null>,
@@ -112,16 +115,19 @@ export class RunningCommand {
     return { exitCode, stopped, output: this.#output(), notes: this.#proxy?.notes() ?? [], durationMs };
   }
 
-  /** The command begins when this was answered; by then nothing in the sandbox has the channel any more. */
+  /**
+   * Starts the proxy and answers the sandbox. The command starts after this answer; by then nothing in the sandbox has
+   * the channel open.
+   */
   #connect(listener: unknown): void {
     if (listener instanceof Server && this.#network !== null) this.#proxy = serveProxy(listener, this.#network);
-    // not disconnected from here: Node would then never say that the child has closed
+    // not disconnected on this side: Node would then never emit the child's close event
     if (this.#child.connected) this.#child.send('connected', () => undefined);
   }
 
   #begin(firstPid: number | null): void {
     this.firstPid = firstPid;
-    // it may have come up after it was told to stop
+    // it may have come up after it was stopped
     if (this.#stopped !== null) this.#kill();
   }
 
@@ -131,12 +137,15 @@ export class RunningCommand {
     if (pid !== undefined && exitCode === null && signalCode === null) signalTo(-pid);
   }
 
-  /** Whatever still holds an output of a command that was stopped is no longer listened to. */
+  /** Closes the output streams of a stopped command, even if a process still holds them. */
   #letGo(): void {
     for (const stream of [this.#stream, ...this.#child.stdio]) stream?.destroy();
   }
 
-  /** The outputs close when nobody holds them; a process that holds none of them may be a moment behind. */
+  /**
+   * Waits until all processes are gone. Outputs close once no process holds them; a process that holds none may end a
+   * moment later.
+   */
   async #untilGone(): Promise<void> {
     const { firstPid } = this;
     if (firstPid === null) return;
@@ -153,7 +162,7 @@ function readable(stream: unknown): Readable {
   throw new SandboxError('bubblewrap has no output.');
 }
 
-/** Calls with all that bubblewrap has said so far. */
+/** Calls the listeners with everything that bubblewrap has reported so far. */
 function readStatus(stream: Readable, listeners: ((text: string) => void)[]): void {
   let text = '';
   stream.on('error', () => undefined);
@@ -172,6 +181,6 @@ function signalTo(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it has ended by itself
+    // the process has already ended
   }
 }

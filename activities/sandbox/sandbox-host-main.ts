@@ -5,7 +5,7 @@ import type { ProfileCall } from './profile.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
-// The process that runs commands for a worker. It ends with the worker, and so does all that it started.
+// Process that runs commands for a worker. It ends with the worker, and so does everything it started.
 
 const running = new Map<number, AbortController>();
 let sandbox: Sandbox | null = null;
@@ -49,5 +49,5 @@ process.on('disconnect', () => {
   for (const stop of running.values()) stop.abort();
   endIfAlone();
 });
-// a signal to the whole group is the worker's to answer, which ends its commands first
+// ignored: the worker handles a signal to the process group, and ends its commands first
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);

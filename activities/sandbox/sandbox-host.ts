@@ -6,7 +6,10 @@ import type { OpenedSandbox } from './open-sandbox.ts';
 import type { CommandEnd, SandboxCall } from './running-command.ts';
 import { SandboxError, WorkerDiskFullError } from './sandbox-error.ts';
 
-/** The sandbox of this machine in a process of its own, or why there is none, in a sentence that says what to do about it. */
+/**
+ * The sandbox of this machine in a separate process, or a sentence that explains why there is none and what to do about
+ * it.
+ */
 export type HostedSandbox = OpenedSandbox & Disposable;
 
 type Opened = Extract<SandboxAnswer, { type: 'opened' }>;
@@ -25,9 +28,10 @@ const program = join(import.meta.dirname, 'sandbox-host-main.ts');
 const ended = 'The process that runs commands has exited.';
 
 /**
- * Opens the sandbox in a small process, which has nothing of the worker but the PATH: starting a command halts whoever starts it
- * until its page tables are copied, and what answers for the network of commands should know no secret. When that process is gone,
- * so are its commands, whose calls throw SandboxError; the next call begins another one.
+ * Opens the sandbox in a small process that inherits only PATH from the worker. Starting a command blocks its parent
+ * until the parent's page tables are copied, and the process that serves the network of commands should not hold any
+ * secrets. When that process exits, so do its commands, whose calls throw SandboxError; the next call starts a new
+ * process.
  */
 export async function openSandboxHost(options: HostedOptions): Promise<HostedSandbox> {
   const waiting = new Map<number, Waiting>();
@@ -35,12 +39,12 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
   let isOver = false;
   let host: Promise<Host> | null = null;
 
-  /** Throws SandboxError. */
+  /** Starts a host process. Throws SandboxError. */
   function begin(): Promise<Host> {
     const child = forkHost(program, { PATH: process.env['PATH'] });
     let isGone = false;
     return new Promise((resolve, reject) => {
-      // an error may be followed by the exit, when another host has begun
+      // an error may be followed by the exit event, after another host has started
       const onEnd = () => {
         if (isGone) return;
         isGone = true;

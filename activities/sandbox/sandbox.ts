@@ -13,11 +13,12 @@ import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
 export interface Sandbox {
-  /** Whether the kernel limits the memory of all processes of a command together; otherwise it is counted every 100 ms. */
+  /** Whether the kernel limits the combined memory of a command's processes; otherwise it is measured every 100 ms. */
   limitsMemory: boolean;
   /**
-   * Runs a shell command with a tree as its working directory. When it answers, or throws because the signal aborted, every process of
-   * the command has ended. Throws SandboxError when the command could not be begun, and WorkerDiskFullError.
+   * Runs a shell command with a tree as its working directory. By the time it resolves, or rejects because the signal
+   * aborted, every process of the command has ended. Throws SandboxError when the command could not be started, and
+   * WorkerDiskFullError.
    */
   run(call: SandboxCall): Promise<CommandEnd>;
 }
@@ -25,15 +26,15 @@ export interface Sandbox {
 export interface SandboxOptions {
   machine: Machine;
   limits: SandboxLimits;
-  /** Null: commands have no network but their own loopback. */
+  /** Null when commands have no network except their own loopback. */
   network: SandboxNetwork | null;
-  /** What commands check certificates with, in PEM; null leaves that to the machine. */
+  /** PEM certificates that commands use to verify peers; null leaves the choice to the machine. */
   authorities: string | null;
-  /** Holds what bubblewrap reads and what commands say; no other process may have the same. */
+  /** Holds the files that bubblewrap reads and the output pipes; must not be shared with another process. */
   directory: string;
 }
 
-/** Makes the sandbox of a machine that was looked at. */
+/** Creates the sandbox of an inspected machine. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { machine, limits, network, authorities, directory } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });

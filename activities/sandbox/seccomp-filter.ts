@@ -23,7 +23,7 @@ const invalid = fail(22);
 const noSuchCall = fail(38);
 const notSupported = fail(95);
 
-/** Where `struct seccomp_data` has the number, the machine and the low half of an argument. */
+/** Offsets in `struct seccomp_data` of the call number, the architecture and the low half of an argument. */
 const numberAt = 0;
 const architectureAt = 4;
 const argumentAt = (index: number) => 16 + 8 * index;
@@ -31,16 +31,17 @@ const argumentAt = (index: number) => 16 + 8 * index;
 const x32Bit = 0x40000000;
 const newUserNamespace = 0x10000000;
 const internetFamilies = [2, 10];
-/** `TIOCSTI` and `TIOCLINUX` put words into a terminal's input. */
+/** `TIOCSTI` and `TIOCLINUX` inject text into a terminal's input. */
 const terminalInput = [0x5412, 0x541c];
-/** `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` allocate as `fallocate` does. */
+/** `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` allocate like `fallocate`. */
 const allocations = [0x40305828, 0x4030582a, 0x40305839];
-/** The personality of Linux itself, and the question which one there is. */
+/** Linux's own personality, and the value that queries the current one. */
 const plainPersonalities = [0, 0xffffffff];
 
 /**
- * The filter of system calls as `bwrap --seccomp` reads it: calls of another machine kill, sockets are of the internet only, and what
- * could reach the kernel, other processes or a new user namespace is refused.
+ * Returns the system call filter in the format of `bwrap --seccomp`. Calls of another architecture kill the process,
+ * only internet sockets are allowed, and calls that could reach the kernel, other processes or a new user namespace are
+ * refused.
  */
 export function seccompFilter(architecture: Architecture): Buffer {
   const program = [
@@ -50,9 +51,9 @@ export function seccompFilter(architecture: Architecture): Buffer {
     ...(architecture === 'x64' ? when(jumpIfGreaterOrEqual, x32Bit, noSuchCall) : []),
     ...when(jumpIfGreater, newestKnownSyscall, noSuchCall),
     ...refusedSyscalls.flatMap((name) => refuse(name, notPermitted)),
-    // glibc then takes clone, whose flags can be seen
+    // glibc falls back to clone, whose flags are visible to the filter
     ...refuse('clone3', noSuchCall),
-    // reserves gigabytes between two measurements of a disk; glibc's posix_fallocate then writes instead
+    // it can reserve gigabytes between two disk measurements; glibc's posix_fallocate falls back to writing
     ...refuse('fallocate', notSupported),
     ...lookInto('clone', 0, when(jumpIfAnyBit, newUserNamespace, notPermitted)),
     ...lookInto('socket', 0, unlessOneOf(internetFamilies, notPermitted)),
@@ -77,7 +78,7 @@ export function seccompFilter(architecture: Architecture): Buffer {
     return number === null ? [] : when(jumpIfEqual, number, verdict);
   }
 
-  /** Checks an argument of one call, and allows the call when no check has answered. */
+  /** Checks an argument of one call, and allows the call when no check matches. */
   function lookInto(name: Syscall, argument: number, checks: Instruction[]): Instruction[] {
     const number = numberOf(name, architecture);
     if (number === null) return [];

@@ -1,10 +1,10 @@
-/** The machines a filter can be made for; others have no sandbox. */
+/** Supported architectures; others have no sandbox. */
 export type Architecture = 'x64' | 'arm64';
 
-/** What Linux calls them (`AUDIT_ARCH_…`). */
+/** Linux's identifiers of the architectures (`AUDIT_ARCH_…`). */
 export const auditArchitecture: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** Numbers of the calls that the filter looks at, [x64, arm64]; null: the machine has no such call. */
+/** Numbers of the calls that the filter checks, as [x64, arm64]; null where the architecture lacks the call. */
 const numbers = {
   acct: [163, 89],
   add_key: [248, 217],
@@ -79,12 +79,15 @@ const numbers = {
 
 export type Syscall = keyof typeof numbers;
 
-/** The number of a call; null where the machine does not have it. */
+/** Returns the number of a call, or null where the architecture lacks it. */
 export function numberOf(syscall: Syscall, architecture: Architecture): number | null {
   return numbers[syscall][architecture === 'x64' ? 0 : 1];
 }
 
-/** What no build, test or script needs: names, mounts, other processes, the kernel and its clock, and memory that no process is charged with. */
+/**
+ * Calls that no build, test or script needs. They affect names, mounts, other processes, the kernel and its clock, and
+ * memory that is not charged to any process.
+ */
 export const refusedSyscalls = [
   'unshare',
   'setns',
@@ -151,5 +154,5 @@ export const refusedSyscalls = [
   'mq_open',
 ] as const satisfies readonly Syscall[];
 
-/** The newest call that was looked at; what a later kernel adds does not exist in the sandbox. */
+/** Newest call that was reviewed; calls that later kernels add do not exist in the sandbox. */
 export const newestKnownSyscall = 450;

@@ -1,7 +1,8 @@
 import { lchownSync, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import { bytesOf } from './tree.ts';
 
-/** A folder as it was when all in it belonged to the user. */
+/** State of a folder when everything in it belonged to the user. */
 interface KnownFolder {
   stamp: string;
   changedNs: bigint;
@@ -14,15 +15,15 @@ interface KnownTree {
 }
 
 const mostTrees = 64;
-/** What lies deeper was made by a command, and so by the user. */
+/** Longest path to visit, in bytes. Anything deeper was created by a command, and so by the user. */
 const longestPath = 3_800;
-/** Of two changes within a step of the file system's clock, the second cannot be told from the first. */
+/** Two changes within one step of the file system's clock cannot be distinguished. */
 const clockStepNs = 20_000_000n;
 
 /**
- * Makes what gives everything in a tree to a user, links themselves and not what they lead to. Nothing else may be at work in the
- * tree. It remembers the folders it has been through: an entry is added only by a change of its folder, which the time of the last
- * change of its inode tells; that time nobody sets. A tree of which little has changed costs one look at each of its folders.
+ * Creates a function that gives a user ownership of everything in a tree. It changes links themselves, not their
+ * targets. Nothing else may modify the tree meanwhile. It remembers visited folders: adding an entry changes the
+ * folder's ctime, which no process can set. A tree with few changes costs one stat per folder.
  */
 export function createTreeOwner(): { give(tree: string, uid: number): void } {
   const trees = new Map<string, KnownTree>();
@@ -31,9 +32,9 @@ export function createTreeOwner(): { give(tree: string, uid: number): void } {
     const before = trees.get(tree);
     const known: KnownTree['folders'] = before?.uid === uid ? before.folders : new Map();
     const folders: KnownTree['folders'] = new Map();
-    const pending = [tree];
+    const pending = [Buffer.from(tree).toString('latin1')];
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      if (Buffer.byteLength(path) > longestPath) continue;
+      if (path.length > longestPath) continue;
       const stat = ownedBy(uid, path);
       if (stat?.isDirectory() !== true) continue;
       const stamp = `${stat.dev}:${stat.ino}:${stat.ctimeNs}`;
@@ -53,10 +54,10 @@ export function createTreeOwner(): { give(tree: string, uid: number): void } {
   return { give };
 }
 
-/** Gives what lies in a folder, and answers the folders among it, which are not given yet. */
+/** Changes the owner of a folder's entries, and returns the subfolders, whose owner is not changed yet. */
 function giveEntries(folder: string, uid: number): string[] {
   const found: string[] = [];
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of readdirSync(bytesOf(folder), { withFileTypes: true, encoding: 'latin1' })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) found.push(path);
     else ownedBy(uid, path);
@@ -64,8 +65,9 @@ function giveEntries(folder: string, uid: number): string[] {
   return found;
 }
 
-/** Null: there is nothing any more. */
-function ownedBy(uid: number, path: string): BigIntStats | null {
+/** Returns null if the path no longer exists. */
+function ownedBy(uid: number, name: string): BigIntStats | null {
+  const path = bytesOf(name);
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;
   if (Number(stat.uid) === uid) return stat;

@@ -16,33 +16,36 @@ import { promisify } from 'node:util';
 const execute = promisify(execFile);
 const maxBuffer = 1 << 20;
 const bytesOfEntry = 1024;
-/** A folder whose path is longer is opened, and what lies in it is reached from there. */
+/** Longest path used directly; a folder with a longer one is opened, and its entries are reached from there. */
 const longestPath = 3_000;
 const entriesPerTurn = 400;
-/** What a file system keeps for itself, or for root. */
+/** Space that a file system reserves for itself or for root. */
 const fullBytes = 1 << 20;
 
-/** Makes a tree readable and writable again for its owner, whatever a command did to the modes in it. */
+/** Restores the owner's read and write permissions in a tree, whatever modes a command has set. */
 export async function mendTree(tree: string): Promise<void> {
   const folders = ['-type', 'd', '!', '-perm', '-0700', '-execdir', 'chmod', 'u+rwx', '{}', ';'];
   const files = ['-type', 'f', '!', '-perm', '-0600', '-execdir', 'chmod', 'u+rw', '{}', '+'];
-  // from within each folder: a path from the root may be too long
+  // run within each folder, because a path from the root may be too long
   await execute('find', [tree, ...folders, '-o', ...files], { maxBuffer, env: { PATH: '/usr/bin:/bin' } });
 }
 
-/** Lets the owner of a tree enter it, whatever a command did to its mode. */
+/** Restores the owner's access to a tree's root folder, whatever mode a command has set. */
 export function openToOwner(tree: string): void {
   const { mode } = statSync(tree);
   if ((mode & 0o700) !== 0o700) chmodSync(tree, (mode & 0o777) | 0o700);
 }
 
-/** What a file system has in use, in bytes; also what was written and not yet given a place, and the places of empty files. */
+/**
+ * Returns the bytes in use on a file system, including data written but not yet allocated, and the inodes of empty
+ * files.
+ */
 export function usedBytes(tree: string): number {
   const { blocks, bfree, bsize, files, ffree } = statfsSync(tree);
   return (blocks - bfree) * bsize + (files - ffree) * bytesOfEntry;
 }
 
-/** Whether nobody can write to the file system of a tree any more. */
+/** Reports whether the file system of a tree is full. */
 export function isDiskFull(tree: string): boolean {
   const { bavail, bsize, files, ffree } = statfsSync(tree);
   return bavail * bsize < fullBytes || (files > 0 && ffree === 0);
@@ -55,9 +58,9 @@ interface SizeOptions {
 }
 
 /**
- * What a tree takes of the disk, in bytes; each entry counts as 1 KiB more than its content, as an empty one takes a place in the
- * file system, too. `unchangedSinceMs` leaves out what was changed since. It rests between a few hundred entries, and ends early
- * when `isOver` or at the size that is asked for.
+ * Returns the disk usage of a tree, in bytes. Each entry counts as 1 KiB more than its content, because an empty one
+ * uses space in the file system, too. `unchangedSinceMs` leaves out later changes. It yields every few hundred entries,
+ * and stops early when `isOver` returns true or `enoughBytes` is reached.
  */
 export async function sizeOfTree(
   tree: string,
@@ -100,7 +103,7 @@ export async function sizeOfTree(
   return bytes;
 }
 
-/** A file with several names takes its place once. */
+/** Counts a file with several hard links once. */
 function isFirst(linked: Set<string>, { nlink, dev, ino }: { nlink: number; dev: number; ino: number }): boolean {
   if (nlink < 2) return true;
   const key = `${dev}:${ino}`;
@@ -109,8 +112,8 @@ function isFirst(linked: Set<string>, { nlink, dev, ino }: { nlink: number; dev:
   return true;
 }
 
-/** Names are bytes, and need not be UTF-8: here each byte of a path is one character. */
-function bytesOf(path: string): Buffer {
+/** Converts a path to bytes. Names need not be valid UTF-8, so each byte is one character here. */
+export function bytesOf(path: string): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
@@ -130,7 +133,7 @@ function openFolder(path: string): number | null {
   }
 }
 
-/** A folder that its owner may not read is made readable: nothing is hidden in it. */
+/** Lists a folder. One that its owner cannot read is made readable, so that nothing can be hidden in it. */
 function entriesOf(folder: string): Dirent[] {
   const path = bytesOf(folder);
   const read = () => readdirSync(path, { withFileTypes: true, encoding: 'latin1' });

@@ -10,31 +10,30 @@ export type Excess = 'memory' | 'disk';
 export interface WatchedCommand {
   tree: string;
   limits: SandboxLimits;
-  /** The kernel's own limit on memory; null: what the processes have is counted. */
+  /** Group with the kernel's own memory limit; null when the memory of the processes is measured instead. */
   group: MemoryGroup | null;
-  /** The first process inside; null while there is none. */
+  /** First process inside the sandbox; null until it exists. */
   firstPid(): number | null;
-  /** Called once, when the command has more than its limits. */
+  /** Called once, when the command exceeds a limit. */
   onExcess(excess: Excess): void;
 }
 
 export interface CommandWatch extends Disposable {
-  /** The last look, once all processes of the command have ended. */
+  /** Takes the last measurement, once all processes of the command have ended. */
   lastLook(): Promise<Excess | null>;
 }
 
 const everyMs = 100;
-/** Looking through the tree takes a tenth of a processor at most, as long as the disk does not fill. */
+/** Measuring the tree uses at most a tenth of a CPU while the disk is not filling up. */
 const restFactor = 9;
-/** What a command has written in less time shows in the use of the disk, but for what others have removed meanwhile. */
+/** Writes of a shorter period show in the disk usage, except for what others have deleted meanwhile. */
 const briefMs = 1_000;
-/** A step of the clock of a file system: what the worker wrote a moment ago counts as the command's. */
-const clockStepMs = 20;
 
 /**
- * Looks at what a command uses until it is disposed of. Its tree is measured before it begins and then again and again, sooner when the
- * file system fills: by whom does not matter, as only the tree, and the files without a name that its processes hold, tell what the
- * command has written. A tree with a disk of its own is measured by the use of that disk.
+ * Monitors a command's resource use until disposed of. The tree is measured before the command starts and then
+ * repeatedly, more often when the file system fills up. It does not matter who fills it: only the tree, and the
+ * unlinked files that the command's processes hold, show what the command has written. A tree with its own
+ * disk is measured by that disk's usage.
  */
 export function watchCommand({ tree, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
   const isAlone = hasOwnDisk(tree);
@@ -46,7 +45,8 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   let looksPastUnreadable = 0;
   let lookedAtMs = beganAtMs;
   let lookTookMs = 0;
-  const sizeBefore = measure({ unchangedSinceMs: beganAtMs - clockStepMs });
+  // a file's time is never late, and at most a step of the clock early, which is less than a sandbox takes to start
+  const sizeBefore = measure({ unchangedSinceMs: beganAtMs + 1 });
   sizeBefore.catch(() => undefined);
 
   async function measure(options: { unchangedSinceMs?: number; enoughBytes?: number }): Promise<number> {

@@ -3,11 +3,12 @@ import { buildIndex } from '../../search/build/build-index.ts';
 import { readKnownPages, UnreadError } from '../../search/query/known-pages.ts';
 import { readChangedPages } from '../../search/read/read-pages.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
-import type { BuildResult, IndexBuildData } from './index-build.ts';
+import type { BuildResult, IndexBuildData, IndexBuildMessage } from './index-build.ts';
 
-/** Reads pages and builds an index in a thread of its own, so that the worker's heartbeats go on. */
+/** Reads pages and builds an index in a separate thread, so that the worker's heartbeats continue. */
 
-const { files, file, previousFile }: IndexBuildData = workerData;
+const { file, previousFile }: IndexBuildData = workerData;
+const files: FolderFile[] = [];
 const decoder = new TextDecoder();
 
 function read({ path, content }: FolderFile): string {
@@ -28,4 +29,7 @@ function build(): BuildResult {
   }
 }
 
-parentPort?.postMessage(build());
+parentPort?.on('message', (some: IndexBuildMessage) => {
+  if (some === null) parentPort?.postMessage(build());
+  else files.push(...some);
+});

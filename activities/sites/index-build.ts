@@ -1,35 +1,58 @@
 import type { BuiltIndex } from '../../search/build/build-index.ts';
-import { runInThread } from '../../lib/threads/run-in-thread.ts';
+import { runInThread, type ThreadPiece } from '../../lib/threads/run-in-thread.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
 
-/** What the thread is given. */
+/** Input of the build thread, before the files. */
 export interface IndexBuildData {
-  files: FolderFile[];
-  /** Where the artifact goes. */
+  /** Path of the artifact to write. */
   file: string;
-  /** Artifact of the version before, whose unchanged pages are taken over. */
+  /** Artifact of the previous version, whose unchanged pages are reused. */
   previousFile?: string;
 }
 
+/** Some of the files; the last message is null. */
+export type IndexBuildMessage = FolderFile[] | null;
+
 export interface IndexBuildRequest extends IndexBuildData {
+  files: FolderFile[];
   signal: AbortSignal;
 }
 
-/** `unread`: files that came without their content are needed; `no-pages`: the files hold none. */
+/** `unread`: files without their content are needed. `no-pages`: the files contain no pages. */
 export type BuildResult = BuiltIndex | 'unread' | 'no-pages';
 
-/** Builds an index in a thread; the contents of the files are handed over to it. An abort ends the thread and rejects. */
-export function buildIndexInThread({ signal, ...data }: IndexBuildRequest): Promise<BuildResult> {
+const filesPerPiece = 1_000;
+
+/** Builds an index in a thread and transfers the file contents to it. An abort ends the thread and rejects. */
+export function buildIndexInThread({ signal, files, ...data }: IndexBuildRequest): Promise<BuildResult> {
   return runInThread<IndexBuildData, BuildResult>({
     script: new URL('./index-build-thread.ts', import.meta.url),
     data,
-    transfer: [...buffersOf(data.files)],
+    pieces: piecesOf(files),
     signal,
   });
 }
 
-/** Small ones are copied: they may lie in Node's pool, which cannot be handed over. */
-function buffersOf(files: readonly FolderFile[]): Set<ArrayBuffer> {
-  const buffers = files.flatMap(({ content }) => (content?.buffer instanceof ArrayBuffer ? [content.buffer] : []));
-  return new Set(buffers.filter(({ byteLength }) => byteLength > Buffer.poolSize));
+/** A chunk ends where no later file has its content in the same buffer: a transferred buffer cannot be sent again. */
+function* piecesOf(files: readonly FolderFile[]): Generator<ThreadPiece> {
+  const lastUses = new Map(files.map(({ content }, at) => [content?.buffer, at]));
+  let start = 0;
+  let end = filesPerPiece;
+  for (const [at, { content }] of files.entries()) {
+    if (content !== null) end = Math.max(end, (lastUses.get(content.buffer) ?? at) + 1);
+    if (at + 1 < end) continue;
+    yield pieceOf(files.slice(start, end));
+    start = end;
+    end = start + filesPerPiece;
+  }
+  yield pieceOf(files.slice(start));
+  yield pieceOf(null);
+}
+
+/** Small buffers are copied: they may be part of Node's pool, which cannot be transferred. */
+function pieceOf(message: IndexBuildMessage): ThreadPiece {
+  const buffers = (message ?? []).flatMap(({ content }) =>
+    content?.buffer instanceof ArrayBuffer ? [content.buffer] : [],
+  );
+  return { message, transfer: [...new Set(buffers)].filter(({ byteLength }) => byteLength > Buffer.poolSize) };
 }

@@ -1,17 +1,17 @@
 import { link, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SiteRef } from '../../db/caller.ts';
-import type { SiteIndexStore, StoredIndex } from '../../db/sites/sites.ts';
+import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
 
-/** The files of index artifacts on this worker; several processes may share the folder. */
+/** Index artifact files on this worker; several processes may share the folder. */
 export interface SiteArtifacts {
-  /** A folder for one build, gone when it is disposed of. */
+  /** Opens a folder for one build; disposing of it deletes the folder. */
   openBuild(): Promise<ArtifactBuild>;
-  /** Puts the artifact of a version into a folder: the one kept from its build, or else the stored one. */
+  /** Puts the artifact of a version into a folder, from the local cache or else from storage. */
   fetch(site: SiteRef, stored: StoredIndex, folder: string): Promise<string>;
-  /** Keeps the artifact of a version that was just published, for the next build on this worker. */
+  /** Caches the artifact of a newly published version for the next build on this worker. */
   keep(siteId: string, version: number, file: string): Promise<void>;
-  /** Drops what is kept of a site. */
+  /** Drops the cached artifacts of a site. */
   forget(siteId: string): Promise<void>;
 }
 
@@ -44,13 +44,13 @@ export function createSiteArtifacts({
   async function fetch(site: SiteRef, { version, sizeBytes }: StoredIndex, folder: string): Promise<string> {
     const file = join(folder, 'previous.sqlite');
     try {
-      // a name of its own: another process may drop the kept one at any time
+      // link under another name: another process may drop the cached file at any time
       await link(join(directory, nameOf(site.id, version)), file);
       await utimes(file, new Date(), new Date());
       if ((await stat(file)).size === sizeBytes) return file;
       await rm(file, { force: true });
     } catch {
-      // none is kept, or this file system has no links
+      // nothing is cached, or this file system does not support links
     }
     await indexes.download(site, version, { file });
     return file;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
-import type { SiteIndexStore, SiteRow, StoredIndex } from '../../db/sites/sites.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
 import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat } from '../../search/query/site-index.ts';
@@ -16,37 +16,38 @@ import { SourceFolderError } from '../workspaces/source-folder.ts';
 import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
 import { createSiteArtifacts } from './site-artifacts.ts';
 import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
+import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
 
 export interface SiteActivityDeps extends SiteSourceDeps {
   sites: Pick<SiteIndexing, 'get' | 'requestIndex' | 'readIndexRequest' | 'answerIndexRequest' | 'recordIndexFailure'>;
   indexes: SiteIndexStore;
   attempt: Attempt;
-  /** Folder for artifacts under construction. */
+  /** Folder for artifacts while they are built. */
   directory: string;
 }
 
 export type SiteActivities = ReturnType<typeof createSiteActivities>;
 
-/** The activities of site indexing; each is safe to run twice. */
+/** Creates the activities of site indexing; each is safe to run twice. */
 export function createSiteActivities(deps: SiteActivityDeps) {
   const { sites, indexes, attempt } = deps;
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
-  // Temporal's count also counts lost workers, which is fine where every attempt begins anew
+  // Temporal's count includes lost workers, which is fine because every attempt starts over
   const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
 
   return {
-    /** The request that a run will answer; one that comes from here on is a new one. */
+    /** Returns the request that a run will answer; any later request is a new one. */
     async readIndexRequest({ siteId }: IndexSiteInput): Promise<string | null> {
       return sites.readIndexRequest(siteId);
     },
 
-    /** Asks for an index; whoever looks for requests starts it. */
+    /** Requests an index. The run is started separately. */
     async requestIndex({ siteId }: IndexSiteInput): Promise<void> {
       await sites.requestIndex(siteId);
     },
 
-    /** Builds and publishes the index of a site. The same source publishes the same version. */
+    /** Builds and publishes the index of a site. An unchanged source publishes the same version. */
     async buildSiteIndex({ siteId, request }: BuildSiteInput): Promise<IndexSiteOutcome> {
       return attempt(scope, async (signal) => {
         const site = await sites.get(siteId);
@@ -61,9 +62,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       });
     },
 
-    /** Says on the site why it could not be indexed; the version before serves on. */
+    /** Records on the site why it could not be indexed; the previous version stays in service. */
     async recordIndexFailure({ siteId, request, category, message }: IndexFailureInput): Promise<void> {
-      await sites.recordIndexFailure(siteId, { category, message });
+      await sites.recordIndexFailure(siteId, { request, category, message });
       await answer(siteId, request);
     },
   };
@@ -73,7 +74,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   }
 
   async function publishIndex(site: SiteRow, signal: AbortSignal): Promise<IndexSiteOutcome> {
-    // read before the source: an index of an older state never replaces one of a newer
+    // read before the source, so that an index of an older state never replaces a newer one
     const current = await indexes.current(site);
     const source = await openSource(site, signal);
     if (current !== null && current.format === indexFormat && current.revision === source.revision) {
@@ -107,7 +108,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     return isUsable ? artifacts.fetch(site, current, folder) : undefined;
   }
 
-  /** Reads what the previous artifact does not hold, or all where that is not enough. */
+  /** Reads only what the previous artifact lacks, or everything if that is not enough. */
   async function buildFrom(
     source: SiteSource,
     site: SiteRow,
@@ -123,7 +124,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     return complete;
   }
 
-  /** A kept artifact that a build failed on is not used again. */
+  /** Drops a cached artifact if a build that uses it fails. */
   async function buildOrForget(site: SiteRow, request: IndexBuildRequest): Promise<BuildResult> {
     try {
       return await buildIndexInThread(request);

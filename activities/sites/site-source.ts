@@ -9,11 +9,11 @@ export interface SiteSourceDeps extends GrantedAccessDeps {
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
 }
 
-/** What the pages of a site come from at one moment. */
+/** Content of a site at one point in time. */
 export interface SiteSource {
-  /** Names the content: an equal one means that nothing changed. */
+  /** Identifies the content: an equal revision means that nothing changed. */
   revision: string;
-  /** All its files, whose contents the caller may hand on; those that are known may come without. */
+  /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
   read(isKnown: IsKnownFile): Promise<FolderFile[]>;
 }
 
@@ -43,7 +43,7 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     let files: FolderFile[] | null = await readAll();
     return {
       revision: revisionOf(files),
-      // whoever reads takes the contents away; what changed since has another revision, and is indexed the next time
+      // the caller may take the contents; later changes have a new revision and are indexed next time
       async read(isKnown) {
         const all = files ?? (await readAll());
         files = null;

@@ -8,7 +8,7 @@ import { describeEnd } from './run-tool.ts';
 import type { ToolContext } from './agent-tool.ts';
 import { takenOver } from '../attempt.ts';
 
-/** What came of the check command on a tree. */
+/** Result of the check command on a tree. */
 export type CheckTry = z.infer<typeof trySchema>;
 
 const trySchema = z.object({
@@ -22,7 +22,7 @@ const effect = 'check';
 
 /** How often one turn reports a failed check to the agent before its work is published as a draft. */
 export const mostChecks = 3;
-/** In a prompt, and in what is stored. */
+/** Longest output in a prompt and in what is stored, in characters. */
 const longestText = 12_000;
 
 export interface FinishedBatch {
@@ -31,7 +31,7 @@ export interface FinishedBatch {
   command: string | null;
   calls: ToolCall[];
   results: ToolResult[];
-  /** The working copy after the batch, and the newest snapshot of it; null: it is as the base commit. */
+  /** The working copy after the batch, and its newest snapshot; null while it equals the base commit. */
   tree: string;
   snapshot: Snapshot | null;
   maxSeconds: number;
@@ -39,24 +39,25 @@ export interface FinishedBatch {
   maskSecrets(text: string): string;
 }
 
-/** Returns the result of the check command on a tree in this turn; null: it was not run. Raises the fence of the check. */
+/** Returns the result of the check command on a tree in this turn; null if it was not run. */
 export async function readCheck(
-  effects: Pick<EffectStore, 'claim'>,
+  effects: Pick<EffectStore, 'result'>,
   ref: TurnRef,
   { tree, command }: { tree: string; command: string },
 ): Promise<CheckTry | null> {
-  const { result } = await effects.claim({ jobId: ref.jobId, turn: ref.turn, effect });
+  const result = await effects.result({ jobId: ref.jobId, turn: ref.turn, effect });
   return triesOf(result).findLast((one) => one.tree === tree && one.command === command) ?? null;
 }
 
-/** Whether a working copy holds a change of this turn that a check has something to say about. */
-export function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 'tree' | 'snapshot'>): boolean {
+/** Reports whether a working copy has a change of this turn that the check applies to. */
+function isChange({ job, tree, snapshot }: Pick<FinishedBatch, 'job' | 'tree' | 'snapshot'>): boolean {
   return snapshot !== null && snapshot.changedFiles > 0 && tree !== job.headTree;
 }
 
 /**
- * The results of a batch that ends the work, once the check command has been run on the working copy: where it did not pass, the call
- * of `finish` is answered with its output, so that the agent goes on. Safe to run twice: what a step's check came to is stored.
+ * Returns the results of a batch that ends the work, after running the check command on the working copy. If the check
+ * did not pass, the result of `finish` contains its output, so that the agent continues. Safe to run twice: the result
+ * of a step's check is stored.
  */
 export async function checkedResults(effects: EffectStore, batch: FinishedBatch): Promise<ToolResult[]> {
   const { ref, command, results, runCommand } = batch;
@@ -87,7 +88,7 @@ async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]
   return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end)).slice(0, longestText) };
 }
 
-/** Whether the agent ran the check itself, as the last call of the batch that could change a file. */
+/** Reports whether the agent ran the check itself, as the last call of the batch that could change a file. */
 function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string): boolean {
   const last = calls.findLast(({ toolName }) => !looking.has(toolName));
   if (last?.toolName !== 'run' || !isCommand(last.input, command)) return false;

@@ -6,18 +6,18 @@ import { readCheck } from './check-command.ts';
 import { checkedText } from '../publish/pull-request-text.ts';
 
 export interface CheckReport {
-  /** For the pull request, in Markdown; null: there is nothing to say. */
+  /** Text for the pull request, in Markdown; null if there is nothing to report. */
   text: string | null;
-  /** Null: the project has no check command. Unless it passed, the pull request is a draft. */
+  /** Null when the project has no check command. Unless the check passed, the pull request is a draft. */
   check: JobCheck | null;
 }
 
 export interface CheckReportDeps {
-  effects: Pick<EffectStore, 'claim'>;
+  effects: Pick<EffectStore, 'result'>;
   context: Pick<JobContextStore, 'notes'>;
 }
 
-/** What is known of the check of a tree that is published. */
+/** Returns what is known about the check of a published tree. */
 export async function checkOf(
   { effects, context }: CheckReportDeps,
   { ref, tree, command }: { ref: TurnRef; tree: string; command: string | null },

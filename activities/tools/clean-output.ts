@@ -1,6 +1,9 @@
 const escape = '\u001b';
 const bell = '\u0007';
-/** CSI; OSC and the other control strings; the escapes of one character. An unfinished one ends somewhere. */
+/**
+ * Matches CSI, OSC and the other control strings, and escapes of one character. An unterminated one has a maximum
+ * length.
+ */
 const escapes = new RegExp(
   [
     `(?:${escape}\\[|\u009b)[0-?]{0,100}[ -/]{0,10}[@-~]`,
@@ -9,13 +12,14 @@ const escapes = new RegExp(
   ].join('|'),
   'g',
 );
-/** What moves nothing and shows nothing, but for line feed and tab. */
+/** Matches control characters without a visible effect, except line feed and tab. */
 const invisible = /[^\P{Cc}\n\t]|[\u2028\u2029]/gu;
 const misleading = /\p{Bidi_Control}/gu;
 
 /**
- * What a terminal would have shown of the output of a command, as plain text: without escape sequences and control characters, with
- * what a line was overwritten with, and with a mark for what turns the direction of text round. Broken UTF-8 becomes U+FFFD.
+ * Returns what a terminal would have shown of a command's output, as plain text: without escape sequences and control
+ * characters, with the final text of lines that were overwritten, and with a mark for characters that change the
+ * direction of text. Broken UTF-8 becomes U+FFFD.
  */
 export function cleanOutput(output: Buffer): string {
   const text = output.toString('utf8').replaceAll(escapes, '');
@@ -27,7 +31,7 @@ export function cleanOutput(output: Buffer): string {
     .replaceAll(misleading, (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}>`);
 }
 
-/** A progress bar returns to the beginning of its line: what it said last stays. */
+/** A progress bar returns to the start of its line; only its last text is kept. */
 function overwritten(line: string): string {
   const text = line.replace(/\r+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);
@@ -43,7 +47,9 @@ function backspaced(line: string): string {
   return characters.join('');
 }
 
-/** The beginning and the end of a long text, cut between lines where there are some, with a note of what is left out. */
+/**
+ * Returns the beginning and the end of a long text, cut between lines where possible, with a note of what is omitted.
+ */
 export function headAndTail(
   text: string,
   { headLength, tailLength }: { headLength: number; tailLength: number },

@@ -7,7 +7,7 @@ import { mostChecks, readCheck } from './check-command.ts';
 import type { Commands } from './commands.ts';
 import type { JobAccess } from '../job/job-access.ts';
 
-/** What an agent has to know of commands: that nothing can be run here, or what its work is checked with. */
+/** Returns what an agent has to know about commands: that none can be run, or which command checks its work. */
 export function commandNoteOf(
   commands: Commands,
   { mayRun, checkCommand }: Pick<ProjectRow, 'mayRun' | 'checkCommand'>,
@@ -27,21 +27,21 @@ export function commandNoteOf(
 
 export interface FinishReminderDeps {
   steps: Pick<StepStore, 'latestTree'>;
-  effects: Pick<EffectStore, 'claim'>;
+  effects: Pick<EffectStore, 'result'>;
   context: Pick<JobContextStore, 'notes' | 'addNote'>;
-  access: Pick<JobAccess, 'activeJob' | 'projectOf'>;
+  access: Pick<JobAccess, 'activeJob'>;
   commands: Commands;
 }
 
 /**
- * Makes what reminds an agent that ended with words alone to call finish, so that its work is checked; it answers whether the agent
- * is to go on. What it decides for a step is the same each time.
+ * Creates the function that reminds an agent that ended with text alone to call `finish`, so that its work is checked.
+ * It returns whether the agent continues, and decides the same for a step every time.
  */
 export function createFinishReminder({ steps, effects, context, access, commands }: FinishReminderDeps) {
   return async function remindOfFinish(ref: StepRef): Promise<boolean> {
     if (commands === null || commands.sandbox === null) return false;
     const job = await access.activeJob(ref);
-    const { checkCommand } = await access.projectOf(job);
+    const { checkCommand } = job.project;
     if (checkCommand === null) return false;
     const tree = await steps.latestTree(job.id);
     if (tree === null || tree === job.headTree) return false;

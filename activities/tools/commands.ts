@@ -4,13 +4,15 @@ import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
 
-/** Whether this worker runs commands: in its sandbox, or not, for a reason; null: nobody wants it to. */
+/** Whether this worker runs commands: in its sandbox, or not and why; null when commands are disabled. */
 export type Commands = (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[] }) | null;
 
-/** The commands of one batch take no longer together: a batch has to end within the time of its activity. */
+/** Time limit for all commands of a batch, which has to end within the time of its activity. */
 const batchMs = 8 * 60_000;
-/** A command that gets less is not begun. */
+/** A command with less time left is not started. */
 const leastMs = 1_000;
+
+export const overDiskLimit = 'A command exceeded its disk limit.';
 
 export interface CommandContext {
   jobId: string;
@@ -19,13 +21,13 @@ export interface CommandContext {
 }
 
 export interface CommandRunner {
-  /** Absent where this worker runs none. */
+  /** Absent if this worker runs no commands. */
   runCommand: ToolContext['runCommand'];
-  /** Whether a command has written more than it may: what is in the tree then is not worth keeping. */
+  /** Reports whether a command exceeded its disk limit; its changes are then discarded. */
   hasFilledDisk(): boolean;
 }
 
-/** Makes what runs the commands of a batch, one after another. */
+/** Creates the runner for the commands of a batch, one after another. */
 export function createCommandRunner(sandbox: Sandbox | null, context: CommandContext): CommandRunner {
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
@@ -39,10 +41,13 @@ export function createCommandRunner(sandbox: Sandbox | null, context: CommandCon
   return { runCommand: sandbox === null ? undefined : runCommand, hasFilledDisk: () => hasFilledDisk };
 }
 
-/** The results of a batch whose changes were taken back. */
-export function takenBack(results: ToolResult[], isReadOnly: (toolName: string) => boolean): ToolResult[] {
-  const note =
-    'Undone: a command of this answer exceeded its disk limit, so the changes of all its calls were discarded.';
+/** Returns the results of a batch whose changes were discarded, with the reason as a sentence. */
+export function takenBack(
+  results: ToolResult[],
+  reason: string,
+  isReadOnly: (toolName: string) => boolean,
+): ToolResult[] {
+  const note = `Undone: ${reason} The changes of all calls of this answer were discarded.`;
   return results.map((result) => {
     if (isReadOnly(result.toolName) && result.toolName !== 'finish') return result;
     return { ...result, output: `${result.output}\n[${note}]`, isError: true };

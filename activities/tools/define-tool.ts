@@ -7,7 +7,7 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   description: string;
   inputSchema: Schema;
   isReadOnly: boolean;
-  /** Answers with what the model reads. A ToolProblem becomes an answer too, every other error ends the batch. */
+  /** Returns the output for the model. A ToolProblem becomes an output too; every other error ends the batch. */
   run(input: z.output<Schema>, context: ToolContext): Promise<string>;
 }
 
@@ -31,7 +31,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   };
 }
 
-/** The problems of an input, one sentence each. */
+/** Returns the problems of an input, one sentence each. */
 export function inputProblem(error: z.ZodError): string {
   const parts = error.issues.slice(0, 5).map(({ path, message }) => {
     return path.length === 0 ? message : `${path.join('.')}: ${message}`;

@@ -1,15 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
-import { parseAgentPath, showPath } from './files/agent-path.ts';
+import { isGitName, parseAgentPath, showPath } from './files/agent-path.ts';
 import { compileGlob } from './files/glob-pattern.ts';
 import { ToolProblem } from './tool-problem.ts';
 
-/** What a forge runs by itself when it changes. */
+/** Files that a forge executes when they change. */
 const workflowPlaces = ['.github/workflows', '.gitea/workflows', '.forgejo/workflows', '.gitlab-ci.yml'];
 
-/** Which paths the jobs of a project may change. */
+/** Rules for the paths that the jobs of a project may change. */
 export interface PathRules {
-  /** Why a file or folder may not be changed, for the agent; null when it may. */
-  problemWith(path: string): string | null;
+  /** Returns why a file, folder or link may not be changed, for the agent; null when it may. */
+  problemWith(change: Change): string | null;
+}
+
+interface Change {
+  path: string;
+  /** Target of a symbolic link. */
+  target?: string | null;
 }
 
 export function createPathRules({
@@ -18,7 +25,9 @@ export function createPathRules({
 }: Pick<ProjectRow, 'allowedPaths' | 'mayChangeWorkflows'>): PathRules {
   const isAllowed = allowedPaths.map(compileGlob);
   return {
-    problemWith(path) {
+    problemWith({ path, target = null }) {
+      if (target !== null && target.split(/[/\\]/).some(isGitName))
+        return `${showPath(path)} is a link into .git, which jobs may not publish.`;
       if (!mayChangeWorkflows && touchesWorkflows(path)) {
         return `${showPath(path)} is run by the forge, and this project does not let jobs change it.`;
       }
@@ -28,7 +37,7 @@ export function createPathRules({
   };
 }
 
-/** A folder that holds them counts, too. Letter case does not matter: some file systems ignore it. */
+/** Also covers the folders that contain them. Case is ignored, as some file systems do. */
 function touchesWorkflows(path: string): boolean {
   const folded = path.toLowerCase();
   return workflowPlaces.some(
@@ -36,9 +45,25 @@ function touchesWorkflows(path: string): boolean {
   );
 }
 
+const checkedPerTurn = 1_000;
+
+/** Returns why changes of a job may not be published; null when all may. */
+export async function problemWithChanges(rules: PathRules, changes: Change[]): Promise<string | null> {
+  let first: string | null = null;
+  let count = 0;
+  for (const [at, change] of changes.entries()) {
+    if (at % checkedPerTurn === 0) await nextTurn();
+    const problem = rules.problemWith(change);
+    if (problem === null) continue;
+    first ??= problem;
+    count += 1;
+  }
+  return count < 2 ? first : `${first} ${count - 1} more changes are not allowed.`;
+}
+
 const pathFields = ['path', 'from', 'to'] as const;
 
-/** Why a call that writes may not run; null when it may. A path that is none is left to the tool. */
+/** Returns why a call that writes may not run; null when it may. Invalid paths are left to the tool. */
 export function problemWithCall(rules: PathRules, input: unknown): string | null {
   if (typeof input !== 'object' || input === null) return null;
   const given: Partial<Record<string, unknown>> = { ...input };
@@ -53,7 +78,7 @@ export function problemWithCall(rules: PathRules, input: unknown): string | null
 
 function problemWithPath(rules: PathRules, given: string): string | null {
   try {
-    return rules.problemWith(parseAgentPath(given).parts.join('/'));
+    return rules.problemWith({ path: parseAgentPath(given).parts.join('/') });
   } catch (error) {
     if (error instanceof ToolProblem) return null;
     throw error;

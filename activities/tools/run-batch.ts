@@ -2,12 +2,20 @@ import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { inputProblem } from './define-tool.ts';
 import { countText, cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext, ToolOutput, Toolset } from './agent-tool.ts';
+import { allOf } from '../../lib/all-of.ts';
 
 export type CallCheck = { ok: true; input: unknown } | { ok: false; problem: string };
 
 const PARALLEL_CALLS = 8;
+/**
+ * Longest output of all calls of one answer, in bytes. More fills the context window, and takes long to store and to
+ * send.
+ */
+const mostBytes = 512 * 1024;
+const shortOutput = 1_000;
+const overLimit = '[Not shown: the outputs of this answer exceed 512 KB. The call has run; read less at once.]';
 
-/** Whether a call names a tool and its input fits; if not, the sentence the model gets back. */
+/** Reports whether a call names a tool and its input is valid; if not, with the sentence for the model. */
 export function validateCall(toolset: Toolset, call: { toolName: string; input: unknown }): CallCheck {
   const tool = toolOf(toolset, call.toolName);
   if (tool === null) return { ok: false, problem: unknownTool(toolset, call.toolName) };
@@ -20,9 +28,9 @@ export function validateCall(toolset: Toolset, call: { toolName: string; input: 
 }
 
 /**
- * Runs the tool calls of one answer and gives the results in the order of the calls. Neighbouring read-only calls run
- * together, everything else one after another; `finish` comes last and is refused when a change failed. An error no
- * tool expects (a full disk, a lost tree, an abort) is thrown once the calls that run have ended.
+ * Runs the tool calls of one answer and returns the results in the order of the calls. Consecutive read-only calls run
+ * concurrently, all others one after another; `finish` is last, and is refused when a change failed. An unexpected
+ * error (a full disk, a missing tree, an abort) is thrown once the running calls have ended.
  */
 export async function runBatch(toolset: Toolset, calls: ToolCall[], context: ToolContext): Promise<ToolResult[]> {
   const outputs = new Map<ToolCall, ToolOutput>();
@@ -32,12 +40,7 @@ export async function runBatch(toolset: Toolset, calls: ToolCall[], context: Too
     calls.filter(({ toolName }) => toolName !== 'finish'),
   )) {
     context.signal.throwIfAborted();
-    const settled = await Promise.allSettled(group.map((call) => runCall(toolset, call, context)));
-    for (const [index, result] of settled.entries()) {
-      const call = group[index];
-      if (result.status === 'rejected') throw result.reason;
-      if (call !== undefined) outputs.set(call, result.value);
-    }
+    await allOf(group.map(async (call) => outputs.set(call, await runCall(toolset, call, context))));
   }
   const failed = calls.filter(
     (call) => outputs.get(call)?.isError === true && isReadOnly(toolset, call) !== true,
@@ -45,10 +48,15 @@ export async function runBatch(toolset: Toolset, calls: ToolCall[], context: Too
   for (const call of finishing) {
     outputs.set(call, failed === 0 ? await runCall(toolset, call, context) : refusedFinish(failed));
   }
-  return calls.map((call) => resultOf(call, outputs.get(call)));
+  let bytes = 0;
+  return calls.map((call) => {
+    const result = resultOf(call, outputs.get(call));
+    bytes += Buffer.byteLength(result.output);
+    return bytes <= mostBytes || result.output.length <= shortOutput ? result : { ...result, output: overLimit };
+  });
 }
 
-/** Calls that may run together, in order. */
+/** Returns groups of calls that may run concurrently, in order. */
 function groupsOf(toolset: Toolset, calls: ToolCall[]): ToolCall[][] {
   const groups: ToolCall[][] = [];
   let open: ToolCall[] | null = null;

@@ -5,16 +5,16 @@ import { defineTool } from './define-tool.ts';
 import { ToolProblem } from './tool-problem.ts';
 import type { AgentTool } from './agent-tool.ts';
 
-/** What a command says is cut to its beginning and end, within what one call may answer with. */
+/** A command's output is truncated to its beginning and end, within the limit of one call. */
 const shown = { headLength: 14_000, tailLength: 28_000 };
 
 export interface RunToolOptions {
   maxSeconds: number;
-  /** What commands reach by the proxy of the sandbox; none: nothing. */
+  /** Hosts that commands reach through the sandbox's proxy; none by default. */
   hosts?: readonly string[];
 }
 
-/** Makes the tool that runs a shell command in the sandbox. */
+/** Creates the tool that runs a shell command in the sandbox. */
 export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): AgentTool {
   const network =
     hosts.length === 0
@@ -47,13 +47,13 @@ export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): Agent
   });
 }
 
-/** How a command ended, and what it said. */
+/** Returns how a command ended, with its output. */
 export function describeEnd({ exitCode, stopped, output, notes, durationMs }: CommandEnd): string {
   const seconds = (durationMs / 1_000).toFixed(1);
-  // no time of a command that ended by itself: the same end reads the same
+  // omits the duration of a command that exited, so that equal results have equal texts
   const ending = exitCode === null ? `${stops[stopped ?? 'timeout']} after ${seconds} s` : exitOf(exitCode);
-  const said = shownOutput(output);
-  return [`[${ending}]`, said === '' ? '(no output)' : said, ...notes.map((note) => `[${note}]`)].join('\n');
+  const shown = shownOutput(output);
+  return [`[${ending}]`, shown === '' ? '(no output)' : shown, ...notes.map((note) => `[${note}]`)].join('\n');
 }
 
 function shownOutput({ head, tail, omitted }: CommandEnd['output']): string {

@@ -1,9 +1,9 @@
-/** The most text one call answers with. */
+/** Longest output of one call, in bytes. */
 export const MAX_OUTPUT_BYTES = 50 * 1024;
 
 const NOTE_BYTES = 200;
 
-/** A text as it may be stored and sent: well-formed, without NUL, and cut at the limit with a note that says so. */
+/** Returns a text that can be stored and sent: well-formed, without NUL, truncated at the limit with a note. */
 export function cappedOutput(text: string): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
   if (Buffer.byteLength(clean) <= MAX_OUTPUT_BYTES) return clean;
@@ -11,7 +11,7 @@ export function cappedOutput(text: string): string {
   return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${MAX_OUTPUT_BYTES}.]`;
 }
 
-/** The beginning of a text that fits, never ending inside a character. */
+/** Returns the longest beginning of a text that fits and does not end inside a character. */
 export function cutToBytes(text: string, bytes: number): string {
   const encoded = Buffer.from(text);
   if (encoded.length <= bytes) return text;
@@ -20,7 +20,7 @@ export function cutToBytes(text: string, bytes: number): string {
   return encoded.toString('utf8', 0, end);
 }
 
-/** Lines as `read` shows them: the number, a bar, the line. */
+/** Returns lines in the format of `read`: the number, a bar, the line. */
 export function numberedLines(lines: string[], first: number): string {
   return lines.map((line, index) => `${String(first + index).padStart(6)}|${line}`).join('\n');
 }

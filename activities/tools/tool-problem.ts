@@ -1,23 +1,33 @@
-/** Something the model can act on: its message becomes the answer of the call. Every other error ends the batch. */
+import { codeOf } from '../../lib/error-code.ts';
+
+/** An error that the model can act on: its message becomes the output of the call. Every other error ends the batch. */
 export class ToolProblem extends Error {
   override name = 'ToolProblem';
 }
 
-/** The `code` of a file system error, null for anything else. */
-export function errorCodeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+/**
+ * Returns the problem for a file system error on a path of the model. Errors that the model cannot act on are returned
+ * unchanged.
+ */
+export function problemOf(error: unknown, shown: string): unknown {
+  const sentence = sentenceFor(codeOf(error), shown);
+  return sentence === null ? error : new ToolProblem(sentence, { cause: error });
 }
 
-/** The problem behind a file system error on a path the model gave; an error it cannot help comes back as it is. */
-export function problemOf(error: unknown, shown: string): unknown {
-  const sentence = sentenceFor(errorCodeOf(error), shown);
-  return sentence === null ? error : new ToolProblem(sentence, { cause: error });
+/**
+ * Returns the sentence for a path that is not there. A character that stands for bytes that are not UTF-8 is listed,
+ * but names no file.
+ */
+export function absenceOf(shown: string): string {
+  return shown.includes('\uFFFD')
+    ? `The name of ${shown} is not valid UTF-8, so no tool can open it.`
+    : `${shown} does not exist. Use list or glob to see which files exist.`;
 }
 
 function sentenceFor(code: string | null, shown: string): string | null {
   switch (code) {
     case 'ENOENT':
-      return `${shown} does not exist. Use list or glob to see which files exist.`;
+      return absenceOf(shown);
     case 'ENOTDIR':
       return `${shown} cannot exist: a part of that path is a file, not a folder.`;
     case 'EISDIR':

@@ -74,12 +74,12 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   };
 }
 
-/** The tools that a project lets its agents use. */
+/** Returns the tools that a project allows its agents. */
 export function allowedTools(toolset: Toolset, { mayRun }: { mayRun: boolean }): Toolset {
   return mayRun ? toolset : Object.fromEntries(Object.entries(toolset).filter(([name]) => name !== 'run'));
 }
 
-/** The first valid `finish` call of a batch. */
+/** Returns the first valid `finish` call of a batch. */
 export function finishCallOf(calls: { toolName: string; input: unknown }[]): FinishCall | null {
   for (const { toolName, input } of calls) {
     if (toolName !== 'finish') continue;
@@ -89,7 +89,7 @@ export function finishCallOf(calls: { toolName: string; input: unknown }[]): Fin
   return null;
 }
 
-/** The todo list as the last valid `todo` call of a transcript left it. */
+/** Returns the todo list after the last valid `todo` call of a transcript. */
 export function todoItemsOf(calls: { toolName: string; input: unknown }[]): z.infer<typeof todoSchema>['items'] {
   for (const { toolName, input } of calls.toReversed()) {
     if (toolName !== 'todo') continue;

@@ -1,11 +1,11 @@
 import type { FailureType } from '../../workflows/contract/failures.ts';
 
-/** What an activity does about an error. */
+/** How an activity handles an error. */
 export interface Verdict {
   category: FailureType;
-  /** A sentence without secrets, ids of others or quotes of what a server said. */
+  /** A sentence without secrets, foreign ids or quotes from a server. */
   message: string;
-  /** Failures of this kind that are retried before the job fails: 0 is none, null is not counted and never the end. */
+  /** Number of retries before the job fails: 0 for none, null for failures that are not counted and never end a job. */
   tolerated: number | null;
   retryAfterMs: number | null;
 }

@@ -2,7 +2,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Waits after each failed attempt: ten attempts over three days (Standard Webhooks, "Retry schedule"). */
+/** Delay after each failed attempt: ten attempts over three days (Standard Webhooks, "Retry schedule"). */
 export const webhookWaitsMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,
@@ -18,8 +18,9 @@ export const webhookWaitsMs: readonly number[] = [
 const longestRetryAfterMs = 24 * hourMs;
 
 /**
- * Milliseconds until the attempt after the `tries`-th failed one; null: there is none. The wait grows by up to a fifth, by
- * `chance` (0 to 1), so that many messages do not come back at once, and is never shorter than the receiver asked for.
+ * Returns the delay before the next attempt after `tries` failed ones, in milliseconds, or null if none is left.
+ * `chance` (0 to 1) adds jitter of up to a fifth, so that many messages are not retried at once. The delay is never
+ * shorter than the receiver requested.
  */
 export function waitBeforeRetry({
   tries,
@@ -29,7 +30,7 @@ export function waitBeforeRetry({
   nowMs,
 }: {
   tries: number;
-  /** The header's value. */
+  /** Value of the `Retry-After` header. */
   retryAfter: string | null;
   waitsMs?: readonly number[];
   chance: number;
@@ -41,7 +42,7 @@ export function waitBeforeRetry({
   return Math.round(Math.max(planned, requested) * (1 + chance / 5));
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); 0 for anything else. */
+/** Parses seconds or a date (RFC 9110, 10.2.3); returns 0 for anything else. */
 function requestedWaitMs(header: string, nowMs: number): number {
   if (/^\d{1,9}$/.test(header)) return Number(header) * secondMs;
   const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;

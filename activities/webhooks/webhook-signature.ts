@@ -3,14 +3,14 @@ import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
 
 export interface SignedMessage {
   id: string;
-  /** Seconds since 1970. */
+  /** Seconds since the Unix epoch. */
   timestamp: number;
   body: string;
 }
 
 /**
- * The value of `webhook-signature` by the Standard Webhooks specification: one signature for each secret, so that a receiver which
- * knows either takes the message.
+ * Returns the `webhook-signature` value of the Standard Webhooks specification. It has one signature per secret, so a
+ * receiver that knows any of them accepts the message.
  */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   return secrets.map((secret) => `v1,${digestOf(`${id}.${timestamp}.${body}`, secret)}`).join(' ');

@@ -11,7 +11,7 @@ export interface WebhookActivityDeps {
   sender: WebhookSender;
   attempt: Attempt;
   redact(text: string): string;
-  /** Waits between attempts, for tests to shorten. */
+  /** Delays between attempts, which tests can shorten. */
   waitsMs?: readonly number[];
 }
 
@@ -24,7 +24,7 @@ type Outcome = Omit<AttemptResult, 'durationMs' | 'waitMs'> & { retryAfter: stri
 export function createWebhookActivities(deps: WebhookActivityDeps) {
   const { attempts, sender, attempt, redact, waitsMs } = deps;
 
-  /** Made once, so that every receiver and every attempt gets the same bytes. */
+  /** Returns the body, which is created once so that every receiver and every attempt gets the same bytes. */
   async function bodyOf({ body, messageId, type, createdAt, webhookId }: WebhookShipment): Promise<string | null> {
     if (body !== null) return body;
     const job = type === webhookPing ? null : await attempts.jobOf(messageId);
@@ -58,11 +58,11 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
 
   return {
     /**
-     * One attempt of a delivery. A second run of an attempt that was recorded sends nothing; one that was cut off before that
-     * sends once more, under the same webhook-id.
+     * Makes one delivery attempt. Repeating a recorded attempt sends nothing. An attempt that was interrupted before it
+     * was recorded is sent again under the same webhook-id.
      */
     async sendWebhook(ref: WebhookAttemptRef): Promise<WebhookAttempt> {
-      // uncounted: a message whose attempt cannot be recorded is tried until it can
+      // not counted: a message whose attempt cannot be recorded is retried until it can
       return attempt({ countFailure: () => Promise.resolve(1) }, async (signal) => {
         const opened = await attempts.open(ref);
         if (opened.kind === 'made') return { waitMs: opened.waitMs };

@@ -1,7 +1,7 @@
 import type { Git } from '../git/git.ts';
 import type { JobDirectory } from './job-directory.ts';
 import type { TreeLimits } from './tree-limits.ts';
-import { listRemote, remoteCall, uploadPackOf, type RepositoryAccess } from '../git/remote.ts';
+import { fetchRefs, listRemote, type RepositoryAccess } from '../git/remote.ts';
 
 interface JobAccess extends RepositoryAccess {
   job: JobDirectory;
@@ -20,21 +20,7 @@ export async function remoteHead(git: Git, request: JobAccess, ref: string): Pro
 
 /** Fetches the commits of a branch into the job's git directory. */
 export async function fetchHead(git: Git, request: BranchRequest, ref: string): Promise<void> {
-  await git.run({
-    gitDir: request.job.gitDir,
-    args: [
-      'fetch',
-      '--quiet',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      '--no-recurse-submodules',
-      ...uploadPackOf(request.repository),
-      request.repository,
-      `+${ref}:refs/docket/seen`,
-    ],
-    ...remoteCall(request),
-  });
+  await fetchRefs(git, { ...request, gitDir: request.job.gitDir, refspecs: [`+${ref}:refs/docket/seen`] });
 }
 
 /** Returns the tree of a commit that is present in the job's git directory. */

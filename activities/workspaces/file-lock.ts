@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GitError } from '../git/git-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** A lock shared by all processes on the machine. The kernel releases it when its owner dies. */
 export interface FileLock {
@@ -69,7 +70,7 @@ function createOnce(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { z } from 'zod';
 import { removeJobFolder } from './job-disks.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** Paths of a job's files: the tree an agent works in, and the git directory outside of it. */
 export interface JobDirectory {
@@ -111,7 +112,7 @@ export async function discardJobDirectory(directory: string, job: JobDirectory):
   try {
     await rename(job.root, removed);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (codeOf(error) === 'ENOENT') return;
     throw error;
   }
   await removeJobFolder(removed);

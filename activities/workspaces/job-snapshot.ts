@@ -21,9 +21,10 @@ interface SnapshotRequest {
 }
 
 const addTimeoutMs = 10 * 60_000;
-const maxPackBytes = 256 * 1024 * 1024;
+/** Largest change that is stored, as a pack. Copying more in memory would block the event loop. */
+const maxPackBytes = 32 * 1024 * 1024;
 /** Longest stored patch of a job against its base commit, and of one step, in bytes. */
-const maxJobPatchBytes = 20 * 1024 * 1024;
+const maxJobPatchBytes = 5 * 1024 * 1024;
 const maxStepPatchBytes = 1024 * 1024;
 
 /**
@@ -62,6 +63,22 @@ export async function takeSnapshot(
   return { tree, snapshot, patch };
 }
 
+/** Reports whether ignore rules keep a path of the working copy out of its snapshots. Tracked files are not ignored. */
+export async function isIgnored(
+  git: Git,
+  { job, path, signal }: { job: JobDirectory; path: string; signal: AbortSignal },
+): Promise<boolean> {
+  const tree = await indexedTree(job);
+  if (tree === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
+  // the command refuses literal paths; the prefix keeps a colon from being read as a pattern
+  const env = { GIT_INDEX_FILE: indexPath(job, tree), GIT_LITERAL_PATHSPECS: '0' };
+  const onTree = { gitDir: job.gitDir, workTree: job.tree, env, signal };
+  const args = ['check-ignore', '-z', '--stdin'];
+  // 128: a path that git does not follow, which the snapshot leaves out for its own reason
+  const { exitCode } = await git.run({ ...onTree, args, input: `./${path}\0`, acceptedExitCodes: [1, 128] });
+  return exitCode === 0;
+}
+
 /** Describes a tree whose objects are in the job's git directory as a snapshot relative to the base commit. */
 export async function describeTree(
   git: Git,
@@ -78,7 +95,7 @@ export async function describeTree(
     signal,
   });
   if (packed.truncated)
-    throw new GitError('other', { message: 'The change is larger than 256 MB and cannot be stored.' });
+    throw new GitError('too-large', { message: `The change is larger than ${maxPackBytes / 2 ** 20} MB.` });
   const change = { job, from: baseCommit, tree, signal, maxBytes: maxJobPatchBytes, extra: ['--binary'] };
   return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, change)) };
 }
@@ -126,8 +143,8 @@ async function patchOf(
 }
 
 /**
- * Returns a patch as it is stored, with its number of changed files. Counts in the raw bytes: a regular expression
- * would block the event loop on 20 MB of text.
+ * Returns a patch as it is stored, with its number of changed files. Works on the raw bytes, and replaces NULs in them:
+ * patterns would block the event loop on a long text.
  */
 export function describePatch(bytes: Buffer): { patch: string; changedFiles: number } {
   const heading = 'diff --git ';
@@ -135,9 +152,10 @@ export function describePatch(bytes: Buffer): { patch: string; changedFiles: num
   return { patch: textOf(bytes), changedFiles: countOf(bytes, `\n${heading}`) + (isFirst ? 1 : 0) };
 }
 
+/** Returns the bytes as text. PostgreSQL stores no NUL, so question marks replace them in `bytes`. */
 function textOf(bytes: Buffer): string {
-  const text = bytes.toString();
-  return bytes.includes(0) ? text.replaceAll('\0', '\ufffd') : text;
+  for (let at = bytes.indexOf(0); at !== -1 && at < bytes.length; at += 1) if (bytes[at] === 0) bytes[at] = 0x3f;
+  return bytes.toString();
 }
 
 function countOf(bytes: Buffer, text: string): number {

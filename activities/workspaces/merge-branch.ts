@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { listRemote, receivePackOf, remoteCall, uploadPackOf } from '../git/remote.ts';
+import { fetchRefs, listRemote, receivePackOf, remoteCall } from '../git/remote.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 export interface BranchMerge {
@@ -12,6 +12,8 @@ export interface BranchMerge {
   /** Message of the merge commit. Message and date are fixed so that every attempt produces the same commit. */
   message: string;
   date: Date;
+  /** Runs immediately before the push and may throw. */
+  beforePush(): Promise<void>;
   signal: AbortSignal;
 }
 
@@ -59,20 +61,8 @@ async function mergeIn(
   const [head, base] = [refs.get(headRef), refs.get(baseRef)];
   if (head === undefined) return refused(`The branch ${merge.head} is no longer in the repository.`);
   if (base === undefined) return refused(`The branch ${merge.base} is no longer in the repository.`);
-  const fetch = [
-    'fetch',
-    '--quiet',
-    '--no-tags',
-    '--no-write-fetch-head',
-    '--no-auto-maintenance',
-    '--no-recurse-submodules',
-  ];
-  const targets = [`+${headRef}:refs/docket/head`, `+${baseRef}:refs/docket/base`];
-  await git.run({
-    gitDir,
-    args: [...fetch, ...uploadPackOf(repository), repository, ...targets],
-    ...remoteCall(access),
-  });
+  const refspecs = [`+${headRef}:refs/docket/head`, `+${baseRef}:refs/docket/base`];
+  await fetchRefs(git, { ...access, gitDir, refspecs });
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
   if ((await git.run(isAncestor)).exitCode === 0) return { kind: 'merged', commit: base };
 
@@ -96,6 +86,7 @@ async function mergeIn(
     );
   }
   const commit = await commitMerge(git, gitDir, { merge, tree: tree.stdout.toString().trim(), parents: [base, head] });
+  await merge.beforePush();
   const push = ['push', '--porcelain', '--no-progress', '--no-verify', '--no-signed', '--no-follow-tags'];
   const { exitCode } = await git.run({
     gitDir,

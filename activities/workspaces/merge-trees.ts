@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { listedEntries } from '../git/listed-entries.ts';
 import type { JobDirectory } from './job-directory.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
@@ -49,33 +50,49 @@ export async function mergeTreesYielding(
   const { tree, conflicts } = await merge(git, request);
   if (conflicts.length === 0) return { tree, overruled: [] };
   const { job, base, ours, theirs, signal } = request;
-  const listed = await Promise.all([base, ours, theirs].map((side) => entriesOf(git, request, side)));
-  const known = new Set(listed.flatMap((entries) => [...entries.keys()]));
+  const wanted = new Set(conflicts);
+  const listed = await Promise.all([base, ours, theirs].map((tree) => entriesOf(git, request, { tree, wanted })));
   // git invents names for entries that it cannot place at their own path
-  if (!conflicts.every((path) => known.has(path))) return { tree: theirs, overruled: conflicts };
+  const isPlaced = conflicts.every((path) => listed.some((entries) => entries.has(path)));
+  const overruled = conflicts.map((path) => Buffer.from(path, 'latin1').toString());
+  if (!isPlaced) return { tree: theirs, overruled };
   const entries = listed.at(-1);
   const index = join(job.gitDir, `yield-${randomUUID()}`);
   const call = { gitDir: job.gitDir, env: { GIT_INDEX_FILE: index }, signal };
   try {
     await git.run({ ...call, args: ['read-tree', tree] });
     const lines = conflicts.map((path) => `${entries?.get(path) ?? `0 ${'0'.repeat(40)}`}\t${path}\0`);
-    await git.run({ ...call, args: ['update-index', '-z', '--index-info'], input: lines.join('') });
+    await git.run({
+      ...call,
+      args: ['update-index', '-z', '--index-info'],
+      input: Buffer.from(lines.join(''), 'latin1'),
+    });
     const { stdout } = await git.run({ ...call, args: ['write-tree'] });
-    return { tree: stdout.toString().trim(), overruled: conflicts };
+    return { tree: stdout.toString().trim(), overruled };
   } finally {
     await rm(index, { force: true });
   }
 }
 
-/** Returns the mode, type and object of each file of a tree, by path. */
-async function entriesOf(git: Git, { job, signal }: MergeRequest, tree: string): Promise<Map<string, string>> {
+/** Returns the mode, type and object of the wanted files of a tree, by path. */
+async function entriesOf(
+  git: Git,
+  { job, signal }: MergeRequest,
+  { tree, wanted }: { tree: string; wanted: ReadonlySet<string> },
+): Promise<Map<string, string>> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', tree];
   const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
-  const entries = stdout.toString().split('\0').filter(Boolean);
-  return new Map(entries.map((entry) => [entry.slice(entry.indexOf('\t') + 1), entry.slice(0, entry.indexOf('\t'))]));
+  const found = new Map<string, string>();
+  for await (const entries of listedEntries(stdout, signal, 'latin1')) {
+    for (const entry of entries) {
+      const path = entry.slice(entry.indexOf('\t') + 1);
+      if (wanted.has(path)) found.set(path, entry.slice(0, entry.indexOf('\t')));
+    }
+  }
+  return found;
 }
 
-/** Returns the tree as git merges it, and the files with conflicts. */
+/** Returns the tree as git merges it, and the files with conflicts, with each byte of a name as one character. */
 async function merge(
   git: Git,
   { job, base, ours, theirs, limits, signal }: MergeRequest,
@@ -94,7 +111,9 @@ async function merge(
   const sides = [await commit(ours, [begin]), await commit(theirs, [begin])];
   const args = ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ...sides];
   const { stdout, exitCode } = await git.run({ gitDir, args, acceptedExitCodes: [1], signal });
-  const [tree = '', ...names] = stdout.toString().trim().split('\0').filter(Boolean);
+  const names: string[] = [];
+  for await (const entries of listedEntries(stdout, signal, 'latin1')) names.push(...entries);
+  const [tree = ''] = names.splice(0, 1);
   await checkTree(git, { gitDir, tree, limits, signal });
   return { tree, conflicts: exitCode === 1 ? names : [] };
 }

@@ -6,7 +6,7 @@ import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { acquireLock } from './file-lock.ts';
 import { defaultTreeLimits } from './tree-limits.ts';
-import { checkRefs, remoteCall, uploadPackOf, type RepositoryAccess } from '../git/remote.ts';
+import { checkRefs, fetchRefs, type RepositoryAccess } from '../git/remote.ts';
 
 /** Organization and repository that identify a mirror. */
 export type MirrorOf = Pick<RepositoryAccess, 'organizationId' | 'repository'>;
@@ -89,23 +89,9 @@ export function createMirrors({
   }
 
   async function fetch(gitDir: string, access: RepositoryAccess, refspecs: readonly string[]): Promise<void> {
-    const options = ['--quiet', '--no-tags', '--force', '--no-write-fetch-head', '--no-auto-maintenance'];
     const isAll = refspecs === headsAndTags;
     if (isAll) await checkRefs(git, { gitDir, access, most: mostRefs });
-    const prune = isAll ? ['--prune'] : [];
-    await git.run({
-      gitDir,
-      args: [
-        'fetch',
-        ...options,
-        ...prune,
-        '--no-recurse-submodules',
-        ...uploadPackOf(access.repository),
-        access.repository,
-        ...refspecs,
-      ],
-      ...remoteCall(access),
-    });
+    await fetchRefs(git, { ...access, gitDir, refspecs, options: isAll ? ['--force', '--prune'] : ['--force'] });
   }
 
   /** Replaces the mirror in place: running readers find the same objects under the same path afterwards. */

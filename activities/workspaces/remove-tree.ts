@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../../lib/error-code.ts';
 
 /**
  * Path length in bytes above which a folder is moved closer to the root. The system accepts 4,096 bytes, and a name may
@@ -14,7 +15,7 @@ export async function removeTree(root: string): Promise<void> {
   try {
     await rm(root, { recursive: true, force: true });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG')) throw error;
+    if (codeOf(error) !== 'ENAMETOOLONG') throw error;
     await flatten(root);
     await rm(root, { recursive: true, force: true });
   }

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { listedEntries } from '../git/listed-entries.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** A UTF-8 text file of a documentation folder. Its path is relative to the folder and has forward slashes. */
 export interface FolderFile {
@@ -31,8 +32,6 @@ const largestFolder = 500 * 1024 * 1024;
  */
 const largestList = 32 * 1024 * 1024;
 const mostEntries = 500_000;
-/** Entries parsed between two turns of the event loop. */
-const entriesPerTurn = 2_000;
 const filesPerBatch = 5_000;
 const bytesPerBatch = 32 * 1024 * 1024;
 const deepest = 40;
@@ -101,18 +100,11 @@ export async function readGitFolder(
   return files;
 }
 
-/** Parses the pages of a listing; yields to the event loop regularly. */
 async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
   const blobs: Blob[] = [];
-  let entries = 0;
-  let start = 0;
-  for (let end = list.indexOf(0); end !== -1; end = list.indexOf(0, start)) {
-    const blob = blobOf(list.toString('utf8', start, end));
-    if (blob !== null) blobs.push(blob);
+  for await (const entries of listedEntries(list, signal)) {
+    blobs.push(...entries.map(blobOf).filter((blob) => blob !== null));
     if (blobs.length > mostFiles) break;
-    start = end + 1;
-    entries += 1;
-    if (entries % entriesPerTurn === 0) await nextTurn(undefined, { signal });
   }
   return blobs;
 }
@@ -199,7 +191,7 @@ async function existing<Result>(path: string, read: () => Promise<Result>): Prom
   try {
     return await read();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const code = codeOf(cause);
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR') return null;
     if (code !== 'EACCES' && code !== 'EPERM') throw cause;
     throw new SourceFolderError(`The worker may not read ${path === '' ? 'the directory of the site' : path}.`, {

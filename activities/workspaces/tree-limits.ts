@@ -1,5 +1,6 @@
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { listedEntries } from '../git/listed-entries.ts';
 import type { TreeSize } from './job-disks.ts';
 
 /** Limits of a working copy. */
@@ -34,13 +35,14 @@ export async function checkTree(
   });
   let files = 0;
   let bytes = 0;
-  for (const entry of listed.stdout.toString('latin1').split('\0')) {
-    if (entry === '') continue;
-    const path = entry.slice(entry.indexOf('\t') + 1);
-    files += 1;
-    bytes += Number(/ +(\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
-    if (path.split('/').length > limits.depth || path.length > longestPath)
-      throw tooLarge(`has a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
+  for await (const entries of listedEntries(listed.stdout, signal, 'latin1')) {
+    for (const entry of entries) {
+      const path = entry.slice(entry.indexOf('\t') + 1);
+      files += 1;
+      bytes += Number(/ +(\d+)$/.exec(entry.slice(0, entry.indexOf('\t')))?.[1] ?? 0);
+      if (path.split('/').length > limits.depth || path.length > longestPath)
+        throw tooLarge(`has a path of more than ${limits.depth} levels or ${longestPath} bytes`, 'DEPTH');
+    }
   }
   if (listed.truncated || files > limits.files) throw tooLarge(`has more than ${limits.files} files`, 'FILES');
   if (bytes > limits.bytes) throw tooLarge(`takes more than ${Math.floor(limits.bytes / 1e6)} MB on disk`, 'MB');

@@ -10,23 +10,31 @@ import { fileFailureOf } from '../git/git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
 import { mergeUpstream, type UpstreamMerge } from './merge-upstream.ts';
 import type { JobDisks } from './job-disks.ts';
-import { describeTree, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
+import { describeTree, isIgnored, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
-import { ownPaths } from './own-paths.ts';
+import { ownPaths, type OwnPath } from './own-paths.ts';
 import { publishBranch, withdrawBranch } from './publish-branch.ts';
 import { createCommitReader, type CommitReader } from '../git/read-commit.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { resolveRef } from '../git/resolve-ref.ts';
 import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
 
-export type { RepositoryAccess } from '../git/remote.ts';
-
 /** A checkout that an activity works in: a plain tree without `.git`. Git's own directory is elsewhere. */
 export interface Workspace {
   /** Absolute path of the tree. */
   path: string;
   baseCommit: string;
+}
+
+/** A snapshot of a job that becomes a commit on a branch. */
+interface JobCommit extends RepositoryAccess {
+  jobId: string;
+  branch: string;
+  baseCommit: string;
+  snapshot: Snapshot;
+  message: string;
+  author: { name: string; email: string; date: Date };
 }
 
 /**
@@ -40,9 +48,13 @@ export interface Workspaces extends CommitReader {
    * Makes the job's tree equal to `snapshot` (or to the base commit when null) and returns it, locked until `release`.
    * Discards half-written files of a killed batch. A warm tree that already matches is only verified.
    */
-  open(
-    access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null },
-  ): Promise<Workspace & { release(): Promise<void> }>;
+  open(access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null }): Promise<
+    Workspace & {
+      /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
+      isIgnored(path: string): Promise<boolean>;
+      release(): Promise<void>;
+    }
+  >;
   /** Returns the current tree, with its pack relative to the base commit and the changes since `sinceTree`. */
   snapshot(
     jobId: string,
@@ -54,33 +66,18 @@ export interface Workspaces extends CommitReader {
    * `beforePush` runs immediately before each push and may throw. Returns the snapshot of what was published.
    */
   publish(
-    access: RepositoryAccess & {
-      jobId: string;
-      branch: string;
-      baseCommit: string;
-      snapshot: Snapshot;
-      message: string;
-      author: { name: string; email: string; date: Date };
+    commit: JobCommit & {
       /** What the job has published so far, if anything. Otherwise the branch must be new or ours. */
       published: { commit: string; snapshot: Snapshot } | null;
       /** True if `branch` is the branch that holds what was published. */
       isFurther?: boolean;
       /** Receives the paths of the job's own changes before anything is pushed, and may throw. */
-      checkPaths?(paths: string[]): void;
+      checkPaths?(paths: OwnPath[]): void | Promise<void>;
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
   /** Deletes the branch of a first `publish`, if nobody else has pushed to it since. */
-  withdraw(
-    access: RepositoryAccess & {
-      jobId: string;
-      branch: string;
-      baseCommit: string;
-      snapshot: Snapshot;
-      message: string;
-      author: { name: string; email: string; date: Date };
-    },
-  ): Promise<boolean>;
+  withdraw(commit: JobCommit): Promise<boolean>;
   /**
    * Merges the job's own change with what others did to a branch since it was `published`. Returns null if the branch
    * is gone. With `asBase`, the head of the branch becomes the new base commit. Conflicting files are resolved to their
@@ -158,6 +155,7 @@ export function createWorkspaces({
     return {
       path: job.tree,
       baseCommit,
+      isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
       async release() {
         openJobs.delete(jobId);
         await utimes(job.root, new Date(), new Date()).catch(() => {});
@@ -209,7 +207,7 @@ export function createWorkspaces({
     const before = published === null ? null : { commit: published.commit, tree: published.snapshot.tree };
     return withObjects(request, { own: taken, published: published?.snapshot ?? null }, async ({ job, base }) => {
       const from = before === null ? [base.baseTree] : isFurther ? [before.tree] : [base.baseTree, before.tree];
-      checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
+      await checkPaths?.(await ownPaths(git, { job, from, tree: taken.tree, signal: request.signal }));
       const { commit, tree } = await publishBranch(git, {
         ...request,
         job,

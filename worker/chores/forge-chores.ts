@@ -11,8 +11,8 @@ export interface ForgeChoresDeps {
 }
 
 /**
- * Gives tokens that were minted for a job back to the forge: when the job has ended, and all of them when this worker stops.
- * Each worker has its own.
+ * Revokes the forge tokens that were minted for a job when the job has ended, and all of them when this worker stops.
+ * Each worker has its own tokens.
  */
 export function createForgeChores({ forges, idleJobs, log, everyMs = 10_000 }: ForgeChoresDeps): AsyncDisposable {
   async function revoke(endedOf: (jobIds: string[]) => Promise<string[]>): Promise<void> {

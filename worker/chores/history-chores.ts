@@ -3,18 +3,22 @@ import type { DueExport, WorkerHistoryStore } from '../../db/for-worker/job-hist
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 import type { ReadClosedExecution } from './history-export.ts';
 import { repeat } from '../../lib/repeat.ts';
+import type { IsDue } from '../../lib/share-looks.ts';
+import { allOf } from '../../lib/all-of.ts';
 
 export interface HistoryChoresDeps {
   histories: Pick<WorkerHistoryStore, 'claimDue' | 'postpone' | 'store' | 'markLost' | 'removeOld'>;
   readClosedExecution: ReadClosedExecution;
   log: Logger;
-  /** Days that events and histories of an archived job are kept; 0: for good. */
+  /** Days that events and histories of an archived job are retained; 0 for no limit. */
   keepDays: number;
-  /** How often ended turns are looked for. */
+  /** Reports whether a turn has ended. */
+  isDue?: IsDue;
+  /** Interval between checks for ended turns. */
   everyMs?: number;
-  /** How long a claimed export is left to this process. */
+  /** Lease of a claimed export. */
   leaseMs?: number;
-  /** An execution that Temporal does not know so long after the turn's end never comes. */
+  /** Time after the end of a turn at which an execution unknown to Temporal counts as lost. */
   lostAfterMs?: number;
 }
 
@@ -23,8 +27,8 @@ const removalsAtOnce = 50;
 const longestWaitMs = 60_000;
 
 /**
- * Keeps Temporal's history of each turn that has ended, so that a job can be replayed after Temporal forgot it. Runs in
- * every worker; each history is fetched by one of them, and again when that one is killed.
+ * Stores Temporal's history of each ended turn, so that a job can be replayed after Temporal has deleted it. Runs in
+ * every worker; each history is fetched by one of them, and again if that one is killed.
  */
 export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
   const { histories, readClosedExecution, log, keepDays } = deps;
@@ -33,9 +37,7 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
   async function exportEnded(): Promise<void> {
     for (;;) {
       const due = await histories.claimDue({ limit: exportsAtOnce, leaseMs });
-      const done = await Promise.allSettled(due.map(exportOne));
-      const failed = done.find((result) => result.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      await allOf(due.map(exportOne));
       if (due.length < exportsAtOnce) return;
     }
   }
@@ -57,7 +59,7 @@ export function createHistoryChores(deps: HistoryChoresDeps): AsyncDisposable {
   }
 
   const chores = [
-    repeat({ name: 'histories', everyMs, work: exportEnded, log }),
+    repeat({ name: 'histories', everyMs, isDue: deps.isDue, work: exportEnded, log }),
     repeat({ name: 'old records', everyMs: 3_600_000, retryMs: 60_000, work: removeOld, log }),
   ];
   return {

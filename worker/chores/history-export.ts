@@ -14,7 +14,7 @@ export interface ExportedChain {
 /** Reads a closed execution from Temporal, with the runs it was continued from. */
 export type ReadClosedExecution = (workflowId: string) => Promise<ExportedChain | 'open' | 'unknown'>;
 
-/** What it reads is stored without Temporal's payload encryption: it outlives the keys, and replays on any machine. */
+/** Returns histories without Temporal's payload encryption: they outlive the keys and replay on any machine. */
 export function createClosedExecutionReader({
   client,
   encryptionKeys,
@@ -51,7 +51,7 @@ async function unlessUnknown<Answer>(answer: Promise<Answer>): Promise<Answer | 
   try {
     return await answer;
   } catch (error) {
-    // fetchHistory throws the bare error of the service
+    // fetchHistory throws the unwrapped gRPC error
     if (error instanceof WorkflowNotFoundError || isNotFound(error)) return null;
     throw error;
   }
@@ -76,7 +76,7 @@ async function runOf(runId: string, history: History): Promise<HistoryRun> {
   };
 }
 
-/** The run that a run was continued from. */
+/** Returns the run that a run was continued from. */
 function previousRunOf(history: History): string | null {
   return history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || null;
 }

@@ -6,6 +6,7 @@ import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
 import { repeat } from '../../lib/repeat.ts';
+import { allOf } from '../../lib/all-of.ts';
 
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
@@ -13,9 +14,9 @@ export interface JobChoresDeps {
   granted: Pick<GrantedAccess, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
-  /** How often a look is taken at all. */
+  /** Interval between rounds. */
   roundsEveryMs?: number;
-  /** How long one pull request is left alone at least; an old one longer. */
+  /** Minimum interval between checks of one pull request; old ones are checked less often. */
   pullRequestsEveryMs?: number;
 }
 
@@ -23,8 +24,9 @@ const idleDays = 30;
 const pullRequestsAtOnce = 20;
 
 /**
- * Looks what became of the pull requests of ended jobs, charges model calls that killed workers left behind, and keeps the daily
- * Temporal Schedule that archives idle jobs. Runs in every worker; each pull request is looked at by one of them.
+ * Refreshes the state of ended jobs' pull requests, charges model calls that killed workers left open, and maintains
+ * the daily Temporal Schedule that archives idle jobs. Runs in every worker; each pull request is checked by one of
+ * them.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   const { branches, leases, granted, client, log } = deps;
@@ -33,9 +35,7 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
 
   async function lookAtPullRequests(): Promise<void> {
     const due = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
-    const looks = await Promise.allSettled(due.map(lookAt));
-    const failed = looks.find((look) => look.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+    await allOf(due.map(lookAt));
   }
 
   async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
@@ -64,8 +64,8 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   };
 }
 
-/** Makes the schedule unless there is one; an operator may have changed it. */
-export async function keepArchiveSchedule(client: Pick<Client, 'schedule'>): Promise<void> {
+/** Creates the schedule unless it exists, because an operator may have changed it. */
+async function keepArchiveSchedule(client: Pick<Client, 'schedule'>): Promise<void> {
   try {
     await client.schedule.create({
       scheduleId: archiveJobsScheduleId,

@@ -7,7 +7,7 @@ import { repeat } from '../../lib/repeat.ts';
 
 const everyMs = 5_000;
 
-/** Says every few seconds that this process is there and how busy it is, and takes it back at the end. */
+/** Reports every few seconds that this process is alive and how busy it is, and withdraws the report at the end. */
 export function reportWorker({
   workers,
   polling,
@@ -15,7 +15,7 @@ export function reportWorker({
   log,
 }: {
   workers: WorkerStore;
-  /** The workers that poll at the moment. */
+  /** The workers that are polling now. */
   polling: () => readonly Worker[];
   version: string;
   log: Logger;
@@ -23,7 +23,7 @@ export function reportWorker({
   const self = { id: randomUUID(), host: hostname(), pid: process.pid, version, startedAt: new Date() };
 
   async function report(): Promise<void> {
-    // whoever polls nothing does no work
+    // a process without a polling worker does no work
     if (polling().length === 0) return;
     await workers.report({ ...self, activeTasks: polling().reduce((sum, worker) => sum + activeTasksOf(worker), 0) });
   }

@@ -9,7 +9,7 @@ export interface RetentionChoresDeps {
   everyMs?: number;
 }
 
-/** Removes what is kept no longer. Runs in every worker: removing twice is removing once. */
+/** Removes data past its retention. Runs in every worker: removal is idempotent. */
 export function createRetentionChores({
   retention,
   limits,

@@ -12,30 +12,33 @@ import {
   jobTaskQueue,
 } from '../../workflows/contract/messages.ts';
 import { repeat } from '../../lib/repeat.ts';
+import type { IsDue } from '../../lib/share-looks.ts';
 import type { IndexSiteInput } from '../../workflows/contract/site.ts';
 
 export interface SiteChoresDeps {
   sites: Pick<SiteIndexing, 'listAll' | 'listIndexRequests' | 'requestOutdated'>;
   client: Pick<Client, 'workflow' | 'schedule'>;
   log: Logger;
-  /** Format that this worker builds; sites with an older one are indexed anew. */
+  /** Format that this worker builds; sites with an older one are re-indexed. */
   indexFormat: number;
   taskQueue?: string;
-  /** How often requests for an index are looked for. */
+  /** Reports whether an index is requested. */
+  isDue?: IsDue;
+  /** Interval between checks for index requests. */
   requestsEveryMs?: number;
-  /** How often the schedules of all sites are compared with what the sites say. */
+  /** Interval between comparisons of all sites' schedules with the sites' settings. */
   schedulesEveryMs?: number;
 }
 
 const requestsAtOnce = 100;
 
 /**
- * Starts the indexing that somebody asked for, and keeps one Temporal Schedule for each site that is refreshed by itself. Runs
- * in every worker: starting twice is one start.
+ * Starts requested indexing, and maintains one Temporal Schedule for each site that is re-indexed automatically. Runs
+ * in every worker: starting is idempotent.
  */
 export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   const { sites, client, log, taskQueue = jobTaskQueue, requestsEveryMs = 250, schedulesEveryMs = 30_000 } = deps;
-  /** What the schedules of this process' last look were: site → minutes. */
+  /** The schedules as this process last saw them: interval in minutes by site. */
   const scheduled = new Map<string, number | null>();
   let hasLooked = false;
 
@@ -56,7 +59,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
 
   async function keepSchedules(): Promise<void> {
     const failures: unknown[] = [];
-    // looked up before the sites are: a schedule without a site is one of a site that was removed
+    // listed before the sites, so that a schedule without a site can only be that of a deleted one
     const earlier = await scheduledSites();
     const present = await sites.listAll();
     for (const id of earlier.difference(new Set(present.map((site) => site.id)))) {
@@ -80,7 +83,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be updated.`);
   }
 
-  /** Sites with schedules: at the first look what Temporal has, for sites may have been removed while no worker ran. */
+  /** Returns the sites with schedules. The first call asks Temporal, as sites may be deleted while no worker runs. */
   async function scheduledSites(): Promise<Set<string>> {
     const ids = new Set(scheduled.keys());
     if (hasLooked) return ids;
@@ -91,7 +94,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     return ids;
   }
 
-  /** Who shares Temporal with us has a queue of their own. */
+  /** Reports whether a schedule is ours: other installations on the same Temporal have their own task queue. */
   async function isOurs(siteId: string): Promise<boolean> {
     try {
       const { action } = await client.schedule.getHandle(refreshSiteScheduleId(siteId)).describe();
@@ -126,7 +129,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
     try {
       await client.schedule.create(scheduleOf({ siteId, minutes, taskQueue }));
     } catch (error) {
-      // another worker was quicker, perhaps with an older interval
+      // another worker was faster, perhaps with an older interval
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
       await client.schedule
         .getHandle(refreshSiteScheduleId(siteId))
@@ -135,7 +138,7 @@ export function createSiteChores(deps: SiteChoresDeps): AsyncDisposable {
   }
 
   const chores = [
-    repeat({ name: 'index requests', everyMs: requestsEveryMs, work: startRequested, log }),
+    repeat({ name: 'index requests', everyMs: requestsEveryMs, isDue: deps.isDue, work: startRequested, log }),
     repeat({
       name: 'outdated indexes',
       everyMs: schedulesEveryMs,

@@ -10,25 +10,32 @@ export interface WatchdogDeps {
   jobs: Pick<WorkerJobStore, 'finish'>;
   client: Pick<Client, 'workflow'>;
   log: Logger;
-  /** Jobs that changed within this time are left alone. */
+  /** Jobs that changed within this time are skipped. */
   idleMs?: number;
+  /** Maximum jobs per round. */
+  jobsAtOnce?: number;
 }
 
 export interface Watchdog {
-  /** One round; answers how many jobs it failed. */
+  /** Runs one round, which continues where the previous one ended; returns the number of jobs it failed. */
   check(): Promise<number>;
 }
 
 /**
- * Fails the jobs whose execution ended without their knowledge: run timeout passed, terminated by hand, or lost by
- * Temporal. A job whose execution runs is never touched.
+ * Fails the jobs whose execution ended without recording it: it exceeded the run timeout, was terminated by hand, or
+ * was lost by Temporal. A job whose execution is running is never touched.
  */
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
-  const { idleJobs, jobs, client, log, idleMs = 3 * 60_000 } = deps;
+  const { idleJobs, jobs, client, log, idleMs = 3 * 60_000, jobsAtOnce = 50 } = deps;
+
+  /** The last job of the previous round. The next round continues after it, so every idle job is checked. */
+  let last = '';
 
   async function check(): Promise<number> {
     let failed = 0;
-    for (const { jobId, turn } of await idleJobs.list({ idleMs, limit: 50 })) {
+    const idle = await idleJobs.list({ idleMs, after: last, limit: jobsAtOnce });
+    last = idle.length < jobsAtOnce ? '' : (idle.at(-1)?.jobId ?? '');
+    for (const { jobId, turn } of idle) {
       const category = categoryOf(await statusOf(jobWorkflowId(jobId, turn)));
       if (category === null) continue;
       const message = `${failureOf(category).title}.`;
@@ -53,7 +60,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
   return { check };
 }
 
-/** What a job fails with whose execution reads so; null: it is alive, or the word is unknown here. */
+/** Returns the failure of a job whose execution has this status; null when it is running or the status is unknown. */
 function categoryOf(status: WorkflowExecutionStatusName | null): FailureType | null {
   switch (status) {
     case 'TIMED_OUT':

@@ -8,26 +8,30 @@ import {
 } from '../../workflows/contract/messages.ts';
 import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
 import { repeat } from '../../lib/repeat.ts';
+import type { IsDue } from '../../lib/share-looks.ts';
+import { allOf } from '../../lib/all-of.ts';
 
 export interface WebhookChoresDeps {
   deliveries: WebhookStarts;
   client: Pick<Client, 'workflow'>;
   log: Logger;
   taskQueue?: string;
-  /** How often deliveries to start are looked for. */
+  /** Reports whether a delivery waits for its start. */
+  isDue?: IsDue;
+  /** Interval between checks for deliveries to start. */
   startsEveryMs?: number;
 }
 
 const startsAtOnce = 50;
-/** Longer than a start may take. */
+/** Lease of a start, longer than any start takes. */
 const leaseMs = 10_000;
 const retentionDays = 30;
 const sweptAtOnce = 1_000;
 const hourMs = 3_600_000;
 
 /**
- * Starts the deliveries that wait for it, begins those anew whose execution is gone, and deletes what is older than 30 days.
- * Runs in every worker; each delivery is started by one of them.
+ * Starts pending deliveries, restarts those whose execution is gone, and deletes those older than 30 days. Runs in
+ * every worker; each delivery is started by one of them.
  */
 export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
   const { deliveries, client, log, taskQueue = jobTaskQueue, startsEveryMs = 500 } = deps;
@@ -35,9 +39,7 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
   async function startWaiting(): Promise<void> {
     for (;;) {
       const due = await deliveries.claimStarts({ limit: startsAtOnce, leaseMs });
-      const starts = await Promise.allSettled(due.map(start));
-      const failed = starts.find((result) => result.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      await allOf(due.map(start));
       if (due.length < startsAtOnce) return;
     }
   }
@@ -52,13 +54,13 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
         priority: { fairnessKey: organizationId },
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        // three days of attempts, and every wait as long as a receiver may ask for
+        // three days of attempts plus the longest delays that receivers may request
         workflowRunTimeout: '14 days',
-        // no version of the code should have to live that long
+        // no version of the code should have to run for that long
         versioningOverride: 'AUTO_UPGRADE',
       });
     } catch (error) {
-      // it ran and has ended already
+      // it has already run
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
     await deliveries.confirmStart(input);
@@ -74,7 +76,7 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
   }
 
   const chores = [
-    repeat({ name: 'webhook starts', everyMs: startsEveryMs, work: startWaiting, log }),
+    repeat({ name: 'webhook starts', everyMs: startsEveryMs, isDue: deps.isDue, work: startWaiting, log }),
     repeat({ name: 'lost webhook deliveries', everyMs: hourMs / 4, work: restartLost, log }),
     repeat({ name: 'webhook retention', everyMs: hourMs, work: sweep, log }),
   ];

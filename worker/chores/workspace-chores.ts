@@ -6,21 +6,24 @@ import { repeat } from '../../lib/repeat.ts';
 export interface WorkspaceChoresDeps {
   workspaces: Pick<Workspaces, 'removeEnded' | 'boundMirrors'>;
   idleJobs: Pick<IdleJobs, 'endedAmong'>;
-  /** What the mirrors of repositories may take on disk. */
+  /** Disk space limit of the repository mirrors. */
   mirrorBytes: number;
   log: Logger;
-  jobsEveryMs?: number;
-  /** Their size is that of all their files: a look takes time. */
-  mirrorsEveryMs?: number;
-  /** How long a working copy outlives its job: a message may follow soon. */
-  endedForMs?: number;
 }
 
-/** Keeps the disk of this machine free of what jobs that have ended left, and within the bound of its mirrors. */
-export function createWorkspaceChores(deps: WorkspaceChoresDeps): AsyncDisposable {
-  const { workspaces, idleJobs, mirrorBytes, log } = deps;
-  const { jobsEveryMs = 30_000, mirrorsEveryMs = 10 * 60_000, endedForMs = 2 * 60_000 } = deps;
+const jobsEveryMs = 30_000;
+/** Interval between measurements of the mirrors, which visit every file. */
+const mirrorsEveryMs = 10 * 60_000;
+/** Time that a working copy is kept after its job has ended, because a follow-up may arrive soon. */
+const endedForMs = 2 * 60_000;
 
+/** Deletes the working copies of ended jobs from this machine, and keeps the mirrors within their limit. */
+export function createWorkspaceChores({
+  workspaces,
+  idleJobs,
+  mirrorBytes,
+  log,
+}: WorkspaceChoresDeps): AsyncDisposable {
   async function removeEnded(): Promise<void> {
     const removed = await workspaces.removeEnded((jobIds) => idleJobs.endedAmong(jobIds, { forMs: endedForMs }));
     if (removed > 0) log.info({ removed }, 'removed working copies of ended jobs');

@@ -5,7 +5,7 @@ import { ConfigError } from '../../lib/config/read-variables.ts';
 
 const certificate = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
-/** The certificates in the file of NODE_EXTRA_CA_CERTS, which Node itself would leave out without an error. Throws ConfigError. */
+/** Reads the certificates of NODE_EXTRA_CA_CERTS. Throws ConfigError for an invalid file, which Node would ignore. */
 export function readAuthorities(file: string): string {
   try {
     const [first, ...others] = (readFileSync(file, 'utf8').match(certificate) ?? []).map(
@@ -18,7 +18,7 @@ export function readAuthorities(file: string): string {
   }
 }
 
-/** Everything that certificates are checked with when there are further authorities: git knows either its own or these. */
+/** Returns the default CA certificates together with the extra ones: git uses either its own or the given ones. */
 export function allAuthorities(extra: string): string {
   return [...new Set([...getCACertificates('default'), ...getCACertificates('system')]), extra].join('\n');
 }

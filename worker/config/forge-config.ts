@@ -20,16 +20,16 @@ export const forgeVariables = z.object({
 });
 type ForgeEnvironment = z.infer<typeof forgeVariables>;
 
-/** The servers that the variables name. Throws ConfigError. */
+/** Returns the servers that the variables name. Throws ConfigError. */
 export function forgesOf(env: ForgeEnvironment): ForgeServers {
   const { GITHUB_TOKEN: token = null, GITLAB_TOKEN: gitlab, GITEA_TOKEN: gitea, GITEA_URL: giteaUrl } = env;
   const app = githubAppOf(env);
   if (gitea !== undefined && giteaUrl === undefined)
     throw new ConfigError('GITEA_URL is missing. Set it to the address of the Gitea server that GITEA_TOKEN is for.');
   return {
-    github: { apiUrl: trimmed(env.GITHUB_API_URL), token, app },
-    gitlab: gitlab === undefined ? null : { url: trimmed(env.GITLAB_URL), token: gitlab },
-    gitea: gitea === undefined || giteaUrl === undefined ? null : { url: trimmed(giteaUrl), token: gitea },
+    github: { apiUrl: env.GITHUB_API_URL, token, app },
+    gitlab: gitlab === undefined ? null : { url: env.GITLAB_URL, token: gitlab },
+    gitea: gitea === undefined || giteaUrl === undefined ? null : { url: giteaUrl, token: gitea },
   };
 }
 
@@ -47,18 +47,14 @@ function githubAppOf(env: ForgeEnvironment): GithubApp | null {
   }
 }
 
-/** In PKCS#8, which WebCrypto needs; GitHub hands out PKCS#1. */
+/** Converts to PKCS#8, which WebCrypto needs; GitHub issues PKCS#1. */
 function readPrivateKey(file: string): string {
   const key = createPrivateKey(readFileSync(file));
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** The secrets among the settings of forges. */
+/** Returns the secrets among the settings of forges. */
 export function tokensOf({ github, gitlab, gitea }: ForgeServers): string[] {
   const values = [github?.token, github?.app?.privateKey, gitlab?.token, gitea?.token];
   return values.filter((value) => typeof value === 'string');
-}
-
-function trimmed(address: string): string {
-  return address.replace(/\/+$/, '');
 }

@@ -4,27 +4,23 @@ import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 
-/** What Temporal recorded of an activity of a step. */
+/** Times and attempts of one activity of a step, from Temporal's history. */
 export interface ActivityTimes {
   scheduledMs: number;
-  /** When the last attempt began; null when none did. */
-  startedMs: number | null;
   endedMs: number | null;
   attempts: number;
-  /** Why the attempt before the last one ended. */
+  /** Failure of the attempt before the last one. */
   lastFailure: string | null;
-}
-
-export interface StepTimes {
-  model: ActivityTimes | null;
-  tools: ActivityTimes | null;
 }
 
 const inputSchema = z.object({ step: z.number() });
 
-/** When the activities of a turn's steps ran, by step. */
-export function stepTimesOf(runs: readonly History[]): Map<number, StepTimes> {
-  const steps = new Map<number, StepTimes>();
+/** Activities that take a step; before `runStep` there were two of them. */
+const activityNames: readonly unknown[] = ['runStep', 'callModel', 'runTools'];
+
+/** Returns the times of the activities of a turn, by step and in order. */
+export function stepTimesOf(runs: readonly History[]): Map<number, ActivityTimes[]> {
+  const steps = new Map<number, ActivityTimes[]>();
   for (const { events } of runs) {
     const open = new Map<string, ActivityTimes>();
     for (const event of events ?? []) {
@@ -35,17 +31,19 @@ export function stepTimesOf(runs: readonly History[]): Map<number, StepTimes> {
   return steps;
 }
 
-function noteSchedule(event: HistoryEvent, steps: Map<number, StepTimes>, open: Map<string, ActivityTimes>): void {
+function noteSchedule(
+  event: HistoryEvent,
+  steps: Map<number, ActivityTimes[]>,
+  open: Map<string, ActivityTimes>,
+): void {
   const { activityTaskScheduledEventAttributes: scheduled, eventId } = event;
-  const name = scheduled?.activityType?.name;
   const payload = scheduled?.input?.payloads?.[0];
-  if (payload === undefined || (name !== 'callModel' && name !== 'runTools')) return;
+  if (payload === undefined || !activityNames.includes(scheduled?.activityType?.name)) return;
   const input = inputSchema.safeParse(jsonOf(payload));
   if (!input.success) return;
-  const times = { scheduledMs: msOf(event), startedMs: null, endedMs: null, attempts: 0, lastFailure: null };
+  const times = { scheduledMs: msOf(event), endedMs: null, attempts: 0, lastFailure: null };
   const { step } = input.data;
-  const known = steps.get(step) ?? { model: null, tools: null };
-  steps.set(step, name === 'callModel' ? { ...known, model: times } : { ...known, tools: times });
+  steps.set(step, [...(steps.get(step) ?? []), times]);
   open.set(String(eventId), times);
 }
 
@@ -57,7 +55,6 @@ function noteProgress(event: HistoryEvent, open: Map<string, ActivityTimes>): vo
     times.endedMs = msOf(event);
     return;
   }
-  times.startedMs = msOf(event);
   times.attempts = started.attempt ?? 1;
   times.lastFailure = started.lastFailure?.message ?? null;
 }
@@ -75,7 +72,7 @@ function jsonOf(payload: Parameters<typeof defaultPayloadConverter.fromPayload>[
   try {
     return defaultPayloadConverter.fromPayload(payload);
   } catch {
-    return null; // of another encoding
+    return null; // in another encoding
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BundleRecord, BundleRecordOf } from '../../db/jobs/bundle-schema.ts';
 
-/** What was read of a job, in order. */
+/** The records of a job, in the order they were read. */
 export interface CollectedJob {
   job: BundleRecordOf<'job'>;
   turns: BundleRecordOf<'turn'>[];
@@ -14,7 +14,7 @@ export interface CollectedJob {
   steps: BundleRecordOf<'step'>[];
 }
 
-/** Gathers the pieces of a job, without its snapshots; null when there are none. */
+/** Collects the records of a job except its snapshots; null when there are no records. */
 export async function collectJob(records: AsyncIterable<BundleRecord>): Promise<CollectedJob | null> {
   let collected: CollectedJob | null = null;
   for await (const record of records) {

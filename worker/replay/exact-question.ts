@@ -4,40 +4,45 @@ import { createRunTool } from '../../activities/tools/run-tool.ts';
 import { createToolset } from '../../activities/tools/toolset.ts';
 import { requestHashOf } from '../../activities/model/ask-model.ts';
 import { instructionsOf } from '../../activities/model/instructions.ts';
+import { maskInChunks, maskInTens } from '../../activities/model/masking.ts';
 import { conversationOf, transcriptAt } from '../../activities/model/transcript.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { CollectedJob } from './collect-job.ts';
 
-/** What a step asked its model, put together again by the code that asked it. */
+/** A step's request to its model, rebuilt with the current code. */
 export interface ExactQuestion {
   model: string;
   system: string;
   messages: ModelMessage[];
-  /** Names of the tools that were offered. */
+  /** Names of the offered tools. */
   tools: string[];
   /**
-   * Whether its hash is the one that was stored with the answer: `exact`; `different` when the code that puts questions together
-   * has changed since; `unknown` for a step without an answer.
+   * `exact` when its hash equals the one stored with the answer, `different` when the code that builds requests has
+   * changed since, `unknown` for a step without an answer.
    */
   match: 'exact' | 'different' | 'unknown';
 }
 
-/** The question of a step, from what is stored of the job. */
+/** Rebuilds the request of a step from the stored job. */
 export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
   const model = job.job.model;
   const system = systemPrompt(guidanceOf(job));
   const { notes, compactions } = job;
   const steps = job.steps.map((record) => rowOf(job.job.id, record));
-  const messages = conversationOf(transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step }));
+  const transcript = transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step });
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
   const run = createRunTool({ maxSeconds: 1 });
-  // the last call that a limit allows can only finish
+  // the last call before a limit offers only `finish`
   const offered = [Object.keys(createToolset()), Object.keys(createToolset({ run })), ['finish']];
-  const offeredTools = offered.find((tools) => requestHashOf({ model, system, messages, tools }) === stored);
-  const question = { model, system, messages, tools: offeredTools ?? Object.keys(createToolset()) };
+  const candidates = [maskInChunks, maskInTens].flatMap((masking) => {
+    const messages = conversationOf(transcript, masking);
+    return offered.map((tools) => ({ model, system, messages, tools }));
+  });
+  const sent = candidates.find((candidate) => requestHashOf(candidate) === stored);
+  const question = sent ?? { model, system, messages: conversationOf(transcript), tools: Object.keys(createToolset()) };
   if (stored === null) return { ...question, match: 'unknown' };
-  return { ...question, match: offeredTools === undefined ? 'different' : 'exact' };
+  return { ...question, match: sent === undefined ? 'different' : 'exact' };
 }
 
 function guidanceOf({ effects }: CollectedJob): string | null {
@@ -45,7 +50,7 @@ function guidanceOf({ effects }: CollectedJob): string | null {
   return instructionsOf(stored?.result).text;
 }
 
-/** What people said to the job, in order. */
+/** Returns the prompts and messages sent to the job, in order. */
 function promptsOf({ turns, messages }: CollectedJob): Prompt[] {
   const said = [...turns.map(({ turn, prompt }) => ({ turn, position: 0, step: 0, prompt })), ...messages];
   said.sort((left, right) => left.turn - right.turn || left.position - right.position);

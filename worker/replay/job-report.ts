@@ -2,18 +2,18 @@ import { BundleFileError } from '../../db/jobs/bundle-file.ts';
 import { unpackHistory, type History } from '../../db/jobs/stored-history.ts';
 import { failureOf, type Failure } from '../../workflows/contract/failures.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
-import { stepTimesOf, type ActivityTimes, type StepTimes } from './activity-times.ts';
+import { stepTimesOf, type ActivityTimes } from './activity-times.ts';
 import type { CollectedJob } from './collect-job.ts';
 import { filesOfPatch, type ChangedFile } from './patch-files.ts';
 import type { ReplayVerdict } from './replay-history.ts';
 
-/** What happened in a step; times in milliseconds, null where nothing tells. */
+/** Report of a step. Durations are in milliseconds, null when unknown. */
 export interface StepReport {
   turn: number;
   step: number;
-  /** The step was another job's: this one is a fork of it. */
+  /** The step was copied from the job that this one is a fork of. */
   isCopied: boolean;
-  /** What people said that the step was the first to read. */
+  /** Messages that this step was the first to read. */
   said: string[];
   text: string;
   toolCalls: { toolCallId: string; toolName: string; input: unknown }[];
@@ -21,10 +21,10 @@ export interface StepReport {
   files: ChangedFile[];
   modelMs: number | null;
   toolsMs: number | null;
-  /** For a worker, for what failed before, and for Temporal. */
+  /** Time spent on waiting for a worker, and in Temporal. */
   waitingMs: number | null;
-  attempts: { model: number; tools: number };
-  /** Why attempts had to be repeated, in the order of model and tools. */
+  attempts: number;
+  /** Failures that led to retries. */
   lastFailures: string[];
   modelFailures: number;
   finishReason: string | null;
@@ -33,7 +33,7 @@ export interface StepReport {
   costMicros: number | null;
 }
 
-/** Null where there is no history to replay; `reason` says why. */
+/** Result of replaying a turn. The verdict is null when there was no history to replay. */
 export type TurnReplay =
   | { verdict: ReplayVerdict; runs: number; buildIds: string[] }
   | { verdict: null; reason: string };
@@ -56,10 +56,13 @@ export interface JobReport {
   turns: TurnReport[];
 }
 
-/** Tells a job from what is kept of it; `prepareBundle` answers the path of today’s workflow code. Null runs nothing again. Errors: BundleFileError. */
+/**
+ * Builds the report of a job from its records. `prepareBundle` returns the path of the bundle of the current workflow
+ * code; null skips the replay. Errors: BundleFileError.
+ */
 export async function reportJob(job: CollectedJob, prepareBundle: (() => Promise<string>) | null): Promise<JobReport> {
   const turns: TurnReport[] = [];
-  // all are read before anything is begun that has to end
+  // a damaged history fails the report before the bundle is built
   const unpacked = new Map<number, History[]>();
   for (const { turn } of job.turns) unpacked.set(turn, await readRuns(job, turn));
   const bundle = prepareBundle === null ? null : await prepareBundle();
@@ -107,7 +110,7 @@ async function replayTurn(
   const kept = job.histories.filter((history) => history.turn === turn);
   const state = job.exports.find((one) => one.turn === turn);
   if (kept.length === 0 || bundle === null) return { verdict: null, reason: whyNoHistory(job, turn, state?.state) };
-  // what replays weighs more than all else that a report shows
+  // imported on demand: the replayer is larger than all other code of a report
   const { replayRuns } = await import('./replay-history.ts');
   const verdict = await replayRuns({ bundle, workflowId: jobWorkflowId(job.job.id, turn), runs });
   return { verdict, runs: runs.length, buildIds: [...new Set(kept.flatMap(({ buildIds }) => buildIds))] };
@@ -129,11 +132,7 @@ function whyNoHistory({ job }: CollectedJob, turn: number, state: string | undef
   }
 }
 
-function reportStep(
-  job: CollectedJob,
-  record: CollectedJob['steps'][number],
-  times: StepTimes | undefined,
-): StepReport {
+function reportStep(job: CollectedJob, record: CollectedJob['steps'][number], times: ActivityTimes[] = []): StepReport {
   const { turn, step, response, inputTokens, outputTokens, costMicros } = record;
   const forked = job.job.forkedFrom;
   const isCopied = forked !== null && (turn < forked.turn || (turn === forked.turn && step <= forked.step));
@@ -147,8 +146,8 @@ function reportStep(
     toolResults: record.toolResults,
     files: filesOfPatch(record.patch ?? ''),
     ...durationsOf(record, times),
-    attempts: { model: times?.model?.attempts ?? 0, tools: times?.tools?.attempts ?? 0 },
-    lastFailures: [times?.model?.lastFailure, times?.tools?.lastFailure].flatMap((failure) => failure ?? []),
+    attempts: Math.max(0, ...times.map(({ attempts }) => attempts)),
+    lastFailures: times.flatMap(({ lastFailure }) => lastFailure ?? []),
     modelFailures: record.modelFailures,
     finishReason: record.finishReason,
     inputTokens,
@@ -159,24 +158,19 @@ function reportStep(
 
 function durationsOf(
   { startedAt, answeredAt, endedAt }: CollectedJob['steps'][number],
-  times: StepTimes | undefined,
+  times: ActivityTimes[],
 ): Pick<StepReport, 'modelMs' | 'toolsMs' | 'waitingMs'> {
-  if (times?.model === null || times?.model === undefined) {
-    const between = (from: string | null, to: string | null) =>
-      from === null || to === null ? null : Date.parse(to) - Date.parse(from);
-    return { modelMs: between(startedAt, answeredAt), toolsMs: between(answeredAt, endedAt), waitingMs: null };
-  }
-  const ran = (activity: ActivityTimes | null) =>
-    activity === null || activity.startedMs === null || activity.endedMs === null
-      ? null
-      : activity.endedMs - activity.startedMs;
-  const [modelMs, toolsMs] = [ran(times.model), ran(times.tools)];
-  const end = times.tools?.endedMs ?? times.model.endedMs;
-  const waitingMs = end === null ? null : end - times.model.scheduledMs - (modelMs ?? 0) - (toolsMs ?? 0);
-  return { modelMs, toolsMs, waitingMs };
+  const between = (from: string | null, to: string | null) =>
+    from === null || to === null ? null : Date.parse(to) - Date.parse(from);
+  const [modelMs, toolsMs] = [between(startedAt, answeredAt), between(answeredAt, endedAt)];
+  const scheduledMs = times[0]?.scheduledMs;
+  const endedMs = times.at(-1)?.endedMs ?? null;
+  if (scheduledMs === undefined || endedMs === null) return { modelMs, toolsMs, waitingMs: null };
+  // the clocks of Temporal and PostgreSQL may differ
+  return { modelMs, toolsMs, waitingMs: Math.max(0, endedMs - scheduledMs - (modelMs ?? 0) - (toolsMs ?? 0)) };
 }
 
-/** How a turn ended, as it was told then; titles and remedies are today's. */
+/** Returns how a turn ended, with the message of that time but the current title and remedy. */
 function endOf({ job, events }: CollectedJob, turn: number): Pick<TurnReport, 'failure' | 'message'> {
   const event = events.findLast((one) => one.turn === turn && (one.type === 'failure' || one.type === 'finish'));
   const message = typeof event?.data['message'] === 'string' ? event.data['message'] : null;

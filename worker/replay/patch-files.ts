@@ -1,10 +1,10 @@
-/** What became of a file, by a patch. */
+/** A file that a patch changes. */
 export interface ChangedFile {
   path: string;
   change: 'added' | 'changed' | 'deleted';
 }
 
-/** The files of a patch as git writes it, by their path now; a renamed file stands there under both of its paths. */
+/** Lists the files of a git patch by their new paths. A renamed file is listed under both of its paths. */
 export function filesOfPatch(patch: string): ChangedFile[] {
   return patch.split(/^(?=diff --git )/m).flatMap((part) => {
     if (!part.startsWith('diff --git ')) return listedFiles(part);
@@ -13,7 +13,7 @@ export function filesOfPatch(patch: string): ChangedFile[] {
   });
 }
 
-/** A change that was too large for its patch is a list of names. */
+/** Parses the list of names that is stored in place of a patch that is too large. */
 function listedFiles(text: string): ChangedFile[] {
   return [...text.matchAll(/^([AMDT])\t(.+)$/gm)].map(([, kind, path = '']) => ({
     path: unquoted(path),
@@ -21,7 +21,7 @@ function listedFiles(text: string): ChangedFile[] {
   }));
 }
 
-/** What the head of a file's part says; a renamed file has `from`, and counts as added. */
+/** Parses the header of a file's part. A renamed file has `from` and counts as added. */
 function headOf(text: string): ChangedFile & { from: string | null } {
   const end = text.search(/^(?:@@|GIT binary patch)/m);
   const head = end === -1 ? text : text.slice(0, end);
@@ -43,14 +43,14 @@ function withoutPrefix(path: string | null): string | null {
   return path === null ? null : path.slice(2);
 }
 
-/** Without a rename both names of the first line are the same. */
+/** Returns the path from the first line, where both names are equal unless the file was renamed. */
 function pathOfBoth(head: string): string {
   const [first = ''] = head.slice('diff --git '.length).split('\n');
   const half = first.slice(0, (first.length - 1) / 2);
   return unquoted(half).slice(2);
 }
 
-/** A path as git writes it: in quotes and with escapes when it holds more than plain characters. */
+/** Decodes a path that git has quoted and escaped because of unusual characters. */
 function unquoted(path: string): string {
   if (!path.startsWith('"')) return path;
   const bytes: number[] = [];

@@ -1,4 +1,4 @@
-import { ReplayWorker } from './replay-worker.ts';
+import { Worker } from '@temporalio/worker';
 import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
@@ -6,86 +6,95 @@ type HistoryEvent = NonNullable<History['events']>[number];
 export interface DecidedEvent {
   id: number;
   type: string;
-  /** The activity that it names. */
+  /** Name of the activity, if the event has one. */
   subject: string | null;
 }
 
-/** Whether today's workflow code takes the decisions that a history holds. */
+/** The result of replaying a history with the current workflow code. */
 export type ReplayVerdict =
   | { matches: true; events: number }
   | {
       matches: false;
-      /** The run of the chain, counted from 1. */
+      /** Position of the run in the chain, from 1. */
       run: number;
-      /** The first decision that today's code does not take: its events. */
+      /** Events of the first decision that the current code does not make. */
       events: DecidedEvent[];
-      /** What the replayer says. */
+      /** The replayer's message. */
       problem: string;
     };
 
 export interface ReplayRequest {
-  /** Path of the bundle of today's workflow code. */
+  /** Path of the bundle of the current workflow code. */
   bundle: string;
   workflowId: string;
   /** In the order of the chain. */
   runs: readonly History[];
 }
 
-/** Runs today's workflow code over the histories of a turn. It needs no server: every answer is in the history. */
+/** Replays the histories of a turn with the current workflow code. It needs no server: the history has every result. */
 export async function replayRuns({ bundle, workflowId, runs }: ReplayRequest): Promise<ReplayVerdict> {
-  const problems = await problemsOf({ bundle, workflowId, runs });
-  const index = problems.findIndex((problem) => problem !== null);
-  const [history, problem] = [runs[index], problems[index]];
-  if (history === undefined || problem === null || problem === undefined) {
-    return { matches: true, events: runs.reduce((sum, { events }) => sum + (events?.length ?? 0), 0) };
+  let run = 0;
+  for await (const { history, problem } of replay({ bundle, workflowId, runs })) {
+    run += 1;
+    if (problem === null) continue;
+    const events = await firstDifference({ bundle, workflowId, history });
+    return { matches: false, run, events, problem: shortened(problem) };
   }
-  const events = await firstDifference({ bundle, workflowId, history });
-  return { matches: false, run: index + 1, events, problem: shortened(problem) };
+  return { matches: true, events: runs.reduce((sum, { events }) => sum + (events?.length ?? 0), 0) };
 }
 
-/** The replayer quotes its own structures around the sentence that counts. */
+/** Extracts the relevant message from the replayer's dump of its own structures. */
 function shortened(problem: string): string {
   return /message: "((?:[^"\\]|\\.)*)"/.exec(problem)?.[1] ?? problem;
 }
 
-/** What is wrong with each run; null where nothing is. */
-async function problemsOf({ bundle, workflowId, runs }: ReplayRequest): Promise<(string | null)[]> {
-  const options = { workflowBundle: { codePath: bundle } };
-  const problems: (string | null)[] = [];
-  const histories = runs.map((history) => ({ workflowId, history }));
-  for await (const { error } of ReplayWorker.runReplayHistories(options, histories))
-    problems.push(error?.message ?? null);
-  return problems;
+interface Replayed {
+  history: History;
+  /** The replayer's error; null when the code makes the decisions of the history. */
+  problem: string | null;
 }
 
-/** Looks for the shortest beginning of a history that does not replay: it ends with what differs. */
+/** Replays histories one after another. Takes the next one only after the result of the last one was consumed. */
+async function* replay({
+  bundle,
+  workflowId,
+  runs,
+}: Omit<ReplayRequest, 'runs'> & { runs: Iterable<History> }): AsyncGenerator<Replayed> {
+  let taken: History = {};
+  function* histories() {
+    for (const history of runs) {
+      taken = history;
+      yield { workflowId, history };
+    }
+  }
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories()))
+    yield { history: taken, problem: error?.message ?? null };
+}
+
+/** Finds the shortest prefix of a history that does not replay, and returns the events of its last decision. */
 async function firstDifference({
   bundle,
   workflowId,
   history,
-}: {
-  bundle: string;
-  workflowId: string;
-  history: History;
-}) {
+}: Omit<ReplayRequest, 'runs'> & { history: History }): Promise<DecidedEvent[]> {
   const events = history.events ?? [];
   const ends = decisionEnds(events);
-  let good = 0;
-  let bad = ends.length - 1;
-  while (good < bad) {
-    const middle = Math.floor((good + bad) / 2);
-    const runs = [{ events: events.slice(0, ends[middle]) }];
-    const [problem] = await problemsOf({ bundle, workflowId, runs });
-    if (problem === null) good = middle + 1;
-    else bad = middle;
+  const range = { from: 0, to: ends.length - 1 };
+  const middle = () => Math.floor((range.from + range.to) / 2);
+  function* prefixes() {
+    while (range.from < range.to) yield { events: events.slice(0, ends[middle()]) };
   }
-  const tried = events.slice(0, ends[bad]);
+  for await (const { problem } of replay({ bundle, workflowId, runs: prefixes() })) {
+    if (problem === null) range.from = middle() + 1;
+    else range.to = middle();
+  }
+  const tried = events.slice(0, ends[range.to]);
   const decided = tried.findLastIndex((event) => event.workflowTaskCompletedEventAttributes);
   const commands = tried.slice(decided + 1);
   return (commands.length > 0 ? commands : tried.slice(decided)).map(describeEvent);
 }
 
-/** Behind the last event of each decision: a beginning of a history that ends there is one that an open execution has. */
+/** Returns the positions after each decision. A prefix that ends there is the history of an execution that was open. */
 function decisionEnds(events: readonly HistoryEvent[]): number[] {
   const ends: number[] = [];
   for (const [index, event] of events.entries()) {

@@ -1,4 +1,7 @@
-/** Every failure name that crosses a boundary: the `type` of an ApplicationFailure and `details.failure.category` of a job. */
+/**
+ * Every failure type that crosses a boundary: the `type` of an ApplicationFailure and `details.failure.category` of a
+ * job.
+ */
 export const FailureType = {
   RepositoryUnreachable: 'repository_unreachable',
   RepositoryTooLarge: 'repository_too_large',
@@ -21,7 +24,7 @@ export const FailureType = {
 
 export type FailureType = (typeof FailureType)[keyof typeof FailureType];
 
-/** What a person needs to know about a failed job: `details.failure` of the public job. */
+/** Failure details shown to users: `details.failure` of the public job. */
 export interface Failure {
   category: FailureType;
   title: string;
@@ -120,12 +123,14 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
 
 const categories = new Set<string>(Object.values(FailureType));
 
-/** Whether a name is one of the failure types. */
+/** Reports whether a name is a failure type. */
 export function isFailureType(name: string | null | undefined): name is FailureType {
   return typeof name === 'string' && categories.has(name);
 }
 
-/** The title, remedy and retryability of a category; derived when read, so that old jobs gain from better words. */
+/**
+ * Returns the title, remedy and retryability of a category. Derived on read, so that old jobs get improved wording too.
+ */
 export function failureOf(category: string): Failure {
   const known = isFailureType(category) ? category : FailureType.Internal;
   return { category: known, ...descriptions[known] };

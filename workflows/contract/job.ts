@@ -1,26 +1,26 @@
 import { z } from 'zod';
 
-export const jobStatuses = ['active', 'completed', 'archived', 'failed'] as const;
-/** The public states of a job (spec, "States and transitions"). */
+const jobStatuses = ['active', 'completed', 'archived', 'failed'] as const;
+/** Public states of a job (spec, "States and transitions"). */
 export const jobStatusSchema = z.enum(jobStatuses);
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
 export const jobPhases = ['queued', 'preparing', 'running', 'publishing'] as const;
-/** The finer phase of an active job; null once it has ended. */
+/** Finer phase of an active job; null once it has ended. */
 export type JobPhase = (typeof jobPhases)[number];
 
-/** What the workflow of one turn is started with. Ids only: nothing here may hold a prompt or a secret. */
+/** Input of the workflow of one turn. Contains ids only, never a prompt or a secret. */
 export interface JobInput {
   jobId: string;
   turn: number;
   limits: JobLimits;
-  /** Where the loop stands after a continue-as-new; absent on the first run of a turn. */
+  /** Progress of the loop at a continue-as-new; absent on the first run of a turn. */
   progress?: JobProgress;
 }
 
 export interface JobLimits {
   maxSteps: number;
-  /** Input and output tokens of all steps of the turn together. */
+  /** Input and output tokens of all steps of the turn combined. */
   maxTokens: number;
   /** Wall time of the turn, in milliseconds. */
   maxDurationMs: number;
@@ -32,11 +32,11 @@ export interface JobProgress {
   /** Tokens of the largest call so far; absent in older histories. */
   largestCall?: number;
   startedAtMs: number;
-  /** The step that the turn begins with, when the ones before it were taken over from another job. */
+  /** First step of the turn, when earlier steps were taken over from another job. */
   firstStep?: number;
 }
 
-/** What `prepare` tells the workflow of a turn that goes on from a step of another job. */
+/** Result of `prepare` for a turn that continues from a step of another job. */
 export interface PreparedTurn {
   firstStep: number;
 }
@@ -46,34 +46,34 @@ export interface TokenUsage {
   outputTokens: number;
 }
 
-/** How a turn ended. An expected ending is a value, a failed run carries its category. */
+/** Outcome of a turn. An expected outcome is a value; a failed run carries its category. */
 export type JobOutcome =
   | { kind: 'published'; prLink: string }
   | { kind: 'no-changes' }
   | { kind: 'failed'; category: string; message: string };
 
-/** Identifies a step: one model call and the tool calls it asked for. Steps count from 1 within a turn. */
+/** Identifies a step: one model call and the tool calls it requested. Steps count from 1 within a turn. */
 export interface StepRef {
   jobId: string;
   turn: number;
   step: number;
 }
 
-/** What `callModel` is asked with. */
+/** Input of `runStep`. */
 export interface ModelCall extends StepRef {
-  /** Calls that the step limit leaves, this one included. */
+  /** Calls left under the step limit, including this one. */
   callsLeft?: number;
-  /** The limit that lets no further call follow: the model can only finish. */
+  /** Limit that rules out any further call, so that the model can only finish. */
   lastBefore?: string | null;
 }
 
-/** What `runTools` is asked with. */
+/** Input of `runTools`, the second activity of a step in executions that began before `runStep`. */
 export interface ToolBatch extends StepRef {
-  /** The limit that lets no further call of the model follow. */
+  /** Limit that rules out any further model call. */
   lastBefore?: string | null;
 }
 
-/** A turn that is stopped before its agent is done: why, in a sentence for a person. */
+/** A turn that was stopped before its agent finished, with the reason as a sentence for users. */
 export interface StoppedTurn extends TurnRef {
   category: string;
   message: string;
@@ -84,22 +84,40 @@ export interface TurnRef {
   turn: number;
 }
 
-/** What `callModel` tells the workflow; the answer itself is in the step's row. Under 2 KB. */
+/** A turn whose work is done, unless a message lets it continue. */
+export interface WorkedTurn extends TurnRef {
+  /** Last step of the work: once a later one has begun, the turn has continued. Absent for failures and in older histories. */
+  step?: number;
+}
+
+/** Result of a step's model call, under 2 KB; the answer itself is in the step's row. */
 export interface ModelStep {
   toolCallCount: number;
   finishReason: string;
   usage: TokenUsage;
-  /** Whether somebody said something that the model has not read yet; absent in older histories. */
+  /** Whether messages have arrived that the model has not read yet; absent in older histories. */
   hasMessages?: boolean;
-  /** Whether the last answer before a limit ended the turn without saying that the task is done; absent in older histories. */
+  /**
+   * Whether the last answer before a limit ended the turn without reporting the task as done; absent in older
+   * histories.
+   */
   isUnfinished?: boolean;
 }
 
-/** What `runTools` tells the workflow. */
+/** Result of a step's tool calls. */
 export interface ToolStep {
-  /** Whether the batch held the call that ends the turn, and nobody has said anything since. */
+  /** Whether the batch contained the call that ends the turn and no message has arrived since. */
   finished: boolean;
-  /** Whether a part of the task is not done: the agent says so, or a limit made it finish. Absent in older histories. */
+  /**
+   * Whether part of the task is incomplete, because the agent said so or a limit forced it to finish. Absent in older
+   * histories.
+   */
   isUnfinished?: boolean;
   changedFiles: number;
+}
+
+/** Result of `runStep`. */
+export interface StepResult extends ModelStep {
+  /** Absent when the model called no tool. */
+  tools?: ToolStep;
 }

@@ -1,9 +1,9 @@
-/** What an indexing run is started with. */
+/** Input of an indexing run. */
 export interface IndexSiteInput {
   siteId: string;
 }
 
-/** `request` names the request that the run answers; null: nobody asked. */
+/** `request` identifies the request that the run answers; null if there is none. */
 export interface BuildSiteInput extends IndexSiteInput {
   request: string | null;
 }
@@ -13,11 +13,11 @@ export interface IndexFailureInput extends BuildSiteInput {
   message: string;
 }
 
-/** What an indexing run tells; the index itself is in PostgreSQL. */
+/** Result of an indexing run; the index itself is in PostgreSQL. */
 export interface IndexSiteOutcome {
-  /** Version of the index that serves now. */
+  /** Version of the index now being served. */
   version: number;
   pages: number;
-  /** Pages whose content differed from the version before. */
+  /** Pages whose content differs from the previous version. */
   changedPages: number;
 }

@@ -1,4 +1,4 @@
-/** What happens to a job that a webhook tells of. */
+/** Job events that webhooks report. */
 export const webhookEventTypes = [
   'job.created',
   'job.completed',
@@ -10,13 +10,13 @@ export const webhookEventTypes = [
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** What a webhook is sent when a person asks for it. */
+/** Event sent when a user requests a test delivery. */
 export const webhookPing = 'webhook.ping';
 
-/** What a delivery is started with; url, secret and message are in PostgreSQL. */
+/** Input of a delivery; its URL, secret and message are in PostgreSQL. */
 export interface DeliverWebhookInput {
   deliveryId: string;
-  /** Counts from 1; a round ends when it learns of a newer one. */
+  /** Counts from 1; a round ends when it finds a newer one. */
   round: number;
 }
 
@@ -25,7 +25,7 @@ export interface WebhookAttemptRef extends DeliverWebhookInput {
   attempt: number;
 }
 
-/** `waitMs`: until the next attempt; null when there is none. */
+/** `waitMs`: time until the next attempt; null when there is none. */
 export interface WebhookAttempt {
   waitMs: number | null;
 }

@@ -8,7 +8,7 @@ export interface Edit {
   replaceAll?: boolean;
 }
 
-/** Why an edit does nothing; decides what the model reads. */
+/** Why an edit changes nothing; determines the model's output. */
 export type EditFailure =
   | { reason: 'blank-old' }
   | { reason: 'same' }
@@ -19,7 +19,7 @@ export type EditFailure =
   | { reason: 'too-many' }
   | { reason: 'too-large' };
 
-/** A changed stretch of the result. */
+/** A changed range of the result. */
 export interface Change {
   line: number;
   lineCount: number;
@@ -28,8 +28,8 @@ export interface Change {
 export type EditResult = { text: string; stage: Stage; changes: Change[] } | { failure: EditFailure };
 
 /**
- * Replaces the one region an edit describes, or all of them with `replaceAll`. Everything outside, line endings and
- * the final newline stay as they are; inside, what old and new share keeps the bytes of the text.
+ * Replaces the region that an edit describes, or all of them with `replaceAll`. Text outside, line endings and the
+ * final newline stay unchanged; inside, parts that old and new share keep the bytes of the file.
  */
 export function applyEdit(text: string, edit: Edit): EditResult {
   if (edit.old.trim() === '') return { failure: { reason: 'blank-old' } };
@@ -56,7 +56,7 @@ function absence(text: string, edit: Edit): EditFailure {
   return at === -1 ? { reason: 'not-found' } : { reason: 'already-applied', line: lineAt(lines, at) };
 }
 
-/** The regions a replacement of all of them from the front touches: none that overlaps an earlier one. */
+/** Returns the regions for a replacement of all, from the start, without overlaps. */
 function apart(regions: FoundRegion[]): FoundRegion[] {
   const kept: FoundRegion[] = [];
   let end = 0;
@@ -89,14 +89,14 @@ function replaceRegions(text: string, found: FoundRegions): { text: string; chan
   return { text: losesFinalNewline ? result + lineEndingAt(text.length) : result, changes };
 }
 
-/** The part of a region that really differs, in offsets of the text. */
+/** Returns the part of a region that actually differs, as offsets in the text. */
 function replacementOf({ stage, view }: FoundRegions, region: FoundRegion, lineEndingAt: (offset: number) => string) {
   const withoutBlanks = stage !== 'exact' && stage !== 'line endings';
   const old = withoutBlanks
     ? viewOf(region.old, { withoutBlanks })
     : { text: region.old, original: region.old, gaps: [] };
   const shared = sharedEnds(region.old, region.new);
-  // Blanks at a line end are one thing: they are kept whole or replaced whole.
+  // Whitespace at a line end is one unit: it is kept or replaced as a whole.
   const cut = old.gaps.find((gap) => shared.head > gap.start && shared.head <= gap.end);
   const head = cut?.start ?? shared.head;
   const tailStart = region.old.length - shared.tail;
@@ -118,7 +118,10 @@ function sharedEnds(old: string, replacement: string): { head: number; tail: num
   return { head, tail };
 }
 
-/** The line ending of the line an offset lies in; of the last one when that line is not ended. Looks up each line once. */
+/**
+ * Returns the line ending of the line at an offset, or of the last line if that one is not terminated. Looks up each
+ * line once.
+ */
 function lineEndingsIn(text: string): (offset: number) => string {
   let known = { from: 1, to: 0, ending: '\n' };
   return (offset) => {

@@ -9,7 +9,7 @@ const SHOWN_LINES = 12;
 const SHOWN_CHARACTERS = 2_000;
 const CONTEXT_LINES = 2;
 
-/** What a model reads about an edit that does nothing: the reason and what to do. */
+/** Returns the output for an edit that changes nothing: the reason and what to do. */
 export function failureSentence(
   path: AgentPath,
   { text, edit, failure }: { text: string; edit: Edit; failure: EditFailure },
@@ -34,14 +34,14 @@ export function failureSentence(
   }
 }
 
-/** What a model reads about an edit that was made: where, how it matched, and the lines as they stand now. */
+/** Returns the output for an edit: where it was made, how it matched, and the changed lines. */
 export function changeText({ stage, changes }: { stage: Stage; changes: Change[] }): string {
   const lines = changes.slice(0, 20).map(({ line }) => line);
   const more = changes.length > lines.length ? ', …' : '';
   return `${countText(changes.length, 'region')} at line ${lines.join(', ')}${more} (match: ${stage})`;
 }
 
-/** The changed lines with a little of what surrounds them, as `read` would show them. */
+/** Returns the changed lines with some context, in the format of `read`. */
 export function changedLines(text: string, changes: Change[]): string {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, '').slice(0, SHOWN_CHARACTERS));
   const excerpts = changes.slice(0, SHOWN_CHANGES).map(({ line, lineCount }) => {
@@ -67,7 +67,7 @@ function nearest(text: string, old: string): string {
   return ` What comes nearest (→ stands before each tab):\n${shown.join('\n   ...\n')}`;
 }
 
-/** The very characters of a line, with a mark for those that are not seen. */
+/** Returns the exact characters of a line, with a mark for invisible ones. */
 function visible(line: string): string {
   return line
     .slice(0, SHOWN_CHARACTERS)

@@ -12,11 +12,14 @@ export interface EditTask {
   edits: Edit[];
 }
 
-/** The bytes of the edited file with what the model reads about them, or why nothing is changed. */
-export type EditedFile = { bytes: Uint8Array; answer: string } | { problem: string };
+/** The bytes of the edited file, with the answer for the model. */
+export interface EditedFile {
+  bytes: Uint8Array;
+  answer: string;
+}
 
-/** Makes the edits of one call, all or none. Pure: of a large file it takes seconds, in a thread. */
-export function editFile({ path, bytes, edits }: EditTask): EditedFile {
+/** Applies the edits of one call, all or none. Pure: for a large file it takes seconds, in a thread. */
+export function editFile({ path, bytes, edits }: EditTask): EditedFile | { problem: string } {
   try {
     return edited(parseAgentPath(path), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), edits);
   } catch (error) {
@@ -34,7 +37,7 @@ function edited(path: AgentPath, before: Buffer, edits: Edit[]): EditedFile {
     applied.length === 1 ? changeText(edit) : `\n${index + 1}. ${changeText(edit)}`,
   );
   const note = parseNote(path, { before: file.text, after: text });
-  // Line numbers of an earlier edit are off as soon as a later one adds lines: only a single edit is shown.
+  // Line numbers of an earlier edit change once a later one adds lines, so only a single edit is shown.
   const [only] = applied;
   const excerpt = only !== undefined && applied.length === 1 ? `\n${changedLines(text, only.changes)}` : '';
   return { bytes, answer: `Edited ${path.shown}: ${heading.join('')}. etag ${etagOf(bytes)}${excerpt}${note}` };
@@ -62,7 +65,10 @@ function applyAll(path: AgentPath, file: TextFile, edits: Edit[]): { text: strin
   return { text, applied };
 }
 
-/** A file that is not UTF-8 only takes characters that stand for the same byte in every such encoding, or its own. */
+/**
+ * In a file that is not UTF-8, allows only characters that have the same byte in every such encoding, or that the file
+ * already has.
+ */
 function checkEncoding(path: AgentPath, file: TextFile, edit: Edit): void {
   if (file.encoding === 'utf8') return;
   const foreign = [...edit.new].find((character) => character > '\u007f' && !file.text.includes(character));

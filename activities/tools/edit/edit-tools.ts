@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { runInThread } from '../../../lib/threads/run-in-thread.ts';
 import type { ToolContext } from '../agent-tool.ts';
 import { defineTool } from '../define-tool.ts';
 import { parseAgentPath, type AgentPath } from '../files/agent-path.ts';
 import { openFolder } from '../files/beneath.ts';
+import { workOnFile } from '../files/file-work.ts';
 import { putFile, readIn, splitPath } from '../files/files.ts';
-import { ToolProblem } from '../tool-problem.ts';
 import type { Edit } from './apply-edit.ts';
-import { editFile, type EditedFile, type EditTask } from './edit-file.ts';
 import { checkEtag, etagSchema } from './etag.ts';
 
 const MAX_EDIT_CHARACTERS = 500_000;
@@ -51,9 +49,6 @@ export const multiEditTool = defineTool({
   },
 });
 
-/** Above it an edit, which is also looked for in other forms, would hold the event loop. */
-const longestInline = 16_000;
-
 async function changeFile(
   { root, signal }: ToolContext,
   { path, etag, edits }: { path: AgentPath; etag: string | undefined; edits: Edit[] },
@@ -64,12 +59,7 @@ async function changeFile(
   checkEtag({ shown: path.shown, etag, bytes });
   const task = { path: path.parts.join('/'), bytes, edits };
   const length = edits.reduce((sum, edit) => sum + edit.old.length + edit.new.length, bytes.length);
-  const edited = length > longestInline ? await editInThread(task, signal) : editFile(task);
-  if ('problem' in edited) throw new ToolProblem(edited.problem);
+  const edited = await workOnFile('edit', task, { length, signal });
   await putFile(folder, { name, shown: path.shown, bytes: edited.bytes, replaces: stat });
   return edited.answer;
-}
-
-function editInThread(data: EditTask, signal: AbortSignal): Promise<EditedFile> {
-  return runInThread({ script: new URL('./edit-thread.ts', import.meta.url), data, signal });
 }

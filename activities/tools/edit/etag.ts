@@ -7,7 +7,7 @@ export const etagSchema = z
   .regex(/^[0-9a-f]{40}$/, 'is not an etag from read')
   .describe("The file's etag from read; the call is rejected if the file has changed since");
 
-/** Throws ToolProblem when a file is not the one an etag was given for; `bytes` is null when there is no file. */
+/** Throws ToolProblem when the etag is not that of the file; `bytes` is null when there is no file. */
 export function checkEtag({
   shown,
   etag,

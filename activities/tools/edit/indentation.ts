@@ -1,4 +1,4 @@
-/** A way to turn the indentation of one text into that of another; null where it cannot be applied. */
+/** Converts indentation of one text into that of another; returns null where it does not apply. */
 export type Shift = (indent: string) => string | null;
 
 export interface IndentedLine {
@@ -15,7 +15,10 @@ export function indentedLines(text: string): IndentedLine[] {
   });
 }
 
-/** The one shift that turns every indentation `from` into the one beside it in `to`; null when there is none. */
+/**
+ * Returns the single shift that turns every indentation in `from` into its counterpart in `to`; null when there is
+ * none.
+ */
 export function uniformShift(from: string[], to: string[]): Shift | null {
   return (
     shiftsFor(from[0] ?? '', to[0] ?? '').find((shift) => from.every((indent, line) => shift(indent) === to[line])) ??
@@ -34,7 +37,7 @@ export function shiftLines(text: string, shift: Shift): string | null {
   return lines.join('\n');
 }
 
-/** Every shift one pair of indentations allows, the plainest first. */
+/** Returns every shift that one pair of indentations allows, the simplest first. */
 function shiftsFor(from: string, to: string): Shift[] {
   const shifts: Shift[] = [];
   if (to.endsWith(from)) {

@@ -2,11 +2,11 @@ import { type IndentedLine, indentedLines, shiftLines, uniformShift } from './in
 import { occurrencesOf } from './occurrences.ts';
 import { offsetInView, viewOf, type TextView } from './text-view.ts';
 
-/** How a region was found, from the strictest to the most tolerant. Nothing is ever matched by similarity. */
-export const STAGES = ['exact', 'line endings', 'trailing whitespace', 'indentation', 'Unicode punctuation'] as const;
+/** How a region was found, from the strictest to the most tolerant. Nothing is matched by similarity. */
+const STAGES = ['exact', 'line endings', 'trailing whitespace', 'indentation', 'Unicode punctuation'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** A place where the old text stands, with old and new text as they would be written there. */
+/** A place where the old text was found, with old and new text as they would be written there. */
 export interface FoundRegion {
   /** Offset in the view. */
   start: number;
@@ -19,7 +19,7 @@ export interface FoundRegion {
 const MAX_REGIONS = 100_000;
 const MAX_SHIFTED_REGIONS = 1_000;
 
-/** More than this many is never what an edit means; what is found then is not complete. */
+/** More matches than an edit can mean; the list is then incomplete. */
 export function isTooMany({ stage, regions }: FoundRegions): boolean {
   return regions.length > (stage === 'indentation' ? MAX_SHIFTED_REGIONS : MAX_REGIONS);
 }
@@ -38,8 +38,8 @@ const PUNCTUATION: [string, RegExp][] = [
 ];
 
 /**
- * Finds the old text by the first stage that finds anything; overlapping regions are all listed. `old` and `edit.new`
- * may have any line endings; those of the regions have LF. Null when no stage finds anything.
+ * Finds the old text with the first stage that matches; all regions are listed, also overlapping ones. `old` and
+ * `edit.new` may have any line endings; those of the regions have LF. Null when no stage matches.
  */
 export function findRegions(text: string, edit: { old: string; new: string }): FoundRegions | null {
   const plain = { old: withLf(edit.old), new: withLf(edit.new) };
@@ -55,7 +55,7 @@ export function findRegions(text: string, edit: { old: string; new: string }): F
 
   const trimmed = withFinalNewline(viewOf(text, { withoutBlanks: true }));
   const old = viewOf(plain.old, { withoutBlanks: true }).text;
-  // Blanks taken off the very end stand for the end of a line.
+  // Whitespace removed from the very end stands for the end of a line.
   const endsLine = old.endsWith('\n') || !/[ \t]$/.test(plain.old);
   const startsIn = (view: string, sought: string) =>
     indexesOf(view, sought).filter((at) => endsLine || (view[at + sought.length] ?? '\n') === '\n');
@@ -80,7 +80,7 @@ function indexesOf(text: string, sought: string): number[] {
   return occurrencesOf(sought, text, MAX_REGIONS + 1);
 }
 
-/** A CRLF is one character: a region neither begins nor ends inside it. */
+/** Treats CRLF as one character: a region neither starts nor ends inside it. */
 function exactStarts(text: string, old: string): number[] {
   const isSplit = (at: number) => text[at] === '\n' && text[at - 1] === '\r';
   return indexesOf(text, old).filter((start) => !isSplit(start) && !isSplit(start + old.length));
@@ -90,7 +90,7 @@ function regionsAt(starts: number[], length: number, edit: { old: string; new: s
   return starts.map((start) => ({ start, length, old: edit.old, new: edit.new }));
 }
 
-/** A last line that is not ended is found like any other; the newline added here leads to the end of the text. */
+/** Terminates the last line, so that it is found like any other; the added newline maps to the end of the text. */
 function withFinalNewline(view: TextView): TextView {
   return view.text === '' || view.text.endsWith('\n') ? view : { ...view, text: `${view.text}\n` };
 }

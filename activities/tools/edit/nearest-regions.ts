@@ -7,10 +7,10 @@ export interface NearRegion {
 
 const MAX_REGIONS = 3;
 const MAX_LINES = 40;
-/** Looking for what was meant is a courtesy: it stops here in a long file. */
+/** Limit of the search in a long file; it only improves an error message. */
 const MAX_SEARCHED = 1_000_000;
 
-/** The places of a text that share most with a text that was not found; only ever shown, never edited. */
+/** Returns the places of a text that share the most with a text that was not found. They are shown and never edited. */
 export function nearestRegions(text: string, sought: string): NearRegion[] {
   const lines = withLf(text.slice(0, MAX_SEARCHED)).split('\n');
   const soughtLines = withLf(sought).trim().split('\n').slice(0, MAX_LINES);
@@ -27,7 +27,7 @@ export function nearestRegions(text: string, sought: string): NearRegion[] {
   return taken.map((line) => ({ line: line + 1, lines: lines.slice(line, line + height) }));
 }
 
-/** What each line shares with the sought text, a rare trigram counting more than a common one. */
+/** Returns how much each line shares with the text; rare trigrams count more than common ones. */
 function lineScores(lines: string[], sought: Set<string>): number[] {
   const counts = new Map<string, number>();
   const shared = lines.map((line) => {
@@ -43,7 +43,7 @@ function windowScores(scores: number[], height: number): number[] {
   const windows: number[] = [];
   for (const [line, score] of scores.entries()) {
     sum += score - (scores[line - height] ?? 0);
-    // Sums of fractions drift: what is left of a score that went out is none.
+    // Sums of fractions drift, so a score whose parts have all been removed is reset.
     if (line >= height - 1) windows.push(sum > 1e-9 ? sum : 0);
   }
   return windows;

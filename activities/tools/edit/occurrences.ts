@@ -1,6 +1,6 @@
 /**
- * Every place, up to a limit, where a sequence stands in another one, positions that overlap too. Takes time linear in
- * both, which a search that starts over at each place does not.
+ * Returns every position, up to a limit, at which a sequence occurs in another, overlapping ones included. Takes linear
+ * time in both (Knuth-Morris-Pratt).
  */
 export function occurrencesOf<Item>(sought: ArrayLike<Item>, within: ArrayLike<Item>, limit: number): number[] {
   const fallback = fallbackOf(sought);
@@ -17,7 +17,7 @@ export function occurrencesOf<Item>(sought: ArrayLike<Item>, within: ArrayLike<I
   return positions;
 }
 
-/** For each beginning of a sequence the length of the longest shorter beginning it ends with. */
+/** Returns, for each prefix of a sequence, the length of the longest shorter prefix that it ends with. */
 function fallbackOf<Item>(sought: ArrayLike<Item>): Uint32Array {
   const fallback = new Uint32Array(sought.length);
   let matched = 0;

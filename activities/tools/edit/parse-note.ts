@@ -3,7 +3,7 @@ import type { AgentPath } from '../files/agent-path.ts';
 
 const MAX_PARSED_CHARACTERS = 256 * 1024;
 
-/** A remark for the end of an answer when a change leaves a file that no longer parses; empty otherwise. */
+/** Returns a note for the output when a change leaves a file that no longer parses; empty otherwise. */
 export function parseNote(path: AgentPath, { before, after }: { before: string | null; after: string }): string {
   const problem = syntaxProblem(path, after);
   if (problem === null || (before !== null && syntaxProblem(path, before) !== null)) return '';

@@ -6,18 +6,18 @@ export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 const BOM = '\ufeff';
 
-/** A text file taken apart so that an edit can put it together again byte by byte. */
+/** A decoded text file that can be encoded again byte by byte. */
 export interface TextFile {
   /** The text without the byte order mark. */
   text: string;
   hasBom: boolean;
-  /** Anything that is not UTF-8 is held as Latin-1, which maps every byte to one character and back. */
+  /** Anything that is not UTF-8 is decoded as Latin-1, which maps every byte to one character and back. */
   encoding: 'utf8' | 'latin1';
 }
 
 export type LineEndings = 'none' | 'LF' | 'CRLF' | 'mixed';
 
-/** The text of a file, null for a binary one (it holds a NUL). */
+/** Returns the text of a file; null for a binary one (it contains a NUL). */
 export function decodeText(bytes: Buffer): TextFile | null {
   if (bytes.includes(0)) return null;
   if (!isUtf8(bytes)) return { text: bytes.toString('latin1'), hasBom: false, encoding: 'latin1' };
@@ -26,12 +26,12 @@ export function decodeText(bytes: Buffer): TextFile | null {
   return { text: hasBom ? text.slice(1) : text, hasBom, encoding: 'utf8' };
 }
 
-/** The bytes of a text in the form of the file it came from. */
+/** Returns the bytes of a text in the form of the file it came from. */
 export function encodeText(text: string, { hasBom, encoding }: Pick<TextFile, 'hasBom' | 'encoding'>): Buffer {
   return Buffer.from(hasBom ? BOM + text : text, encoding);
 }
 
-/** The hash git gives a file of these bytes: the same content has the same etag everywhere. */
+/** Returns the hash that git gives a file with these bytes, so that equal content has the same etag everywhere. */
 export function etagOf(bytes: Uint8Array): string {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
@@ -44,7 +44,7 @@ export function lineEndingsOf(text: string): LineEndings {
   return hasLf ? 'LF' : 'none';
 }
 
-/** The line number, from 1, of an offset. */
+/** Returns the line number, from 1, of an offset. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;

@@ -1,15 +1,15 @@
-/** Characters of a text that a view leaves out. */
+/** Characters of a text that a view omits. */
 interface Gap {
-  /** Where the gap is in the view. */
+  /** Position of the gap in the view. */
   at: number;
-  /** Where the characters left out are in the text. */
+  /** Position of the omitted characters in the text. */
   start: number;
   end: number;
 }
 
 /**
- * A text with LF line endings and, if asked for, without blanks at line ends, together with the way back to the
- * offsets of the text itself.
+ * A text with LF line endings and, on request, without whitespace at line ends, with the mapping back to offsets of the
+ * text.
  */
 export interface TextView {
   text: string;
@@ -18,7 +18,7 @@ export interface TextView {
 }
 
 const CARRIAGE_RETURN = /\r(?=\n)/g;
-// The look-behind keeps a long run of blanks inside a line from being tried from each of its characters.
+// The look-behind prevents a long run of whitespace inside a line from being tried from each of its characters.
 const CARRIAGE_RETURN_OR_BLANKS = /\r(?=\n)|(?<![ \t])[ \t]+(?=\r?\n|$)/g;
 
 export function viewOf(original: string, { withoutBlanks }: { withoutBlanks: boolean }): TextView {
@@ -35,7 +35,7 @@ export function viewOf(original: string, { withoutBlanks }: { withoutBlanks: boo
   return { text, original, gaps };
 }
 
-/** Where an offset of the text is in its view. */
+/** Returns the position in the view of an offset of the text. */
 export function offsetInView(view: TextView, offset: number): number {
   const index = firstGap(view.gaps, (gap) => gap.start >= offset) - 1;
   const before = view.gaps[index];
@@ -43,14 +43,20 @@ export function offsetInView(view: TextView, offset: number): number {
   return offset < before.end ? before.at : before.at + offset - before.end;
 }
 
-/** Where a region that begins here in the view begins in the text: blanks left out at this place belong to it. */
+/**
+ * Returns where in the text a region starts that starts here in the view: omitted whitespace at this position belongs
+ * to it.
+ */
 export function regionStart(view: TextView, offset: number): number {
   const at = firstGap(view.gaps, (gap) => gap.at >= offset);
   const gap = view.gaps[at];
   return gap !== undefined && gap.at === offset ? gap.start : originalOffset(view, at, offset);
 }
 
-/** Where a region that ends here in the view ends in the text: blanks belong to it, the line ending does not. */
+/**
+ * Returns where in the text a region ends that ends here in the view: whitespace belongs to it, the line ending does
+ * not.
+ */
 export function regionEnd(view: TextView, offset: number): number {
   const at = firstGap(view.gaps, (gap) => gap.at >= offset);
   const gap = view.gaps[at];
@@ -64,7 +70,9 @@ function originalOffset(view: TextView, gapsBefore: number, offset: number): num
   return Math.min(original, view.original.length);
 }
 
-/** The index of the first gap with a property that all later ones share; the number of gaps when none has it. */
+/**
+ * Returns the index of the first gap with a property that all later ones share; the number of gaps when none has it.
+ */
 function firstGap(gaps: Gap[], holds: (gap: Gap) => boolean): number {
   let low = 0;
   let high = gaps.length;

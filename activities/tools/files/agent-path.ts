@@ -1,9 +1,9 @@
 import { ToolProblem } from '../tool-problem.ts';
 
-/** A path inside the tree: its parts beneath the root, none for the root itself. */
+/** A path inside the tree: its parts below the root, none for the root itself. */
 export interface AgentPath {
   parts: string[];
-  /** The path as an answer names it. */
+  /** The path as outputs show it. */
   shown: string;
 }
 
@@ -12,7 +12,7 @@ const MAX_NAME_BYTES = 255;
 const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/u;
 const MISLEADING_CHARACTERS = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
 
-/** Reads a path as a model gives it. Throws ToolProblem: it leaves the tree, names `.git`, or is no path at all. */
+/** Parses a path of a model. Throws ToolProblem when it leaves the tree, names `.git`, or is not a path. */
 export function parseAgentPath(given: string): AgentPath {
   const shown = showPath(given.length > 200 ? `${given.slice(0, 200)}…` : given);
   if (given === '') throw new ToolProblem('The path is empty; "." is the root of the repository.');
@@ -39,14 +39,14 @@ export function parseAgentPath(given: string): AgentPath {
   return agentPathOf(parts);
 }
 
-/** The path of parts that are known to be plain names. */
+/** Returns the path of parts that are known to be plain names. */
 export function agentPathOf(parts: string[]): AgentPath {
   return { parts, shown: parts.length === 0 ? '.' : showPath(parts.join('/')) };
 }
 
 /**
- * Whether some file system could take a name for `.git`: other case, NTFS short names, streams and trailing dots or
- * spaces, characters HFS ignores, and compatibility forms of the letters.
+ * Reports whether a file system could treat a name as `.git`: in another case, as an NTFS short name or stream, with
+ * trailing dots or spaces, with characters that HFS ignores, or in compatibility forms of the letters.
  */
 export function isGitName(name: string): boolean {
   const plain = name
@@ -58,7 +58,7 @@ export function isGitName(name: string): boolean {
   return plain === '.git' || /^git~\d+$/.test(plain);
 }
 
-/** A path in a form that takes one line and reads in one direction. */
+/** Returns a path in a form that takes one line and reads in one direction. */
 export function showPath(path: string): string {
   return path.toWellFormed().replaceAll(MISLEADING_CHARACTERS, (character) => {
     const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');

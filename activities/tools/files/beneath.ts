@@ -2,26 +2,27 @@ import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { agentPathOf, isGitName, type AgentPath } from './agent-path.ts';
-import { ToolProblem, errorCodeOf, problemOf } from '../tool-problem.ts';
+import { ToolProblem, problemOf } from '../tool-problem.ts';
+import { codeOf } from '../../../lib/error-code.ts';
 
 const MAX_LINKS = 40;
 
-/** A folder held open, so that its entries are found in it and nowhere else, whatever happens to its path. */
+/** An open folder, so that its entries are found in it and nowhere else, whatever happens to its path. */
 export interface Folder extends AsyncDisposable {
-  /** A path of the folder itself, for calls that take paths. */
+  /** A path of the folder itself, for functions that take paths. */
   self: string;
-  /** A path of one entry; the name is a plain name, without separators. */
+  /** Returns the path of an entry; the name is a plain name without separators. */
   at(name: string): string;
 }
 
-/** Opens the root of a tree. A missing root is no problem of the model: the error is thrown as it is. */
-export function openRoot(root: string): Promise<Folder> {
+/** Opens the root of a tree. A missing root is not the model's problem, so the error is thrown unchanged. */
+function openRoot(root: string): Promise<Folder> {
   return realpath(root).then(holdFolder);
 }
 
 /**
- * Opens a folder beneath the root without following a symbolic link, making missing folders when asked to.
- * Throws ToolProblem.
+ * Opens a folder below the root without following symbolic links, and creates missing folders on request. Throws
+ * ToolProblem.
  */
 export async function openFolder(root: string, path: AgentPath, { create = false } = {}): Promise<Folder> {
   let folder = await openRoot(root);
@@ -53,12 +54,12 @@ export async function openChild(parent: Folder, name: string, shown: string): Pr
   }
 }
 
-/** The entry itself (a link is not followed), null when there is none. */
+/** Returns the status of an entry, without following a link; null when there is none. */
 export async function statIn(folder: Folder, name: string): Promise<Stats | null> {
   try {
     return await lstat(folder.at(name));
   } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
@@ -71,7 +72,8 @@ export async function openFile(
 ): Promise<{ file: FileHandle; stat: Stats }> {
   try {
     checkRegular(await lstat(folder.at(name)), shown);
-    // The entry may be replaced meanwhile: no link is followed, a pipe does not block, and the descriptor is checked again.
+    // The entry may be replaced meanwhile: no link is followed, a pipe does not block, and the descriptor is checked
+    // again.
     const file = await open(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stat = await file.stat();
@@ -87,8 +89,8 @@ export async function openFile(
 }
 
 /**
- * The place a path leads to through the symbolic links of the tree, worked out without touching anything outside it.
- * Throws ToolProblem: a link leaves the tree, enters `.git` or goes round in circles.
+ * Resolves a path through the symbolic links of the tree without accessing anything outside it. Throws ToolProblem when
+ * a link leaves the tree, enters `.git` or forms a cycle.
  */
 export async function resolveLinks(root: string, path: AgentPath): Promise<AgentPath> {
   const realRoot = await realpath(root);
@@ -118,7 +120,7 @@ export async function resolveLinks(root: string, path: AgentPath): Promise<Agent
 
 async function holdFolder(path: string): Promise<Folder> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  // Linux looks names up in the very folder behind a descriptor; elsewhere the checked path has to do.
+  // Linux finds names in the folder of a descriptor; elsewhere the checked path has to do.
   const self = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
   return { self, at: (name) => `${self}/${name}`, [Symbol.asyncDispose]: () => handle.close() };
 }
@@ -127,7 +129,7 @@ async function makeFolder(parent: Folder, name: string): Promise<void> {
   try {
     await mkdir(parent.at(name));
   } catch (error) {
-    if (errorCodeOf(error) !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -144,8 +146,8 @@ async function linkTarget(resolved: string, path: AgentPath): Promise<string | n
     const stat = await lstat(resolved);
     return stat.isSymbolicLink() ? await readlink(resolved) : null;
   } catch (error) {
-    // What was a link a moment ago is none any more.
-    if (errorCodeOf(error) === 'EINVAL') return null;
+    // The entry was a link a moment ago and no longer is.
+    if (codeOf(error) === 'EINVAL') return null;
     throw problemOf(error, path.shown);
   }
 }

@@ -3,14 +3,24 @@ import { constants, type Stats } from 'node:fs';
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { agentPathOf, type AgentPath } from './agent-path.ts';
 import { openFile, openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
+import type { ToolContext } from '../agent-tool.ts';
 import { MAX_FILE_BYTES } from '../edit/text-file.ts';
 import { ToolProblem, problemOf } from '../tool-problem.ts';
 
-/** The folder a path lies in and its name there. Throws ToolProblem for the root itself. */
+/** Returns the folder of a path and its name there. Throws ToolProblem for the root itself. */
 export function splitPath(path: AgentPath): { parent: AgentPath; name: string } {
   const name = path.parts.at(-1);
   if (name === undefined) throw new ToolProblem('The root of the repository is a folder, not a file.');
   return { parent: agentPathOf(path.parts.slice(0, -1)), name };
+}
+
+/** Returns a note for the output when ignore rules keep a new path out of the pull request; empty otherwise. */
+export async function ignoredNote(path: AgentPath, { isIgnored }: Pick<ToolContext, 'isIgnored'>): Promise<string> {
+  if ((await isIgnored?.(path.parts.join('/'))) !== true) return '';
+  return (
+    `\n.gitignore covers ${path.shown}: it is not part of the pull request and may be gone at a later step. ` +
+    'If it belongs to the change, use another path or change .gitignore.'
+  );
 }
 
 /** Reads a file, through symbolic links as long as they stay in the tree. Throws ToolProblem. */
@@ -31,8 +41,8 @@ export async function readIn(folder: Folder, name: string, shown: string): Promi
 }
 
 /**
- * Puts a file in place in one move, so that nobody ever sees half of it. `replaces` is the file as it was read, null
- * when there was none; its mode bits are kept. Throws ToolProblem when the place has changed since.
+ * Replaces a file atomically. `replaces` is the file as it was read, null when there was none; its mode bits are kept.
+ * Throws ToolProblem when the file has changed since.
  */
 export async function putFile(
   folder: Folder,
@@ -65,7 +75,7 @@ export async function putFile(
 async function readAll(file: FileHandle, stat: Stats, shown: string): Promise<Buffer> {
   const tooLarge = new ToolProblem(`${shown} is larger than ${MAX_FILE_BYTES} bytes, the most that tools open.`);
   if (stat.size > MAX_FILE_BYTES) throw tooLarge;
-  // One byte more than expected: a file that grows while it is read is noticed, not followed.
+  // One byte more than expected, to notice a file that grows while it is read.
   const buffer = Buffer.alloc(stat.size + 1);
   let length = 0;
   while (length < buffer.length) {

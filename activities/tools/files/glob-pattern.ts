@@ -1,7 +1,7 @@
 import { compileGlob as compile, GlobError } from '../../../search/read/glob.ts';
 import { ToolProblem } from '../tool-problem.ts';
 
-/** Compiles a glob that the agent gave to a test of paths. Throws ToolProblem. */
+/** Compiles a glob of the agent into a test of paths. Throws ToolProblem. */
 export function compileGlob(given: string): (path: string) => boolean {
   try {
     return compile(given);

@@ -19,7 +19,7 @@ const MAX_SHOWN_CHARACTERS = 200;
 const MAX_LINE_CHARACTERS = 100_000;
 const MAX_SEARCH_MS = 20_000;
 const CHARACTERS_A_TURN = 200_000;
-/** What a line costs beside its characters: an empty one is matched, too. */
+/** Cost of a line in addition to its characters; empty lines are matched, too. */
 const LINE_COST = 20;
 
 const inputSchema = z.object({
@@ -73,17 +73,17 @@ interface Search {
   signal: AbortSignal;
   endAt: number;
   filesOnly: boolean;
-  /** The parts of the path that the search begins after. */
+  /** The parts of the path after which the search starts. */
   after: readonly string[] | null;
   hits: string[];
   shown: number;
-  /** Characters since other work had its turn. */
+  /** Characters since the event loop last had a turn. */
   seen: number;
-  /** The last file that was searched to its end. */
+  /** The last file that was searched completely. */
   last: string | null;
-  /** Files that could not be opened, or not be searched whole. */
+  /** Files that could not be opened, or not be searched completely. */
   skipped: string[];
-  /** Why the search is not complete; empty while it is. */
+  /** Why the search is incomplete; empty otherwise. */
   note: string;
 }
 
@@ -121,7 +121,7 @@ async function searchPath(search: Search, { root, signal }: ToolContext, start: 
   search.note ||= walkNote(end);
 }
 
-/** Whether a walk comes to a file later than to another one. */
+/** Reports whether a walk reaches a file later than another one. */
 function comesAfter(path: string, after: readonly string[] | null): boolean {
   if (after === null) return true;
   const parts = path.split('/');
@@ -131,7 +131,7 @@ function comesAfter(path: string, after: readonly string[] | null): boolean {
   return other === undefined || (parts[different] ?? '') > other;
 }
 
-/** A file found on the way that cannot be opened (too large, unreadable, gone) is skipped. */
+/** Skips a file that cannot be opened (too large, unreadable, gone). */
 async function searchListed(search: Search, file: { folder: Folder; name: string; path: string }): Promise<void> {
   try {
     await searchFile(search, file);
@@ -141,7 +141,7 @@ async function searchListed(search: Search, file: { folder: Folder; name: string
   }
 }
 
-/** The end of an answer that was cut: where the next search goes on. */
+/** Returns the end of a truncated output: where the next search continues. */
 function goOnNote(reason: string, { last }: Search): string {
   return `\n[${reason}${last === null ? '' : ` Go on with after ${JSON.stringify(last)}.`}]`;
 }
@@ -201,7 +201,7 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
   if (!isWhole) search.skipped.push(path);
 }
 
-/** One line at a time: a list of millions of them would hold the event loop. */
+/** Yields one line at a time: a list of millions of them would block the event loop. */
 function* linesOf(text: string): Generator<string> {
   let from = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', from)) {
@@ -211,7 +211,7 @@ function* linesOf(text: string): Generator<string> {
   yield text.slice(from);
 }
 
-/** A line, or the part of a long one around the hit. */
+/** Returns a line, or the part of a long one around the match. */
 function excerpt(expression: RE2JS, line: string): string {
   const whole = line.endsWith('\r') ? line.slice(0, -1) : line;
   if (whole.length <= MAX_SHOWN_CHARACTERS) return whole;

@@ -1,13 +1,13 @@
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { opendir } from 'node:fs/promises';
 import { z } from 'zod';
-import { isGitName, parseAgentPath } from './agent-path.ts';
+import { agentPathOf, isGitName, parseAgentPath } from './agent-path.ts';
 import { openChild, openFolder, statIn, type Folder } from './beneath.ts';
 import { defineTool } from '../define-tool.ts';
-import { splitPath } from './files.ts';
+import { ignoredNote, splitPath } from './files.ts';
 import { countText } from '../tool-output.ts';
-import { ToolProblem, problemOf } from '../tool-problem.ts';
-import { walkTree } from './walk-tree.ts';
+import { absenceOf, ToolProblem, problemOf } from '../tool-problem.ts';
+import { walkTree, type TreeEntry } from './walk-tree.ts';
 
 const MAX_DELETED = 10_000;
 
@@ -23,7 +23,7 @@ export const deleteTool = defineTool({
     const { parent, name } = splitPath(target);
     await using folder = await openFolder(root, parent);
     const stat = await statIn(folder, name);
-    if (stat === null) throw new ToolProblem(`${target.shown} does not exist.`);
+    if (stat === null) throw new ToolProblem(absenceOf(target.shown));
     try {
       if (!stat.isDirectory()) {
         await unlink(folder.at(name));
@@ -32,8 +32,10 @@ export const deleteTool = defineTool({
       if (!recursive)
         throw new ToolProblem(`${target.shown} is a folder; set recursive to delete it and everything in it.`);
       let files = 0;
-      const visit = async ({ kind }: { kind: string }) => {
-        if (kind !== 'folder') files += 1;
+      const visit = async (entry: TreeEntry) => {
+        if (isUnclear(entry.name) && (await statIn(entry.folder, entry.name)) === null)
+          throw new ToolProblem(`${absenceOf(agentPathOf(entry.path.split('/')).shown)} Nothing was deleted.`);
+        if (entry.kind !== 'folder') files += 1;
         return files <= MAX_DELETED;
       };
       if ((await walkTree({ root, start: target, signal, visit })) !== 'complete') {
@@ -56,7 +58,7 @@ export const moveTool = defineTool({
     to: z.string().describe('Its new path, relative to the root of the repository'),
   }),
   isReadOnly: false,
-  async run({ from, to }, { root }) {
+  async run({ from, to }, { root, ...context }) {
     const source = parseAgentPath(from);
     const target = parseAgentPath(to);
     const { parent: sourceParent, name: sourceName } = splitPath(source);
@@ -66,7 +68,7 @@ export const moveTool = defineTool({
     }
     await using sourceFolder = await openFolder(root, sourceParent);
     const stat = await statIn(sourceFolder, sourceName);
-    if (stat === null) throw new ToolProblem(`${source.shown} does not exist.`);
+    if (stat === null) throw new ToolProblem(absenceOf(source.shown));
     if (!stat.isFile() && !stat.isDirectory()) throw new ToolProblem(`${source.shown} is neither a file nor a folder.`);
     await using targetFolder = await openFolder(root, targetParent, { create: true });
     if ((await statIn(targetFolder, targetName)) !== null) {
@@ -77,11 +79,16 @@ export const moveTool = defineTool({
     } catch (error) {
       throw problemOf(error, target.shown);
     }
-    return `Moved ${source.shown} to ${target.shown}.`;
+    return `Moved ${source.shown} to ${target.shown}.${await ignoredNote(target, context)}`;
   },
 });
 
-/** Empties and removes a folder, link by link: what a link points at stays. */
+/** Reports whether a listed name may stand for bytes that are not UTF-8. */
+function isUnclear(name: string): boolean {
+  return name.includes('\uFFFD');
+}
+
+/** Empties and removes a folder. Links are removed, and their targets stay. */
 async function deleteFolder(parent: Folder, name: string, shown: string): Promise<void> {
   await using folder = await openChild(parent, name, shown);
   for await (const entry of await opendir(folder.self)) {

@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { runInThread } from '../../../lib/threads/run-in-thread.ts';
 import { defineTool } from '../define-tool.ts';
-import { ToolProblem } from '../tool-problem.ts';
 import { parseAgentPath } from './agent-path.ts';
 import { readThroughLinks } from './files.ts';
-import { mostLines, showFile, type ShowTask } from './show-file.ts';
-
-/** Lines of a larger file would hold the event loop while they are counted. */
-const largestInline = 256 * 1024;
+import { workOnFile } from './file-work.ts';
+import { mostLines } from './show-file.ts';
 
 const inputSchema = z.object({
   path: z.string().describe('File, relative to the root of the repository, e.g. "src/main.ts"'),
@@ -25,13 +21,7 @@ export const readTool = defineTool({
   async run({ path, offset = 1, limit = mostLines }, { root, signal }) {
     const target = parseAgentPath(path);
     const bytes = await readThroughLinks(root, target);
-    const data = { shown: target.shown, bytes, offset, limit };
-    const script = new URL('./show-thread.ts', import.meta.url);
-    const shown =
-      bytes.length > largestInline
-        ? await runInThread<ShowTask, ReturnType<typeof showFile>>({ script, data, signal })
-        : showFile(data);
-    if ('problem' in shown) throw new ToolProblem(shown.problem);
-    return shown.text;
+    const task = { shown: target.shown, bytes, offset, limit };
+    return (await workOnFile('show', task, { length: bytes.length, signal })).text;
   },
 });

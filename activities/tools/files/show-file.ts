@@ -1,21 +1,25 @@
 import { decodeText, etagOf, lineEndingsOf, type TextFile } from '../edit/text-file.ts';
 import { countText, cutToBytes, MAX_OUTPUT_BYTES, numberedLines, sizeText } from '../tool-output.ts';
 
-/** Most lines of a file that one answer shows. */
+/** Largest number of lines that one output shows. */
 export const mostLines = 2_000;
 /** Leaves room for the heading and the note at the end. */
 const WINDOW_BYTES = MAX_OUTPUT_BYTES - 1_500;
 
 export interface ShowTask {
-  /** The path as an answer names it. */
+  /** The path as outputs show it. */
   shown: string;
   bytes: Uint8Array;
   offset: number;
   limit: number;
 }
 
-/** Returns lines of a file as the model reads them, or why there are none. Pure: of a large file it runs in a thread. */
-export function showFile({ shown, bytes, offset, limit }: ShowTask): { text: string } | { problem: string } {
+export interface ShownFile {
+  text: string;
+}
+
+/** Returns lines of a file in the model's format, or why there are none. Pure: for a large file it runs in a thread. */
+export function showFile({ shown, bytes, offset, limit }: ShowTask): ShownFile | { problem: string } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const file = decodeText(buffer);
   if (file === null) return { problem: `${shown} is a binary file (${sizeText(bytes.length)}).` };

@@ -1,16 +1,18 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { agentPathOf, isGitName } from './agent-path.ts';
 import { openChild, openFolder, resolveLinks, type Folder } from './beneath.ts';
 import type { AgentPath } from './agent-path.ts';
 import { ToolProblem } from '../tool-problem.ts';
+import { codeOf } from '../../../lib/error-code.ts';
 
 export interface TreeEntry {
   /** The path from the root of the tree. */
   path: string;
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
-  /** The open folder it lies in; closed after the visit. */
+  /** The open folder that contains it; closed after the visit. */
   folder: Folder;
 }
 
@@ -24,13 +26,19 @@ export interface Walk {
 }
 
 const MAX_ENTRIES = 100_000;
-/** A folder stays open while its entries are visited, so this is the number of descriptors too. */
+/** A folder stays open while its entries are visited, so this also limits open descriptors. */
 const MAX_DEPTH = 100;
 
-/** Whether everything was seen, or why not: the tree is too large or too deep, or the visitor had enough. */
+const visitedAtOnce = 1_000;
+const sortedAtOnce = 10_000;
+
+/** Whether everything was visited, or why not: the tree is too large or too deep, or the visitor stopped. */
 export type WalkEnd = 'complete' | 'stopped' | 'too-many' | 'too-deep';
 
-/** Visits what lies beneath a folder. Links are not followed, `.git` is left out. Throws ToolProblem when `start` is no folder. */
+/**
+ * Visits everything below a folder. Links are not followed, and `.git` is omitted. Throws ToolProblem when `start` is
+ * not a folder.
+ */
 export async function walkTree(walk: Walk): Promise<WalkEnd> {
   const start = await resolveLinks(walk.root, walk.start);
   await using folder = await openFolder(walk.root, start);
@@ -39,7 +47,7 @@ export async function walkTree(walk: Walk): Promise<WalkEnd> {
   return end === 'complete' && state.isTooDeep ? 'too-deep' : end;
 }
 
-/** The sentence for the end of an answer about a walk that did not see everything. */
+/** Returns the note at the end of an output about an incomplete walk. */
 export function walkNote(end: WalkEnd): string {
   if (end === 'too-many')
     return `\n[There are more than ${MAX_ENTRIES} entries; the rest were not searched. Give a path to search in.]`;
@@ -57,6 +65,7 @@ async function walkFolder(state: WalkState, at: { folder: Folder; path: string; 
     state.signal.throwIfAborted();
     if (state.left === 0) return 'too-many';
     state.left -= 1;
+    if (state.left % visitedAtOnce === 0) await nextTurn();
     const path = at.path === '' ? name : `${at.path}/${name}`;
     if (!(await state.visit({ path, name, kind, folder: at.folder }))) return 'stopped';
     if (kind !== 'folder' || at.depth === state.maxDepth) continue;
@@ -73,27 +82,56 @@ async function walkFolder(state: WalkState, at: { folder: Folder; path: string; 
   return 'complete';
 }
 
-/** A folder that has gone or become something else since it was listed is no longer part of the tree. */
+/** Returns null for a folder that was removed or replaced since it was listed; it is no longer part of the tree. */
 async function openListed(parent: Folder, name: string, path: string): Promise<Folder | null> {
   try {
     return await openChild(parent, name, agentPathOf(path.split('/')).shown);
   } catch (error) {
-    if (error instanceof ToolProblem || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      return null;
+    if (error instanceof ToolProblem || codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
 
-/** The entries of a folder in order, read until more are known than the walk has room for. */
-async function entriesOf(state: WalkState, folder: Folder): Promise<{ name: string; kind: TreeEntry['kind'] }[]> {
-  const entries: { name: string; kind: TreeEntry['kind'] }[] = [];
+type ListedEntry = Pick<TreeEntry, 'name' | 'kind'>;
+
+/** Yields the entries of a folder in order. Stops reading when there are more than the walk may still visit. */
+async function entriesOf(state: WalkState, folder: Folder): Promise<Iterable<ListedEntry>> {
+  const sorted: ListedEntry[][] = [];
+  let listed: ListedEntry[] = [];
+  let count = 0;
   for await (const entry of await opendir(folder.self, { bufferSize: 512 })) {
     if (isGitName(entry.name)) continue;
-    entries.push({ name: entry.name, kind: kindOf(entry) });
-    if (entries.length > state.left) break;
-    if (entries.length % 10_000 === 0) state.signal.throwIfAborted();
+    listed.push({ name: entry.name, kind: kindOf(entry) });
+    count += 1;
+    if (count > state.left) break;
+    if (listed.length < sortedAtOnce) continue;
+    sorted.push(listed.sort(byName));
+    listed = [];
+    state.signal.throwIfAborted();
+    await nextTurn();
   }
-  return entries.sort((left, right) => (left.name < right.name ? -1 : 1));
+  return merged([...sorted, listed.sort(byName)]);
+}
+
+/** Merges sorted lists one entry at a time: sorting a large folder at once would block the event loop. */
+function* merged(lists: ListedEntry[][]): Generator<ListedEntry> {
+  const at = lists.map(() => 0);
+  for (;;) {
+    let first = -1;
+    for (const [list, entries] of lists.entries()) {
+      const entry = entries[at[list] ?? 0];
+      const least = lists[first]?.[at[first] ?? 0];
+      if (entry !== undefined && (least === undefined || byName(entry, least) < 0)) first = list;
+    }
+    const entry = lists[first]?.[at[first] ?? 0];
+    if (entry === undefined) return;
+    at[first] = (at[first] ?? 0) + 1;
+    yield entry;
+  }
+}
+
+function byName(left: ListedEntry, right: ListedEntry): number {
+  return left.name < right.name ? -1 : 1;
 }
 
 function kindOf(entry: Dirent): TreeEntry['kind'] {

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { parseAgentPath } from './agent-path.ts';
 import { openFolder, statIn } from './beneath.ts';
+import { absenceOf, ToolProblem } from '../tool-problem.ts';
 import { defineTool } from '../define-tool.ts';
 import { checkEtag, etagSchema } from '../edit/etag.ts';
-import { putFile, readIn, splitPath } from './files.ts';
-import { parseNote } from '../edit/parse-note.ts';
-import { decodeText, encodeText, etagOf, lineEndingsOf } from '../edit/text-file.ts';
-import { countText } from '../tool-output.ts';
+import { workOnFile } from './file-work.ts';
+import { ignoredNote, putFile, readIn, splitPath } from './files.ts';
 
 const inputSchema = z.object({
   path: z.string().describe('File, relative to the root of the repository; missing folders are created'),
@@ -23,29 +22,20 @@ export const writeTool = defineTool({
     'endings or a byte order mark keeps them.',
   inputSchema,
   isReadOnly: false,
-  async run({ path, content, etag }, { root }) {
+  async run({ path, content, etag }, { root, signal, ...context }) {
     const target = parseAgentPath(path);
     const { shown } = target;
     const { parent, name } = splitPath(target);
-    await using folder = await openFolder(root, parent, { create: true });
+    // such a path was listed; a new file would stand beside the one that it is taken for
+    const isNew = !shown.includes('\uFFFD');
+    await using folder = await openFolder(root, parent, { create: isNew });
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);
+    if (before === null && !isNew) throw new ToolProblem(absenceOf(shown));
     checkEtag({ shown, etag, bytes: before?.bytes ?? null });
-    const { text, bytes } = inFormOf(before?.bytes ?? null, content);
-    if (before?.bytes.equals(bytes)) return `${shown} already has exactly this content; nothing was changed.`;
-    await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
-    const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length;
-    const verb = before === null ? 'Created' : 'Replaced';
-    const note = parseNote(target, { before: before === null ? null : before.bytes.toString('utf8'), after: text });
-    return `${verb} ${shown} (${countText(lines, 'line')}, etag ${etagOf(bytes)}).${note}`;
+    const task = { path: target.parts.join('/'), before: before?.bytes ?? null, content };
+    const length = content.length + (before?.bytes.length ?? 0);
+    const { bytes, answer } = await workOnFile('replace', task, { length, signal });
+    if (bytes !== null) await putFile(folder, { name, shown, bytes, replaces: before?.stat ?? null });
+    return before === null ? `${answer}${await ignoredNote(target, context)}` : answer;
   },
 });
-
-/** Content given with LF takes over the CRLF line endings and the byte order mark of the file it replaces. */
-function inFormOf(before: Buffer | null, content: string): { text: string; bytes: Buffer } {
-  const file = before === null ? null : decodeText(before);
-  const hasBom = content.startsWith('\ufeff');
-  const plain = hasBom ? content.slice(1) : content;
-  const isCrlf = file !== null && lineEndingsOf(file.text) === 'CRLF' && !plain.includes('\r\n');
-  const text = isCrlf ? plain.replaceAll('\n', '\r\n') : plain;
-  return { text, bytes: encodeText(text, { hasBom: hasBom || file?.hasBom === true, encoding: 'utf8' }) };
-}

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { createRunTool } from '../activities/tools/run-tool.ts';
 import { createToolset } from '../activities/tools/toolset.ts';
 import type { Commands } from '../activities/tools/commands.ts';
@@ -11,6 +12,10 @@ import type { WorkerConfig } from './config/config.ts';
 import { traceTools } from './trace-tools.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import type { WorkerStores } from './stores.ts';
+import { createAttempt } from '../activities/attempt.ts';
+import { createSiteActivities, type SiteActivities } from '../activities/sites/site-index.ts';
+import { createWebhookSender } from '../activities/network/webhook-sender.ts';
+import { createWebhookActivities, type WebhookActivities } from '../activities/webhooks/webhooks.ts';
 
 export interface ActivityWiring {
   config: WorkerConfig;
@@ -19,7 +24,7 @@ export interface ActivityWiring {
   secrets: KnownSecrets;
   commands: Commands;
   instrument?: InstrumentWorker;
-  /** Aborts when the process is about to go. */
+  /** Aborts when the process starts to shut down. */
   draining?: AbortSignal;
 }
 
@@ -39,6 +44,32 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     commands,
     secrets,
     draining,
+  });
+  return instrument('activities', activities);
+}
+
+/** Wires the activities of site indexing with the real clients and stores. */
+export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
+  const { config, stores, clients, secrets, instrument = uninstrumented } = wiring;
+  const activities = createSiteActivities({
+    ...clients,
+    ...stores,
+    secrets,
+    attempt: createAttempt({ redact: secrets.redact }),
+    directory: join(config.workDirectory, 'indexes'),
+  });
+  return instrument('activities', activities);
+}
+
+/** Wires the activities of webhook deliveries with the real sender and stores. */
+export function createDeliveryActivities(wiring: ActivityWiring): WebhookActivities {
+  const { config, stores, secrets, instrument = uninstrumented } = wiring;
+  const { redact } = secrets;
+  const activities = createWebhookActivities({
+    attempts: stores.webhookAttempts,
+    sender: createWebhookSender({ allowedHosts: config.webhookAllowedHosts }),
+    attempt: createAttempt({ redact }),
+    redact,
   });
   return instrument('activities', activities);
 }

@@ -1,27 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
-import type { StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import type { StepRef, ToolBatch, ToolStep } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { runBatch } from './run-batch.ts';
 import type { Toolset } from './agent-tool.ts';
 import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
+import { GitError } from '../git/git-error.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
 import { checkedResults } from './check-command.ts';
 import type { TakenSnapshot } from '../workspaces/job-snapshot.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
-import { createCommandRunner, takenBack, type Commands } from './commands.ts';
+import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
-export interface ToolActivityDeps {
-  steps: Pick<StepStore, 'claim' | 'storeResults' | 'latestTree' | 'snapshot'>;
+export interface RunCallsDeps {
+  steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
   effects: EffectStore;
-  access: JobAccess;
+  access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
   workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove'>;
   toolset: Toolset;
   commands: Commands;
@@ -32,7 +34,8 @@ export interface ToolActivityDeps {
 
 interface Batch {
   ref: StepRef;
-  job: JobRow;
+  job: JobWithProject;
+  repository: RepositoryAccess;
   calls: ToolCall[];
   signal: AbortSignal;
 }
@@ -41,68 +44,70 @@ interface EndedBatch {
   ref: StepRef;
   calls: ToolCall[];
   results: ToolResult[];
-  /** Whether a limit lets no further call of the model follow. */
+  /** Whether a limit rules out a further call of the model. */
   isLast: boolean;
 }
 
-export function createToolActivities(deps: ToolActivityDeps) {
+/** Runs the tool calls of a step that an attempt has claimed. */
+export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => Promise<ToolStep>;
+
+/**
+ * Creates the second half of a step. Safe to run twice: each attempt starts with the tree before the batch, and the
+ * first stored results win.
+ */
+export function createRunCalls(deps: RunCallsDeps): RunCalls {
   const { steps, effects, access, workspaces, toolset, commands, attempt, maskSecrets, redact } = deps;
-  return {
-    /** Safe to run twice: each attempt begins with the tree before the batch, and the first stored results win. */
-    async runTools({ lastBefore = null, ...ref }: ToolBatch): Promise<ToolStep> {
-      return attempt(
-        { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) },
-        async (signal) => {
-          const { fence, response, toolResults } = await steps.claim(ref);
-          if (response === null) throw unanswered();
-          const calls = response.toolCalls;
-          const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
-          if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
-          const job = await access.activeJob(ref);
-          const { results, tree, snapshot, patch } = await runInWorkspace({ ref, job, calls, signal });
-          const events = await eventsOfResults(results, snapshot, redact);
-          if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
-          return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
-        },
-      );
-    },
+  return async function runCalls({ lastBefore = null, ...ref }, claim) {
+    const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
+    return attempt(scope, async (signal) => {
+      const { fence, response, toolResults } = await claim();
+      if (response === null) throw unanswered();
+      const calls = response.toolCalls;
+      const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
+      if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
+      const found = await access.activeJobWithRepository(ref, signal);
+      const { results, tree, snapshot, patch } = await runInWorkspace({ ref, ...found, calls, signal });
+      const events = await eventsOfResults(results, snapshot, redact);
+      if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
+      return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
+    });
   };
 
   async function endOfBatch({ ref, calls, results, isLast }: EndedBatch) {
     const finish = finishOf(calls, results);
     if (finish === null || (await access.hasMessages(ref))) return { finished: false };
-    // a limit made it finish: only its own word says that everything is done
+    // the agent finished because of a limit, so only its own statement means that everything is done
     return { finished: true, isUnfinished: isLast ? finish.complete !== true : finish.complete === false };
   }
 
   async function runInWorkspace(batch: Batch) {
-    const { ref, job, calls, signal } = batch;
+    const { ref, job, repository, calls, signal } = batch;
     const baseCommit = baseOf(job).commit;
-    const sinceTree = await steps.latestTree(job.id);
-    const before = sinceTree === null ? null : await steps.snapshot(job.id, sinceTree);
-    const repository = await access.repositoryOf(job, signal);
+    const before = await steps.newestSnapshot(job.id);
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
     let workspace = await workspaces.open(wanted);
     const commandContext = { jobId: job.id, tree: workspace.path, signal };
     const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, commandContext);
     try {
-      const project = await access.projectOf(job);
+      const { project } = job;
       const rules = createPathRules(project);
       const checked = calls.map((call) => refusedByRules(call, rules));
-      const context = { root: workspace.path, signal, runCommand };
+      const context = { root: workspace.path, signal, runCommand, isIgnored: workspace.isIgnored };
       const ran = await runBatch(allowedTools(toolset, project), checked, context);
-      const results = hasFilledDisk() ? takenBack(ran, (name) => toolset[name]?.isReadOnly ?? true) : ran;
-      const masked: ToolResult[] = [];
-      for (const result of results) {
+      let masked: ToolResult[] = [];
+      for (const result of ran) {
         masked.push({ ...result, output: maskSecrets(result.output) });
         await nextTurn();
       }
-      if (hasFilledDisk()) {
+      let taken = hasFilledDisk() ? overDiskLimit : await takeTree(batch, before);
+      if (typeof taken === 'string') {
+        masked = takenBack(masked, taken, (name) => toolset[name]?.isReadOnly ?? true);
         await workspace.release();
         await workspaces.remove(job.id);
         workspace = await workspaces.open(wanted);
+        taken = await treeAfter(batch, before);
       }
-      const { tree, snapshot, patch: change } = await treeAfter(batch, before);
+      const { tree, snapshot, patch: change } = taken;
       const patch = change === null ? null : maskSecrets(change);
       if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot, patch };
       const finished = {
@@ -119,16 +124,26 @@ export function createToolActivities(deps: ToolActivityDeps) {
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {
       await workspace.release();
-      // a check command can have filled it, too; it is made anew when it is needed
+      // a check command may have filled it, too; it is created again when needed
       if (hasFilledDisk()) await workspaces.remove(job.id);
     }
   }
 
-  /** A call that would write where the project lets no job write is answered with the reason. */
+  /** Returns a call that would write to a forbidden path with the reason as its result. */
   function refusedByRules(call: ToolCall, rules: PathRules): ToolCall {
     if (call.invalid !== undefined || toolset[call.toolName]?.isReadOnly !== false) return call;
     const problem = problemWithCall(rules, call.input);
     return problem === null ? call : { ...call, invalid: problem };
+  }
+
+  /** Returns the tree after a batch, or the reason why its changes cannot be stored. */
+  async function takeTree(batch: Batch, before: Snapshot | null): Promise<TakenSnapshot | string> {
+    try {
+      return await treeAfter(batch, before);
+    } catch (error) {
+      if (!(error instanceof GitError) || error.kind !== 'too-large') throw error;
+      return `${error.message} Delete generated files, or add them to .gitignore.`;
+    }
   }
 
   async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null): Promise<TakenSnapshot> {

@@ -1,0 +1,90 @@
+import { Context } from '@temporalio/activity';
+import type { JobContextStore } from '../../db/for-worker/job-context.ts';
+import type { ClaimedStep, StepResponse, StepRow, StepStore } from '../../db/for-worker/steps.ts';
+import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../../workflows/contract/job.ts';
+import { takenOver, type Attempt } from '../attempt.ts';
+import type { JobAccess } from '../job/job-access.ts';
+import type { AskStep } from './ask-step.ts';
+import type { CallLeases } from './call-lease.ts';
+import type { AnsweredStep, StoreAnswer } from './store-answer.ts';
+
+export interface AnswerStepDeps {
+  attempt: Attempt;
+  leases: CallLeases;
+  steps: Pick<StepStore, 'claimAnswer' | 'countModelFailure'>;
+  askStep: AskStep;
+  storeAnswer: StoreAnswer;
+  context: Pick<JobContextStore, 'compactions'>;
+  access: Pick<JobAccess, 'hasMessages'>;
+  /** Reports whether an agent that ended with text alone is asked to continue. */
+  remindOfFinish(ref: StepRef): Promise<boolean>;
+}
+
+/** A step that an attempt has claimed and whose answer is stored. */
+export interface ClaimedAnswer {
+  result: ModelStep;
+  claimed: ClaimedStep;
+}
+
+/** Gets the model's answer for a step. */
+export type AnswerStep = (call: ModelCall) => Promise<ClaimedAnswer>;
+
+/**
+ * Creates the first half of a step. Safe to run twice: the answer is stored before it returns, and a stored one is never
+ * paid for again.
+ */
+export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
+  const { attempt, leases, steps, askStep, storeAnswer, context, access, remindOfFinish } = deps;
+  return async function answerStep(call) {
+    const { jobId, turn, step } = call;
+    const ref = { jobId, turn, step };
+    const scope = { turn: ref, outlivesHeartbeat: true, countFailure: () => steps.countModelFailure(ref) };
+    return attempt(scope, async (signal) => {
+      const claimed = await claimFree(ref, signal);
+      const { fence, response, toolResults } = claimed;
+      if (response !== null) {
+        const result = await resultOf(call, await storedAnswer(claimed, response));
+        return { result, claimed: { fence, response, toolResults } };
+      }
+      return leases.during({ ...ref, fence }, async () => {
+        const answer = await storeAnswer(call, fence, await askStep(call, fence, signal), signal);
+        return { result: await resultOf(call, answer), claimed: { fence, response: answer.response, toolResults } };
+      });
+    });
+  };
+
+  /** Claims the step as soon as no other attempt's call is in flight, unless Temporal has lost track of this one. */
+  async function claimFree(ref: StepRef, signal: AbortSignal): Promise<StepRow> {
+    for (;;) {
+      if (Context.current().cancellationSignal.aborted) throw takenOver();
+      const claimed = await steps.claimAnswer(ref);
+      if (claimed !== null) return claimed;
+      await leases.untilFree(ref, signal);
+    }
+  }
+
+  async function storedAnswer({ jobId, finishReason, usage }: StepRow, response: StepResponse): Promise<AnsweredStep> {
+    const [compaction = null] = await context.compactions(jobId, 1);
+    return { response, finishReason: finishReason ?? 'other', usage, compaction };
+  }
+
+  async function resultOf({ lastBefore = null, ...ref }: ModelCall, answered: AnsweredStep): Promise<ModelStep> {
+    const { response, finishReason, compaction } = answered;
+    const isForCall = compaction?.turn === ref.turn && compaction.step === ref.step;
+    // usage of notes made for the call counts as its own
+    const usage = isForCall ? sumOf(answered.usage, compaction.usage) : answered.usage;
+    const toolCallCount = response.toolCalls.length;
+    if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
+    const hasMessages = await access.hasMessages(ref);
+    if (lastBefore !== null) return { toolCallCount, finishReason, usage, hasMessages, isUnfinished: !hasMessages };
+    const isEnd = !hasMessages && finishReason !== 'length';
+    return { toolCallCount, finishReason, usage, hasMessages: hasMessages || (isEnd && (await remindOfFinish(ref))) };
+  }
+}
+
+function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
+}
