@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createJobEventWakeups } from '../db/jobs/job-event-wakeups.ts';
 import { createPool } from '../db/pool.ts';
+import { createWorkNotices } from '../db/work-notices.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
@@ -13,16 +14,24 @@ import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant/assistant-parts.ts';
 import { secretsOf, type ApiConfig } from './config.ts';
 import { createGapChecks } from './sites/gap-checks.ts';
-import { uninstrumented, type InstrumentApi } from './instrument.ts';
 import { createJobCanceller } from './jobs/job-canceller.ts';
 import { createJobStarter } from './jobs/job-starter.ts';
 import { createOutboxSweeper } from './jobs/outbox-sweeper.ts';
 import { repeat } from '../lib/repeat.ts';
+import { shareLooks } from '../lib/share-looks.ts';
 import { createRequestHolders } from './access/request-holders.ts';
 import { createHttpServer } from './http/server.ts';
 import { createServiceStores } from './service-stores.ts';
 import { createApiStores } from './stores.ts';
 import { createTemporalClient } from './temporal.ts';
+
+/** Parts of an API process that communicate with the outside. */
+type ApiPart = 'stores' | 'service' | 'client' | 'models';
+
+/** Returns a part, or a wrapper around it with the same interface. */
+type InstrumentApi = <Part extends object>(name: ApiPart, part: Part) => Part;
+
+const uninstrumented: InstrumentApi = (_name, part) => part;
 
 export interface ApiProcess {
   config: ApiConfig;
@@ -46,7 +55,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const holders = createRequestHolders();
   const pool = createPool({
     url: config.database.url,
-    maxConnections: 10,
+    maxConnections: config.database.connections ?? 10,
     applicationName: 'docket-api',
     statementTimeoutMs: 5_000,
     holderOf: holders.current,
@@ -65,10 +74,13 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   cleanup.defer(() => temporal.close());
   const client = instrument('client', temporal.client);
 
+  const notices = cleanup.use(createWorkNotices({ url: config.database.url }));
+  const isDue = shareLooks({ look: () => service.dueChores.look(), isQuiet: notices.isQuiet });
   const sweeper = cleanup.use(
     createOutboxSweeper({
       outbox: stores.outbox,
       startJob: createJobStarter({ client, limits: config.jobLimits }),
+      isDue: isDue('starts'),
       log,
     }),
   );
@@ -76,8 +88,9 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     createOutboxSweeper({
       outbox: stores.cancels,
       startJob: createJobCanceller({ client }),
+      isDue: isDue('cancels'),
       log,
-      failure: 'job not cancelled in Temporal yet; it is tried again',
+      failure: 'job not cancelled in Temporal yet; retrying',
     }),
   );
   cleanup.use(
@@ -105,7 +118,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     createJobEventWakeups({
       url: config.database.url,
       pool,
-      onConnectionLost: (error) => log.warn({ err: error }, 'not told of job events; asking for them instead'),
+      onConnectionLost: (error) => log.warn({ err: error }, 'job event notifications are unavailable; polling instead'),
     }),
   );
   // clients that reconnect are still served while proxies redirect their traffic
@@ -135,10 +148,12 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     {
       name: 'gap checks',
       everyMs: 3_000,
+      isDue: isDue('gapChecks'),
       work: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
     },
     { name: 'empty search sweep', everyMs: 3_600_000, work: () => service.sweeps.emptySearches() },
     { name: 'session sweep', everyMs: 3_600_000, work: () => service.sweeps.sessions() },
+    { name: 'totals of ended jobs', everyMs: 10_000, work: () => stores.figures.addUp() },
     { name: 'rate limit sweep', everyMs: 300_000, work: () => stores.rateLimits.sweep() },
   ];
   for (const chore of chores) cleanup.use(repeat({ ...chore, log }));
@@ -149,7 +164,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   loopHolds.watch(signal);
 
   if (!signal.aborted) await once(signal, 'abort');
-  log.info('api stops');
+  log.info('api stopping');
   setTimeout(() => process.exit(1), config.drainMs + graceMs + 10_000).unref();
   http.turnAway();
   await delay(config.drainMs);

@@ -39,7 +39,8 @@ import { createJobsRouter } from './jobs/routes-jobs.ts';
 import { createOperationsRouter } from './administration/routes-operations.ts';
 import { createPullRequestsRouter } from './pull-requests/routes.ts';
 import { createSessionRouter } from './administration/routes-session.ts';
-import { createPagesRouter, createSystemRouter } from './administration/routes-system.ts';
+import { createPagesRouter } from './openapi/pages.ts';
+import { createSystemRouter } from './administration/routes-system.ts';
 import { createWebhooksRouter } from './webhooks/routes.ts';
 import { createAdministrationRouters, createAssistantRouters } from './sites/site-routers.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -76,7 +77,7 @@ export function createApp(deps: AppDeps): App {
   const metrics = createMetrics({ figures: stores.figures });
   const routers: AppRouter[] = [
     createSystemRouter({ ...requestAccess, checkDatabase: () => ping(pool), isDraining: deps.isDraining, openApi }),
-    createPagesRouter({ openApi }),
+    createPagesRouter(),
     createSessionRouter({
       ...requestAccess,
       ...stores,
@@ -154,9 +155,10 @@ export function createApp(deps: AppDeps): App {
   koa.use(createErrorHandler({ log, refusalOfStore }));
   koa.use(createRequestGuard());
   koa.use(createJobPoll({ authenticate: requestAccess.authenticate, readJob, presentJob }));
-  koa.use(createDashboard({ files: createDashboardFiles({ directory: deps.dashboardDirectory }) }));
+  const files = createDashboardFiles({ directory: deps.dashboardDirectory });
+  koa.use(createDashboard({ files }));
   for (const router of routers) koa.use(router.routes());
-  koa.use(createNoRoute());
+  koa.use(createNoRoute({ files }));
   return { koa, loopHolds, verifier, keyUses, openAnswers };
 }
 

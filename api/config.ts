@@ -1,8 +1,9 @@
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { httpAddress, readVariables } from '../lib/config/read-variables.ts';
+import { httpAddress, readVariables, wholeNumber } from '../lib/config/read-variables.ts';
 import {
+  listenVariables,
   providersOf,
   secretsAmong,
   sharedConfigOf,
@@ -14,8 +15,6 @@ import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
 import { quotaVariables } from './access/quotas.ts';
 import type { Quotas } from '../db/organizations/quotas.ts';
-
-export { ConfigError } from '../lib/config/read-variables.ts';
 
 export interface ApiConfig extends SharedConfig {
   http: { host: string; port: number; baseUrl: string; trustedProxies: number };
@@ -36,16 +35,6 @@ export interface ApiConfig extends SharedConfig {
   drainMs: number;
 }
 
-function wholeNumber(minimum: number, maximum: number, fallback: number) {
-  const sentence = `must be a whole number from ${minimum} to ${maximum}`;
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, sentence)
-    .transform(Number)
-    .refine((value) => value >= minimum && value <= maximum, sentence)
-    .default(fallback);
-}
-
 const environmentSchema = z.object({
   ...sharedVariables.shape,
   DOCKET_KEY_PEPPER: z.string({ error: 'is missing; set it to a long random text that never changes' }),
@@ -55,19 +44,17 @@ const environmentSchema = z.object({
   DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
   DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
   DOCKET_EMBEDDING_MODEL: z.string().optional(),
-  PORT: wholeNumber(0, 65_535, 8080),
-  HOST: z.string().default('127.0.0.1'),
-  DOCKET_BASE_URL: httpAddress.optional(),
-  DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9, 100),
-  DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9, 10_000),
-  DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9, 10_000),
+  ...listenVariables.shape,
+  DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9).default(100),
+  DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9).default(10_000),
+  DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9).default(10_000),
   DOCKET_MODEL_PRICES: pricesVariable,
-  DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6, 500),
-  DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10, 0),
-  DOCKET_DRAIN_SECONDS: wholeNumber(0, 600, 0),
-  DOCKET_MAX_STEPS: wholeNumber(1, 10_000, 50),
-  DOCKET_MAX_TOKENS: wholeNumber(1, 1e12, 2_000_000),
-  DOCKET_MAX_JOB_MINUTES: wholeNumber(1, 100_000, 60),
+  DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6).default(500),
+  DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
+  DOCKET_DRAIN_SECONDS: wholeNumber(0, 600).default(0),
+  DOCKET_MAX_STEPS: wholeNumber(1, 10_000).default(50),
+  DOCKET_MAX_TOKENS: wholeNumber(1, 1e12).default(2_000_000),
+  DOCKET_MAX_JOB_MINUTES: wholeNumber(1, 100_000).default(60),
 });
 
 const variables = z.preprocess(
@@ -87,7 +74,7 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
     http: {
       host: env.HOST,
       port: env.PORT,
-      baseUrl: (env.DOCKET_BASE_URL ?? `http://${hostInUrl(env.HOST)}:${env.PORT}`).replace(/\/+$/, ''),
+      baseUrl: env.DOCKET_BASE_URL ?? `http://${hostInUrl(env.HOST)}:${env.PORT}`,
       trustedProxies: env.DOCKET_TRUSTED_PROXIES,
     },
     keyPepper: env.DOCKET_KEY_PEPPER,

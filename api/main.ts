@@ -2,8 +2,9 @@ import { flushCompileCache } from 'node:module';
 import { runApiProcess } from './api-process.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
 import { onUncaught } from '../lib/redaction/uncaught.ts';
-import { ConfigError, readConfig, secretsOf } from './config.ts';
+import { readConfig, secretsOf } from './config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
+import { ConfigError } from '../lib/config/read-variables.ts';
 
 // until the settings are read, secrets can only be recognized by their shape
 let redact = createRedactor([]);
@@ -27,7 +28,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return 'The port is in use by another process; set PORT to a free one.';
-  if (code === 'EACCES') return 'The port may not be opened by this user; set PORT to one above 1023.';
+  if (code === 'EACCES') return 'This user may not open the port; set PORT to one above 1023.';
   return error.message;
 }
 
@@ -39,7 +40,7 @@ try {
   await main();
 } catch (error) {
   const log = lastLog();
-  if (error instanceof ConfigError) log.fatal(`The configuration is wrong: ${error.message}`);
+  if (error instanceof ConfigError) log.fatal(`The configuration is invalid: ${error.message}`);
   else log.fatal({ err: error }, `The API could not run. ${reasonOf(error)}`);
   process.exitCode = 1;
 }

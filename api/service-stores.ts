@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { createAccessStore } from '../db/for-service/access.ts';
+import { createDueChoreStore } from '../db/for-service/due-chores.ts';
 import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
 import { createSessionLookup } from '../db/for-service/session-lookup.ts';
 import { createSweeps } from '../db/for-service/sweeps.ts';
@@ -16,6 +17,7 @@ export function createServiceStores({ pool, config }: { pool: Pool; config: Pick
     signedIn: createSessionLookup(pool, config.keyPepper),
     access: createAccessStore(pool),
     gapChecks: createGapCheckStore(pool),
+    dueChores: createDueChoreStore(pool),
     sweeps: createSweeps(pool),
   };
 }

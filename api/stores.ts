@@ -26,7 +26,7 @@ import { createRateLimitStore } from '../db/operations/rate-limits.ts';
 import { createReplyStore } from '../db/sites/replies.ts';
 import { createServiceFigureStore } from '../db/operations/service-figures.ts';
 import { createSessionStore } from '../db/organizations/sessions.ts';
-import { createSiteIndexStore, createSiteStore } from '../db/sites/sites.ts';
+import { createSiteStore } from '../db/sites/sites.ts';
 import { createThreadStore } from '../db/sites/threads.ts';
 import { createUsageStore } from '../db/organizations/usage.ts';
 import { createWebhookDeliveryStore } from '../db/webhooks/webhook-deliveries.ts';
@@ -34,6 +34,7 @@ import { createWebhookStore } from '../db/webhooks/webhook-endpoints.ts';
 import { createSecretBox } from '../lib/encryption/secret-box.ts';
 import type { OwnedStore } from '../db/caller.ts';
 import type { ApiConfig } from './config.ts';
+import { createSiteIndexStore } from '../db/sites/site-indexes.ts';
 
 export type ApiStores = ReturnType<typeof createApiStores>;
 

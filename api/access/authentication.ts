@@ -51,7 +51,7 @@ export function createAuthentication({
     const header = request.headers.authorization;
     if (header === undefined) {
       const signedIn = await bySession(request, kind);
-      if (signedIn === null) throw unauthorized('An API key is needed: Authorization: Bearer <key>.');
+      if (signedIn === null) throw unauthorized('This request requires an API key: Authorization: Bearer <key>.');
       return signedIn;
     }
     const text = /^bearer +([^\s]+) *$/i.exec(header)?.[1] ?? null;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber } from '../../lib/config/read-variables.ts';
 import { ApiError } from '../http/errors.ts';
 
 interface Quota {
@@ -51,18 +52,13 @@ const quotas: Record<string, Quota> = {
     name: 'turnsPerHour',
     most: 1_000,
     sentence: (most) =>
-      `An organization begins at most ${most} jobs and further turns an hour (DOCKET_ORGANIZATION_JOBS_PER_HOUR).`,
+      `An organization may start at most ${most} jobs and follow-up turns per hour (DOCKET_ORGANIZATION_JOBS_PER_HOUR). Try again later.`,
     retryAfterSeconds: () => 3_600 - (Math.floor(Date.now() / 1_000) % 3_600),
   },
 };
 
-const wholeNumber = 'must be a whole number from 1 to 1000000000';
-
 const shape = Object.fromEntries(
-  Object.entries(quotas).map(([variable, { most }]) => [
-    variable,
-    z.coerce.number(wholeNumber).int(wholeNumber).min(1, wholeNumber).max(1e9, wholeNumber).default(most),
-  ]),
+  Object.entries(quotas).map(([variable, { most }]) => [variable, wholeNumber(1).default(most)]),
 );
 
 /** Schema of the quota variables. The result maps quota names to numbers, the form the database uses. */

@@ -69,7 +69,7 @@ export function createRequestAccess({
   const addressOf = createAddressReader({ trustedProxies: config.http.trustedProxies });
   const limiter = createRateLimiter({
     store: stores.rateLimits,
-    onFallback: (error) => log.warn({ err: error }, 'rate limits are counted by this process alone'),
+    onFallback: (error) => log.warn({ err: error }, 'rate limits are counted per process'),
   });
   const failures = createFailedAttempts({ limiter });
   const verifyKey = createVerifyKey({ verifier, failures, addressOf });
@@ -103,7 +103,7 @@ export function createRequestAccess({
     },
     async session({ req }) {
       const caller = await bySession(req, 'admin');
-      if (caller === null) throw unauthorized('Nobody is signed in: there is no session, or it has ended.');
+      if (caller === null) throw unauthorized('You are not signed in, or your session has ended. Sign in again.');
       return admitted(req, caller);
     },
     none: () => null,

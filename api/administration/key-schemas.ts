@@ -3,6 +3,7 @@ import { mostOfPage } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
 
@@ -10,36 +11,33 @@ const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, 
 export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),
-  expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Without it the key does not expire.' }),
+  expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Defaults to no expiry.' }),
 });
 
-const time = z.string().meta({ format: 'date-time' });
-const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
-
-export const keySchema = z.object({
+const keySchema = z.object({
   id: z.string(),
   kind,
   name: z.string().nullable(),
   createdAt: time,
   expiresAt: timeOrNull,
   revokedAt: timeOrNull,
-  lastUsedAt: timeOrNull.meta({ description: 'To within half a minute.' }),
+  lastUsedAt: timeOrNull.meta({ description: 'Accurate to half a minute.' }),
 });
 export type PublicKey = z.infer<typeof keySchema>;
 
 export const keyListSchema = z.object({ keys: z.array(keySchema).max(mostOfPage), nextCursor });
-export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Shown this once.' }) });
+export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Returned only once.' }) });
 
-export const auditEntrySchema = z.object({
+const auditEntrySchema = z.object({
   id: z.string(),
   at: time,
   actor: z.object({
     keyId: z.string().nullable(),
-    sessionId: z.string().nullable().meta({ description: 'When it was done in the dashboard.' }),
-    person: z.string().nullable().meta({ description: 'Who had signed in, as their sign-in link named them.' }),
+    sessionId: z.string().nullable().meta({ description: 'Set when the change was made in the dashboard.' }),
+    person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
   }),
-  action: z.string().meta({ description: 'Such as key.create.' }),
-  subject: z.string().nullable().meta({ description: 'The id of what it was done to.' }),
+  action: z.string().meta({ description: 'For example key.create.' }),
+  subject: z.string().nullable().meta({ description: 'The id of the changed resource.' }),
   details: z.record(z.string(), z.unknown()),
 });
 export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;

@@ -3,9 +3,9 @@ import { mostFailures } from '../../db/operations/operations.ts';
 import { mostWorkers } from '../../db/operations/operator-view.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
-const time = z.string().meta({ format: 'date-time' });
-const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null: there were none.' });
+const msOrNull = z.number().nullable().meta({ description: 'Milliseconds; null if there were none.' });
 const count = z.number().int();
 
 /** Maximum number of buckets in a series, including the partial ones at both ends. */
@@ -21,19 +21,24 @@ const percentilesSchema = z.object({ count, p50Ms: msOrNull, p95Ms: msOrNull });
 export const operationsSchema = z.object({
   from: time,
   to: time,
-  bucketSeconds: count.meta({ description: 'Length of the steps of each series; the first and the last may be cut.' }),
+  bucketSeconds: count.meta({
+    description: 'Interval between the points of each series; the first and the last may be partial.',
+  }),
   throughput: z
-    .array(z.object({ at: time, created: count, completed: count, failed: count }))
+    .array(z.object({ at: time, created: count, completed: count, failed: count, cancelled: count }))
     .max(mostBuckets)
-    .meta({ description: 'Turns of jobs: those that began, and how those that ended did.' }),
+    .meta({ description: 'Turns of jobs that started, completed, failed and were cancelled in each interval.' }),
   failures: z.array(z.object({ category: z.string(), title: z.string(), count })).max(mostFailures),
   queue: z.object({
-    waiting: count.meta({ description: 'Jobs that wait for a worker.' }),
+    waiting: count.meta({ description: 'Jobs waiting for a worker.' }),
     oldestSeconds: z.number().nullable(),
     active: count,
   }),
   workerCount: count.meta({
     description: 'Worker processes that reported in the last 10 minutes; one that runs reports every 5 seconds.',
+  }),
+  workerSeenAt: timeOrNull.meta({
+    description: 'When a worker last reported; null if none did in the last 10 minutes.',
   }),
   workers: z
     .array(
@@ -51,11 +56,11 @@ export const operationsSchema = z.object({
     .nullable()
     .meta({
       description:
-        'The same, one by one. null: the machines are shown only to the organizations that the operator names (DOCKET_OPERATOR_ORGANIZATIONS), or to the only one.',
+        'One entry per process. Null unless the operator shows the machines to this organization (DOCKET_OPERATOR_ORGANIZATIONS), or it is the only one.',
     }),
   latency: z.object({
-    jobs: percentilesSchema.meta({ description: 'From the beginning of a turn to its end.' }),
-    model: percentilesSchema.meta({ description: 'Of one call of the model for a job.' }),
+    jobs: percentilesSchema.meta({ description: 'From the start of a turn to its end.' }),
+    model: percentilesSchema.meta({ description: 'Of one model call for a job.' }),
     answers: percentilesSchema.extend({ firstTokenP50Ms: msOrNull }),
     series: z
       .array(

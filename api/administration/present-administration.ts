@@ -52,6 +52,7 @@ export function presentSite(row: SiteRow): PublicSite {
       requestedAt: row.indexRequestedAt?.toISOString() ?? null,
       failure: indexFailure === null ? null : { category: indexFailure, message: indexFailureMessage ?? indexFailure },
     },
+    readerTokens: row.readerTokens,
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -2,6 +2,8 @@ import type { Operations } from '../../db/operations/operations.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import { mostBuckets, type PublicOperations } from './operations-schemas.ts';
+import type { Usage, UsedDay } from '../../db/organizations/usage.ts';
+import type { PublicUsage } from './usage-schemas.ts';
 
 /** Returns the figures as series without gaps: a bucket without activity contains zeros. */
 export function presentOperations(
@@ -17,8 +19,8 @@ export function presentOperations(
     to: to.toISOString(),
     bucketSeconds,
     throughput: times.map((at) => {
-      const { created = 0, completed = 0, failed = 0 } = turnsAt.get(at) ?? {};
-      return { at, created, completed, failed };
+      const { created = 0, completed = 0, failed = 0, cancelled = 0 } = turnsAt.get(at) ?? {};
+      return { at, created, completed, failed, cancelled };
     }),
     failures: read.failures.map(({ category, count }) => ({ category, title: failureOf(category).title, count })),
     queue: {
@@ -27,6 +29,7 @@ export function presentOperations(
       active: read.queue.active,
     },
     workerCount: workers.count,
+    workerSeenAt: workers.seenAt?.toISOString() ?? null,
     workers:
       workers.rows?.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => ({
         id,
@@ -76,4 +79,43 @@ function bucketsOf({ from, to, bucketSeconds }: { from: Date; to: Date; bucketSe
 
 function byTime<Row extends { at: Date }>(rows: Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [row.at.toISOString(), row]));
+}
+
+interface Limits {
+  assistantPerHour: number;
+  /** Daily budget, in millionths of a US dollar. A project's own budget never exceeds it. */
+  dayMicros: number | null;
+}
+
+/** Returns usage and limits as series without gaps: a day without activity contains zeros. */
+export function presentUsage({ days, keys, organization, projects }: Usage, limits: Limits): PublicUsage {
+  const whole = (used: UsedDay[]) => {
+    const known = new Map(used.map((one) => [one.day, one]));
+    return days.map((day) => {
+      const { requests = 0, refused = 0, busiestHour = 0 } = known.get(day) ?? {};
+      return { day, requests, refused, busiestHour };
+    });
+  };
+  return {
+    assistant: {
+      limitPerHour: limits.assistantPerHour,
+      keys: keys.map(({ id, name, isRevoked, days }) => ({ id, name, isRevoked, days: whole(days) })),
+      organization: whole(organization),
+    },
+    projects: projects.map(({ id, name, budgetMicros, days: spent }) => {
+      const known = new Map(spent.map(({ day, costMicros }) => [day, costMicros]));
+      const micros = lesserOf(budgetMicros, limits.dayMicros);
+      return {
+        id,
+        name,
+        budgetUsd: micros === null ? null : micros / 1e6,
+        days: days.map((day) => ({ day, costUsd: (known.get(day) ?? 0) / 1e6 })),
+      };
+    }),
+  };
+}
+
+function lesserOf(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }

@@ -14,6 +14,7 @@ import {
   nameSchema,
 } from '../../lib/inputs/administration.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
+import { time } from '../../lib/time-schemas.ts';
 
 const mostEntries = 100;
 const marks = z.array(markSchema).max(mostEntries);
@@ -23,62 +24,65 @@ const globSchema = z.string().superRefine((text, context) => {
     compileGlob(text);
   } catch (error) {
     if (!(error instanceof GlobError)) throw error;
-    context.addIssue(`is no glob: ${error.message}`);
+    context.addIssue(`is not a valid glob: ${error.message}`);
   }
 });
 
 const budgetSchema = z
   .number()
-  .refine((dollars) => dollars >= 0.000001 && dollars <= 999_999_999, 'must be an amount in US dollars, above 0')
+  .refine(
+    (dollars) => dollars >= 0.000001 && dollars <= 999_999_999,
+    'must be an amount in US dollars from 0.000001 to 999999999',
+  )
   .nullable();
 
 /** Settings of a project that can be changed. */
 const settings = {
   name: nameSchema,
-  defaultRef: branchSchema.nullable().meta({ description: 'Branch that jobs begin at; null: the default branch.' }),
-  model: modelNameSchema.nullable().meta({ description: "provider/model of its jobs; null: the service's default." }),
+  defaultRef: branchSchema.nullable().meta({ description: 'Base branch of jobs; null for the default branch.' }),
+  model: modelNameSchema
+    .nullable()
+    .meta({ description: "provider/model of its jobs; null for the service's default." }),
   allowedRepositories: z
     .array(z.string().max(2_048))
     .max(mostEntries)
     .meta({ description: 'Further repositories that jobs may name.' }),
-  forgeUrl: forgeUrlSchema.nullable().meta({ description: 'Null: the root of where the repository lies.' }),
+  forgeUrl: forgeUrlSchema.nullable().meta({ description: "Null for the root of the repository's server." }),
   reviewers: marks,
   labels: marks,
   assignees: marks,
   allowedPaths: z
     .array(globSchema)
     .max(mostEntries)
-    .meta({ description: 'Globs of what jobs may change; none: everything.' }),
-  mayChangeWorkflows: z
-    .boolean()
-    .meta({ description: 'Whether jobs may change what the forge runs by itself, such as .github/workflows.' }),
-  mayRun: z
-    .boolean()
-    .meta({ description: 'Whether agents may run commands, where the worker has a sandbox for them.' }),
+    .meta({ description: 'Globs of the paths that jobs may change; empty for all.' }),
+  mayChangeWorkflows: z.boolean().meta({
+    description: 'Whether jobs may change files that the forge runs automatically, such as .github/workflows.',
+  }),
+  mayRun: z.boolean().meta({ description: 'Whether agents may run commands; requires a worker with a sandbox.' }),
   checkCommand: checkCommandSchema
     .nullable()
-    .meta({ description: 'Shell command that has to succeed before a change is finished; null: none.' }),
-  jobBudgetUsd: budgetSchema.meta({ description: "What one turn of a job may cost; null: the service's setting." }),
+    .meta({ description: 'Shell command that must succeed before a change is finished; null for none.' }),
+  jobBudgetUsd: budgetSchema.meta({ description: "Budget per turn of a job; null for the service's setting." }),
   dailyBudgetUsd: budgetSchema.meta({
-    description: "What all jobs of a day (UTC) may cost; null: the service's setting.",
+    description: "Budget per day (UTC) for all jobs; null for the service's setting.",
   }),
   forgeToken: forgeTokenSchema.nullable().meta({
     writeOnly: true,
-    description: "Its own token for the forge, which no answer shows; null: the worker's, under a grant.",
+    description: "The project's token for the forge, never returned; null to use the worker's, which requires a grant.",
   }),
   sshKey: sshKeySchema.nullable().meta({
     writeOnly: true,
-    description: 'Private key, without a passphrase, for repositories that are reached by ssh; no answer shows it.',
+    description: 'Private key without a passphrase for repositories reached by ssh; never returned.',
   }),
   sshKnownHosts: z
     .array(hostKeySchema)
     .max(mostEntries)
-    .meta({ description: 'Keys of the servers that are reached by ssh, as lines of ssh-keyscan.' }),
+    .meta({ description: 'Host keys of the servers reached by ssh, as printed by ssh-keyscan.' }),
 };
 
 const repository = z.string().max(2_048).meta({
   description:
-    'Full URL: https://, ssh:// (with sshKey and sshKnownHosts), or file:/// below the local root. Answers hold it in this form; git@host:owner/name and an absolute path are read, too.',
+    'Full URL: https://, ssh:// (with sshKey and sshKnownHosts), or file:/// below the local root. Responses have this form; git@host:owner/name and absolute paths are accepted, too.',
 });
 
 /**
@@ -94,7 +98,7 @@ export const createProjectSchema = changeProjectSchema.extend({
   forge: z
     .enum(forgeKinds)
     .optional()
-    .meta({ description: 'Needed where the host of the repository does not tell it.' }),
+    .meta({ description: "Required if it cannot be detected from the repository's host." }),
 });
 
 const { forgeToken: _forgeToken, sshKey: _sshKey, ...shown } = settings;
@@ -111,10 +115,10 @@ export const projectSchema = z.object({
   assignees: shownEntries,
   repository: z.string(),
   forge: z.enum(forgeKinds),
-  hasForgeToken: z.boolean().meta({ description: 'Whether it has a token of its own.' }),
+  hasForgeToken: z.boolean().meta({ description: 'Whether the project has its own forge token.' }),
   sshKnownHosts: shownEntries,
-  hasSshKey: z.boolean().meta({ description: 'Whether it has a private key for ssh.' }),
-  createdAt: z.string().meta({ format: 'date-time' }),
+  hasSshKey: z.boolean().meta({ description: 'Whether the project has an ssh private key.' }),
+  createdAt: time,
 });
 export type PublicProject = z.infer<typeof projectSchema>;
 

@@ -46,7 +46,7 @@ export const keyRoutes = {
   listAuditEntries: defineRoute({
     method: 'get',
     path: '/v1/audit',
-    summary: 'Lists the audit log: every change over HTTP and by the command line, newest first.',
+    summary: "Lists the audit log, newest first: changes over HTTP and by the operator's command line.",
     key: 'admin',
     query: pageQuerySchema,
     responses: { 200: json('A page of entries.', auditPageSchema) },

@@ -8,8 +8,7 @@ import { defineRoute, json } from '../http/define-route.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { operationsQuerySchema, operationsSchema } from './operations-schemas.ts';
-import { bucketSecondsOf, presentOperations } from './present-operations.ts';
-import { presentUsage } from './present-usage.ts';
+import { bucketSecondsOf, presentOperations, presentUsage } from './present-operations.ts';
 import { usageQuerySchema, usageSchema } from './usage-schemas.ts';
 
 /** Routes for an organization's figures as JSON and those of the whole service for Prometheus. */

@@ -135,7 +135,8 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
       const { repository: address, forge: named, ...settings } = body;
       const parsed = repositoryOf(address);
       const forge = parsed.kind === 'local' ? 'local' : (named ?? wellKnownForges[parsed.host]);
-      if (forge === undefined) throw invalidRequest('forge is missing; the host of the repository does not tell it.');
+      if (forge === undefined)
+        throw invalidRequest("forge is missing and cannot be detected from the repository's host. Set it.");
       checkForge({ kind: parsed.kind, forge: named ?? forge, token: body.forgeToken ?? null });
       const change = changeOf(settings);
       const hasKey = (body.sshKey ?? null) !== null;

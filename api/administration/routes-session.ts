@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import type { OrganizationStore } from '../../db/organizations/organizations.ts';
 import type { ProjectStore } from '../../db/organizations/projects.ts';
@@ -13,15 +13,44 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { FailedAttempts } from '../access/failed-attempts.ts';
 import type { SessionCookie } from '../access/session-cookie.ts';
-import {
-  createSignInLinkSchema,
-  sessionSchema,
-  signInLinkSchema,
-  signInSchema,
-  type PublicSession,
-} from './session-schemas.ts';
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
+import { mostChoices } from '../../db/page.ts';
+import { nameSchema } from '../../lib/inputs/administration.ts';
+import { closedBody } from '../http/closed-object.ts';
+import { time } from '../../lib/time-schemas.ts';
+
+/** Body of `POST /v1/session`, with exactly one of the two fields. */
+const signInSchema = closedBody({
+  key: z.string().max(200).optional().meta({ description: 'An admin API key.' }),
+  link: z.string().max(200).optional().meta({ description: 'The text of a sign-in link, which works once.' }),
+}).refine(({ key, link }) => (key === undefined) !== (link === undefined), 'must contain either key or link');
+
+/** Body of `POST /v1/sign-in-links`. */
+const createSignInLinkSchema = closedBody({
+  name: nameSchema.optional().meta({ description: 'Name of the person who signs in with it, for the audit log.' }),
+});
+
+const signInLinkSchema = z.object({
+  link: z.string().meta({ description: 'Returned only once; the dashboard accepts it at /sign-in#link=…' }),
+});
+
+const sessionSchema = z.object({
+  organization: z.object({ id: z.string(), name: z.string() }),
+  expiresAt: time,
+  projects: z
+    .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
+    .max(mostChoices),
+  sites: z.array(z.object({ domain: z.string() })).max(mostChoices),
+  defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
+  temporalUiUrl: z.string().nullable().meta({
+    description: "URL of Temporal's web interface; null if none is known or this organization may not see it.",
+  }),
+  temporalNamespace: z.string().nullable().meta({
+    description: 'The namespace of the jobs in Temporal; null if temporalUiUrl is null.',
+  }),
+});
+type PublicSession = z.infer<typeof sessionSchema>;
 
 /**
  * Routes for signing in and out of the dashboard. An admin key or a one-time link is exchanged for a session cookie.
@@ -64,7 +93,7 @@ export const sessionRoutes = {
     method: 'post',
     path: '/v1/sign-in-links',
     summary: 'Creates a link that signs in to the dashboard once, within 15 minutes.',
-    description: 'Takes an admin key, not a session: a session ends after its hours and cannot make the next one.',
+    description: 'Requires an admin key: a session could otherwise outlive its 12 hours.',
     key: 'admin',
     body: createSignInLinkSchema,
     maxBytes: 4_096,
@@ -110,7 +139,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     if (session !== null) return session;
     const waitSeconds = await deps.failures.count(address);
     if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
-    throw unauthorized('The link is unknown, used or too old; sign in with an admin key, or print a new link.');
+    throw unauthorized(
+      'This sign-in link is invalid, expired or already used. Sign in with an admin key, or print a new link.',
+    );
   }
 
   async function present({

@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { createRouter } from '../create-router.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { draining, storeUnavailable } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
-import { contentSecurityPolicy } from '../openapi/html.ts';
-import { renderReferencePage } from '../openapi/reference.ts';
-import { renderHomePage } from '../openapi/home.ts';
 
 const status = z.looseObject({ status: z.literal('ok') });
 
@@ -22,9 +18,9 @@ export const systemRoutes = {
   getReadiness: defineRoute({
     method: 'get',
     path: '/readyz',
-    summary: 'Returns ok while the process takes requests: the database is reachable and no shutdown has begun.',
+    summary: 'Returns ok while the process accepts requests: the database is reachable and no shutdown has begun.',
     key: 'none',
-    responses: { 200: json('The process takes requests.', status) },
+    responses: { 200: json('The process accepts requests.', status) },
     errors: [503],
   }),
   getDescription: defineRoute({
@@ -64,25 +60,4 @@ export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }
       ctx.body = description;
     },
   });
-}
-
-/** Creates the router of the HTML pages. */
-export function createPagesRouter({ openApi }: Pick<SystemRouteDeps, 'openApi'>): AppRouter {
-  let reference: string | null = null;
-  const router = createRouter();
-
-  router.get('/reference', (ctx) => {
-    reference ??= renderReferencePage(openApi);
-    ctx.set('Content-Type', 'text/html; charset=utf-8');
-    ctx.set('Content-Security-Policy', contentSecurityPolicy);
-    ctx.body = reference;
-  });
-
-  router.get('/', (ctx) => {
-    ctx.set('Content-Type', 'text/html; charset=utf-8');
-    ctx.set('Content-Security-Policy', contentSecurityPolicy);
-    ctx.body = renderHomePage();
-  });
-
-  return router;
 }

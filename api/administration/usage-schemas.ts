@@ -13,16 +13,16 @@ export const usageQuerySchema = closedQuery({
 
 const usedDay = z.object({
   day,
-  requests: count.meta({ description: 'To within some seconds.' }),
-  refused: count.meta({ description: 'Of these, those that a limit turned away.' }),
-  busiestHour: count.meta({ description: 'Requests let in, in the hour of the day that had most.' }),
+  requests: count.meta({ description: 'Accurate to a few seconds.' }),
+  refused: count.meta({ description: 'Requests rejected by a limit, out of these.' }),
+  busiestHour: count.meta({ description: 'Requests accepted in the busiest hour of the day.' }),
 });
 
 const usedDays = z.array(usedDay).max(mostUsageDays);
 
 export const usageSchema = z.object({
   assistant: z.object({
-    limitPerHour: count.meta({ description: 'Requests an hour that all keys of the organization have together.' }),
+    limitPerHour: count.meta({ description: 'Requests per hour, shared by all keys of the organization.' }),
     keys: z
       .array(z.object({ id: z.string(), name: z.string().nullable(), isRevoked: z.boolean(), days: usedDays }))
       .max(mostUsed),
@@ -33,7 +33,7 @@ export const usageSchema = z.object({
       z.object({
         id: z.string(),
         name: z.string(),
-        budgetUsd: z.number().nullable().meta({ description: 'What its jobs may cost a day; null: any amount.' }),
+        budgetUsd: z.number().nullable().meta({ description: 'Daily budget of its jobs; null for none.' }),
         days: z.array(z.object({ day, costUsd: z.number() })).max(mostUsageDays),
       }),
     )

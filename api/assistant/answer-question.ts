@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import type { ReplyStore } from '../../db/sites/replies.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
+import type { PageAccess } from '../../search/query/page-access.ts';
+import type { Source } from '../../db/sites/threads.ts';
 import { siteNotIndexed } from '../http/errors.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 import type { Assistant } from './assistant.ts';
@@ -32,15 +34,21 @@ export interface AnswerQuestionDeps {
   logger: Logger;
 }
 
-export interface Question {
+/** A question, however its answer is delivered. */
+export interface AskedQuestion {
   site: SiteRow;
-  keyId: string;
+  /** The pages that the reader may read. */
+  access: PageAccess;
   request: MessageRequest;
+  /** Aborts when the reader's key or session ends. */
+  accessEnded: AbortSignal;
+}
+
+export interface Question extends AskedQuestion {
+  keyId: string;
   protocol: Protocol;
   /** Whether the client is an AI SDK. */
   isSdk: boolean;
-  /** Aborts when the reader's key or session ends. */
-  accessEnded: AbortSignal;
 }
 
 /** An answer that is ready to be written. Disposing it ends the answer and releases its index. */
@@ -52,28 +60,16 @@ export interface AnswerStream extends Disposable {
   writeTo(output: StreamOutput): Promise<void>;
 }
 
-const tookTooLong = 'The answer broke off because it took too long. Please ask again.';
+const tookTooLong = 'The answer timed out. Ask again.';
 
-const accessHasEnded = 'The answer broke off because the key or the session has ended.';
+const accessHasEnded = 'The answer was interrupted because the API key or the session is no longer valid.';
 
 /** Prepares an answer; the model is called when it is written. Throws ApiError when the site has no index. */
 export async function answerQuestion(deps: AnswerQuestionDeps, question: Question): Promise<AnswerStream> {
-  const { site, request, protocol, isSdk } = question;
-  const lease = await deps.indexes.lease(site);
-  if (lease === null) throw siteNotIndexed();
-  const ending = new AbortController();
-  const endLate = () => ending.abort(new GenerationError(tookTooLong));
-  const timers = [setTimeout(endLate, deps.times.answerMs)];
-  onAbort(question.accessEnded, () => ending.abort(new GenerationError(accessHasEnded)));
-
-  const release = () => {
-    for (const timer of timers) clearTimeout(timer);
-    ending.abort();
-    lease.release();
-  };
-
+  const { request, protocol, isSdk } = question;
+  const answer = await startAnswer(deps, question);
+  const { reply } = answer;
   try {
-    const reply = await deps.assistant.reply({ site, index: lease.index, request, signal: ending.signal });
     const record = await createRecord(deps, question, reply);
     const encoder = createStreamEncoder(protocol, reply, { hasParts: request.client.hasParts, isSdk });
     return {
@@ -89,17 +85,105 @@ export async function answerQuestion(deps: AnswerQuestionDeps, question: Questio
                 logger: deps.logger,
                 send: output.write,
                 tail: lostTail({ protocol, threadId: reply.threadId }),
-                onTakenOver: () => ending.abort(),
+                onTakenOver: answer.end,
               });
         onAbort(output.gone, () => {
-          if (recorder === null) ending.abort();
-          else timers.push(setTimeout(endLate, deps.times.detachedMs));
+          if (recorder === null) answer.end();
+          else answer.endIn(deps.times.detachedMs);
         });
-        await deps.streams.run(async (shutdown) => {
-          onAbort(shutdown, () => ending.abort(shutdown.reason));
-          await writeReply({ reply, encoder, output, recorder, deliveredAfterMs: deps.times.deliveredAfterMs });
-        });
+        await answer.run(() =>
+          writeReply({ reply, encoder, output, recorder, deliveredAfterMs: deps.times.deliveredAfterMs }),
+        );
       },
+      [Symbol.dispose]: answer[Symbol.dispose],
+    };
+  } catch (error) {
+    answer[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** An answer that is delivered whole. */
+export interface WholeAnswer {
+  threadId: string;
+  messageId: string;
+  text: string;
+  sources: Source[];
+  /** Why the answer broke off; null when it did not. */
+  failure: string | null;
+}
+
+/**
+ * Answers a question for a reader that takes the answer as a whole, and reports the length of its text as it grows.
+ * The answer ends when the reader is gone. Throws ApiError when the site has no index.
+ */
+export async function answerWhole(
+  deps: Pick<AnswerQuestionDeps, 'indexes' | 'assistant' | 'streams' | 'times'>,
+  { gone, onLength, ...question }: AskedQuestion & { gone: AbortSignal; onLength(length: number): void },
+): Promise<WholeAnswer> {
+  using answer = await startAnswer(deps, question);
+  const { reply } = answer;
+  const whole: WholeAnswer = {
+    threadId: reply.threadId,
+    messageId: reply.messageId,
+    text: '',
+    sources: [],
+    failure: null,
+  };
+  onAbort(gone, answer.end);
+  await answer.run(() =>
+    reply.run((part) => {
+      if (part.type === 'source') whole.sources.push(part.source);
+      else if (part.type === 'failure') whole.failure = part.message;
+      else onLength((whole.text += part.text).length);
+      return null;
+    }),
+  );
+  return whole;
+}
+
+/** An answer whose index is leased and whose passages are retrieved. Disposing it ends it. */
+interface StartedAnswer extends Disposable {
+  reply: Reply;
+  end(): void;
+  /** Ends the answer as timed out if it takes longer. */
+  endIn(ms: number): void;
+  /** Runs the delivery of the answer, for which a shutdown waits. */
+  run(deliver: () => Promise<void>): Promise<void>;
+}
+
+async function startAnswer(
+  { indexes, assistant, streams, times }: Pick<AnswerQuestionDeps, 'indexes' | 'assistant' | 'streams' | 'times'>,
+  { site, access, request, accessEnded }: AskedQuestion,
+): Promise<StartedAnswer> {
+  const lease = await indexes.lease(site, access);
+  if (lease === null) throw siteNotIndexed();
+  const ending = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  const end = () => ending.abort();
+  const endIn = (ms: number) => {
+    timers.push(setTimeout(() => ending.abort(new GenerationError(tookTooLong)), ms));
+  };
+  endIn(times.answerMs);
+  onAbort(accessEnded, () => ending.abort(new GenerationError(accessHasEnded)));
+
+  const release = () => {
+    for (const timer of timers) clearTimeout(timer);
+    end();
+    lease.release();
+  };
+
+  try {
+    const reply = await assistant.reply({ site, index: lease.index, request, signal: ending.signal });
+    return {
+      reply,
+      end,
+      endIn,
+      run: (deliver) =>
+        streams.run(async (shutdown) => {
+          onAbort(shutdown, () => ending.abort(shutdown.reason));
+          await deliver();
+        }),
       [Symbol.dispose]: release,
     };
   } catch (error) {

@@ -36,7 +36,7 @@ export function createAnswerTools({
       definition: {
         type: 'function',
         name: 'search',
-        description: 'Searches the documentation and answers its best passages.',
+        description: 'Searches the documentation and returns the best passages.',
         inputSchema: {
           type: 'object',
           properties: { query: { type: 'string' } },

@@ -7,7 +7,14 @@ import type { PriceBook } from '../../models/prices.ts';
 import { draining, overloaded } from '../http/errors.ts';
 import { createStreamOutput, type StreamOutput } from '../http/stream-output.ts';
 import { createAnswerBudget } from './answer-budget.ts';
-import { answerQuestion, type AnswerStream, type AnswerTimes, type Question } from './answer-question.ts';
+import {
+  answerQuestion,
+  answerWhole,
+  type AnswerStream,
+  type AnswerTimes,
+  type Question,
+  type WholeAnswer,
+} from './answer-question.ts';
 import { createAssistant } from './assistant.ts';
 import type { Assistant } from './assistant.ts';
 import { createPassageSearch } from './search-passages.ts';
@@ -20,11 +27,12 @@ import { SiteIndexes } from './site-indexes.ts';
 import { createReranker } from './rerank.ts';
 import type { ApiStores } from '../stores.ts';
 
-/** Operations used by the message routes. */
+/** Operations used by the routes that answer. */
 export interface Answers {
   /** Throws ApiError when this process is draining or overloaded and must not start another answer. */
   assertCapacity(): void;
   answerQuestion(question: Question): Promise<AnswerStream>;
+  answerWhole(question: Parameters<typeof answerWhole>[1]): Promise<WholeAnswer>;
   resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
 }
 
@@ -108,7 +116,7 @@ export function createAssistantParts({
     model,
     modelName,
     threads,
-    holdAnswer: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, maxSteps, budgetMicros }),
+    budget: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, budgetMicros }),
     searchPassages,
     logger: log,
     maxSteps,
@@ -127,6 +135,7 @@ export function createAssistantParts({
         if (shedder.isOverloaded) throw overloaded();
       },
       answerQuestion: (question) => answerQuestion(shared, question),
+      answerWhole: (question) => answerWhole(shared, question),
       resumeReply: (request) => resumeReply(shared, request),
     },
     openOutput: (response, keepAlive) =>

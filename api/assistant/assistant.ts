@@ -1,22 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources, type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { SiteIndex } from '../../search/query/site-index.ts';
+import { ApiError } from '../http/errors.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import { slicesOf } from './slices-of.ts';
 import { createLinkChecker } from './links/check-links.ts';
 import type { CheckedText } from './links/check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
-import { generate, GenerationError } from './generate.ts';
+import { generate, GenerationError, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { isAnswer, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
-import type { HoldAnswer } from './answer-budget.ts';
+import type { AnswerBudget, HoldCall, SettleCall } from './answer-budget.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
@@ -25,7 +26,7 @@ export interface AssistantDeps {
   /** Model as configured, `provider/model`; stored with the answers. */
   modelName: string;
   threads: ThreadStore;
-  holdAnswer: HoldAnswer;
+  budget: AnswerBudget;
   searchPassages: SearchPassages;
   logger: Logger;
   /** Maximum number of model calls per answer. */
@@ -50,7 +51,7 @@ export interface Assistant {
   reply(request: AnswerRequest): Promise<Reply>;
 }
 
-const failureSentence = 'The answer broke off because of an error in the service. Please ask again.';
+const failureSentence = 'The answer was interrupted by an internal error. Ask again.';
 
 /** Creates the assistant, which answers questions from a site's pages. */
 export function createAssistant(deps: AssistantDeps): Assistant {
@@ -61,9 +62,11 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
-      const settle = await deps.holdAnswer({
-        organizationId: site.organizationId,
-        characters: JSON.stringify(promptOf({ request, hits, baseUrl: site.baseUrl })).length,
+      const prompt = promptOf({ request, hits, baseUrl: site.baseUrl });
+      const { organizationId } = site;
+      let held: SettleCall | null = await deps.budget.holdCall({
+        organizationId,
+        characters: JSON.stringify(prompt).length,
       });
       const messageId = newId('msg_');
       return {
@@ -78,15 +81,34 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         })),
         usage: () => usage,
         async run(take) {
-          const turn = { site, index, request, signal, threadId, messageId, hits, usage };
-          const ending = await answer(deps, turn, take);
-          await settle(ending === 'finished' ? usage : null).catch((error: unknown) => {
-            deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
-          });
+          // the first call was reserved before the reply began, when a refusal could still be its status
+          const holdCall = async (characters: number) => {
+            const settle = held ?? (await holdNext(deps.budget, { organizationId, characters }));
+            held = null;
+            return (used: ReplyUsage) =>
+              settle(used).catch((error: unknown) => {
+                deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
+              });
+          };
+          await answer(
+            deps,
+            { site, index, request, signal, threadId, messageId, hits, usage, prompt, holdCall },
+            take,
+          );
         },
       };
     },
   };
+}
+
+/** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
+async function holdNext({ holdCall }: AnswerBudget, call: Parameters<HoldCall>[0]): Promise<SettleCall> {
+  try {
+    return await holdCall(call);
+  } catch (error) {
+    if (error instanceof ApiError) throw new GenerationError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 type Ending = 'finished' | 'failed' | 'aborted';
@@ -96,10 +118,12 @@ interface Turn extends AnswerRequest {
   messageId: string;
   hits: SearchHit[];
   usage: ReplyUsage;
+  prompt: LanguageModelV4Prompt;
+  holdCall: GenerateOptions['holdCall'];
 }
 
 /** Forwards the parts of a reply, then stores the turn regardless of how the reply ended. */
-async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<Ending> {
+async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<void> {
   const startedAt = performance.now();
   let content = '';
   let firstTokenMs: number | null = null;
@@ -118,7 +142,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     if (!turn.signal.aborted) ending = 'finished';
   } catch (error) {
     ending = 'failed';
-    deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer broke off');
+    deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer failed');
     await take({ type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence });
   }
   await store(deps, turn, {
@@ -128,7 +152,6 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     firstTokenMs,
     durationMs: Math.round(performance.now() - startedAt),
   });
-  return ending;
 }
 
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
@@ -182,11 +205,13 @@ async function generateChecked(
 
   const options = {
     model: deps.model,
-    prompt: promptOf({ request, hits, baseUrl: site.baseUrl }),
+    prompt: turn.prompt,
     tools,
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
     longestText: deps.longestText,
+    maxOutputTokens: deps.budget.maxOutputTokens,
+    holdCall: turn.holdCall,
     signal: turn.signal,
   };
   try {
@@ -199,7 +224,7 @@ async function generateChecked(
       return takeSource(path);
     });
   } finally {
-    // when the model breaks off inside a link, the words held back so far are still sent
+    // when the model fails inside a link, the words held back so far are still sent
     await takeText(checker.flush());
   }
 }
@@ -236,7 +261,7 @@ async function openThread(
   try {
     await threads.open(site, thread);
   } catch (error) {
-    logger.error({ err: error, site: site.id }, 'a thread could not be opened');
+    logger.error({ err: error, site: site.id }, 'a conversation could not be opened');
   }
 }
 

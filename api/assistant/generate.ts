@@ -15,6 +15,11 @@ export interface AnswerTool {
   run(input: string): string | Promise<string>;
 }
 
+/** Longest input of the tools that a step calls, in characters; a provider's client parses it at each piece. */
+const longestInputs = 20_000;
+/** A step with more calls is rejected. */
+const mostCallsSent = 200;
+
 export interface GenerateOptions {
   model: LanguageModelV4;
   prompt: LanguageModelV4Prompt;
@@ -25,6 +30,10 @@ export interface GenerateOptions {
   stalledMs: number;
   /** Longest text of one step, in characters. */
   longestText: number;
+  /** Longest output of one step, in tokens; null when the model decides. */
+  maxOutputTokens: number | null;
+  /** Reserves the cost of a step whose prompt has that many characters. Its result settles the cost. */
+  holdCall(characters: number): Promise<(usage: ReplyUsage) => Promise<void>>;
   signal: AbortSignal;
 }
 
@@ -39,9 +48,9 @@ export class GenerationError extends Error {
   override name = 'GenerationError';
 }
 
-const brokeOff = 'The answer broke off because the language model failed. Please ask again.';
-const stalled = 'The answer broke off because the language model did not go on. Please ask again.';
-const saidNothing = 'The language model gave no answer. Please ask again.';
+const brokeOff = 'The answer was interrupted because the language model failed. Ask again.';
+const stalled = 'The answer was interrupted because the language model stopped responding. Ask again.';
+const saidNothing = 'The language model returned no answer. Ask again.';
 
 /** Maximum number of tool calls run per step. For each further call the model gets a notice instead of a result. */
 const mostCallsOfAStep = 8;
@@ -58,6 +67,9 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
     let text = '';
+    let inputCharacters = 0;
+    const sentCharacters = JSON.stringify(prompt).length;
+    const settle = await options.holdCall(sentCharacters);
     await streamStep(options, { prompt, mayCall }, (part) => {
       switch (part.type) {
         case 'text-delta': {
@@ -70,15 +82,24 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
         }
         case 'source':
           return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
+        case 'tool-input-delta':
+          inputCharacters += part.delta.length;
+          if (inputCharacters > longestInputs) throw new Error('The input of the tools is too long.');
+          return null;
         case 'tool-call':
           calls.push(part);
+          if (calls.length > mostCallsSent || part.input.length > longestInputs)
+            throw new Error('The calls are too long.');
           return null;
-        case 'finish':
-          count(usage, part.usage, {
-            sentCharacters: JSON.stringify(prompt).length,
+        case 'finish': {
+          const used = usageOf(part.usage, {
+            sentCharacters,
             receivedCharacters: text.length + JSON.stringify(calls).length,
           });
-          return null;
+          usage.promptTokens += used.promptTokens;
+          usage.completionTokens += used.completionTokens;
+          return settle(used);
+        }
         default:
           return null;
       }
@@ -93,7 +114,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
 
 /** Runs one model call. A delta costs no timer, and no promise other than that of its read. */
 async function streamStep(
-  { model, tools, signal, stalledMs }: GenerateOptions,
+  { model, tools, signal, stalledMs, maxOutputTokens }: GenerateOptions,
   { prompt, mayCall }: { prompt: LanguageModelV4Prompt; mayCall: boolean },
   take: (part: StreamPart) => Promise<void> | null,
 ): Promise<void> {
@@ -126,6 +147,7 @@ async function streamStep(
         model.doStream({
           prompt,
           abortSignal: controller.signal,
+          ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
           // always declare the tools: without them, some providers reject a conversation that contains calls
           ...(tools.length === 0
             ? {}
@@ -147,7 +169,7 @@ async function streamStep(
       if (value.type === 'error') throw value.error;
       if (value.type === 'finish') {
         hasFinished = true;
-        if (value.finishReason.unified === 'error') throw new Error('The model finished with an error.');
+        if (value.finishReason.unified === 'error') throw new Error('The model ended with an error.');
       }
       const blocked = take(value);
       if (blocked !== null) await blocked;
@@ -165,10 +187,9 @@ async function streamStep(
   if (!hasFinished) throw new GenerationError(brokeOff);
 }
 
-function count(usage: ReplyUsage, { inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): void {
+function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): ReplyUsage {
   const used = usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length);
-  usage.promptTokens += used.inputTokens;
-  usage.completionTokens += used.outputTokens;
+  return { promptTokens: used.inputTokens, completionTokens: used.outputTokens };
 }
 
 type StreamPart =

@@ -12,14 +12,24 @@ const mostParts = 500;
 const mostContextItems = 50;
 const mostGroups = 50;
 
-const partSchema = z.looseObject({ type: z.string(), text: z.unknown().optional() }).superRefine((part, context) => {
-  if (part.type === 'text' && typeof part.text !== 'string') {
-    context.addIssue({ code: 'custom', path: ['text'], message: 'is missing or not a string in a part of type text' });
-  }
-});
+/** Further fields are accepted and dropped, because copying those of a whole conversation takes time. */
+const open = { additionalProperties: {} };
+
+const partSchema = z
+  .object({ type: z.string(), text: z.unknown().optional() })
+  .superRefine((part, context) => {
+    if (part.type === 'text' && typeof part.text !== 'string') {
+      context.addIssue({
+        code: 'custom',
+        path: ['text'],
+        message: 'is missing or not a string in a part of type text',
+      });
+    }
+  })
+  .meta(open);
 
 const messageSchema = z
-  .looseObject({
+  .object({
     id: z.string().optional(),
     role: z.enum(['user', 'assistant', 'system', 'data']),
     content: z.string().optional(),
@@ -29,7 +39,8 @@ const messageSchema = z
     if (message.role !== 'data' && message.content === undefined && message.parts === undefined) {
       context.addIssue({ code: 'custom', message: 'needs parts or content' });
     }
-  });
+  })
+  .meta(open);
 
 type Message = z.infer<typeof messageSchema>;
 
@@ -128,7 +139,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   const messages = parseMessages(given);
   const last = messages.findLastIndex((message) => message.role === 'user');
   const userMessage = messages[last];
-  if (userMessage === undefined) throw problemAt(['messages'], 'must hold a user message');
+  if (userMessage === undefined) throw problemAt(['messages'], 'must contain a user message');
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
     question: textOf(userMessage).slice(0, longestQuestion),

@@ -1,7 +1,7 @@
 import { GenerationError } from './generate.ts';
 
 /** Error sent in the stream when a shutdown ends a reply. */
-const shuttingDown = 'The answer broke off because the service is restarting. Please ask again.';
+const shuttingDown = 'The answer was interrupted because the service is restarting. Ask again.';
 
 /** Tracks the streams of this process, so that a shutdown can wait for them and then end them properly. */
 export class OpenStreams {

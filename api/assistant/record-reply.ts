@@ -61,19 +61,19 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
   async function keep(data: string): Promise<void> {
     if (state === 'recording') {
       try {
-        if (!(await persistently(() => replies.append({ id, position, data })))) return await hearTheEnd();
+        if (!(await persistently(() => replies.append({ id, position, data })))) return await sendRecordedEnd();
         position += 1;
       } catch (error) {
         state = 'broken';
         clearInterval(heartbeat);
-        logger.warn({ err: error, reply: id }, 'a reply could not be recorded on');
+        logger.warn({ err: error, reply: id }, 'recording of a reply stopped');
       }
     }
     if (state !== 'taken-over') send(data);
   }
 
   /** Sends the recorded end, so that this reader sees the same end as those who resumed the reply. */
-  async function hearTheEnd(): Promise<void> {
+  async function sendRecordedEnd(): Promise<void> {
     state = 'taken-over';
     clearInterval(heartbeat);
     onTakenOver();

@@ -15,13 +15,15 @@ export interface RerankerDeps {
   patienceMs?: number;
   /** Time without calls after the model failed or was late. */
   pauseMs?: number;
-  /** Maximum number of cached passage vectors, about 6 KB each. */
-  mostKept?: number;
+  /** Maximum size of the cached vectors of passages, in numbers of 8 bytes: 5,000 vectors of 1,536 dimensions. */
+  mostNumbers?: number;
 }
 
 /** Longest text embedded per passage, in characters: about 500 tokens. */
 const longestPassage = 2_000;
 const longestCallMs = 15_000;
+/** Maximum length of a vector; embedding models have up to 4,096 dimensions. */
+const mostDimensions = 16_384;
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
 const fusionConstant = 10;
 
@@ -30,20 +32,29 @@ const fusionConstant = 10;
  * fusion). A passage is not embedded again while its vector is in the cache.
  */
 export function createReranker(deps: RerankerDeps): Reranker {
-  const { model, log, patienceMs = 800, pauseMs = 30_000, mostKept = 5_000 } = deps;
+  const { model, log, patienceMs = 800, pauseMs = 30_000, mostNumbers = 5_000 * 1_536 } = deps;
   const vectors = new Map<string, number[]>();
+  let numbers = 0;
   let pausedUntil = 0;
 
-  function keep(key: string, vector: number[]): void {
+  function forget(key: string): void {
+    numbers -= vectors.get(key)?.length ?? 0;
     vectors.delete(key);
-    vectors.set(key, vector);
-    const [oldest] = vectors.keys();
-    if (vectors.size > mostKept && oldest !== undefined) vectors.delete(oldest);
   }
 
-  function pause(problem: { err?: unknown }): void {
+  function keep(key: string, vector: number[]): void {
+    forget(key);
+    vectors.set(key, vector);
+    numbers += vector.length;
+    for (const oldest of vectors.keys()) {
+      if (numbers <= mostNumbers) break;
+      forget(oldest);
+    }
+  }
+
+  function pause(problem: string, err?: unknown): void {
     pausedUntil = Date.now() + pauseMs;
-    log.warn(problem, 'the embedding model did not help in time; passages are ranked by their words for a while');
+    log.warn({ err }, `the embedding model ${problem}; using the lexical ranking for a while`);
   }
 
   async function similarities(query: string, hits: SearchHit[], signal: AbortSignal): Promise<number[]> {
@@ -55,7 +66,20 @@ export function createReranker(deps: RerankerDeps): Reranker {
     const [question = [], ...passages] = embeddings;
     const known = new Map(keys.map((key) => [key, vectors.get(key)]));
     for (const [at, key] of missing.entries()) known.set(key, passages[at]);
-    for (const [key, vector] of known) if (vector !== undefined) keep(key, vector);
+    const dimensions = question.length;
+    if (dimensions === 0 || dimensions > mostDimensions)
+      throw new Error(`A vector of an embedding model has 1 to ${mostDimensions} numbers, not ${dimensions}.`);
+    let isComparable = true;
+    for (const [key, vector = []] of known) {
+      if (vector.length === dimensions) {
+        keep(key, vector);
+        continue;
+      }
+      // another model may now have this name, so the next question embeds the passage again
+      forget(key);
+      isComparable = false;
+    }
+    if (!isComparable) throw new Error('The vectors of the embedding model differ in length.');
     return keys.map((key) => cosineSimilarity(question, known.get(key) ?? []));
   }
 
@@ -69,9 +93,9 @@ export function createReranker(deps: RerankerDeps): Reranker {
       const late = delay(patienceMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
       const scores = await Promise.race([call, late]);
       if (scores !== null) return fuse(hits, scores);
-      pause({});
+      pause('is too slow');
     } catch (error) {
-      if (!signal.aborted) pause({ err: error });
+      if (!signal.aborted) pause('failed', error);
     } finally {
       waiting.abort();
     }

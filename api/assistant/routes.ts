@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { Admission, RequestAccess } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { defineRoute, type RouteRequest } from '../http/define-route.ts';
@@ -17,6 +18,7 @@ import { keepAliveOf, type Protocol } from './stream-encoder.ts';
 export interface AssistantRouteDeps {
   admit: Admission;
   readSite: ReadSite;
+  readerAccess: ReaderAccess;
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: RequestAccess['addressOf'];
   takeAnswerSlot: RequestAccess['takeAnswerSlot'];
@@ -37,6 +39,7 @@ function ask<const Version extends Protocol, const Type extends string>(version:
     summary: `Asks the documentation, for clients of ${client}.`,
     key: 'assistant',
     params: { domain },
+    headers: readerTokenHeader,
     body: messageBodySchema,
     // clients send the whole conversation, with attachments as data: URLs
     maxBytes: 4_194_304,
@@ -107,15 +110,17 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
 async function answer(
   deps: AssistantRouteDeps,
   protocol: Protocol,
-  { ctx, caller, params, json }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
+  { ctx, caller, params, headers, json }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
 ): Promise<void> {
   const site = await deps.readSite(caller, params.domain);
   // checked before the body, which takes time to read
   deps.answers.assertCapacity();
   using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
+  const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
   const request = parseMessageRequest(await json());
   using stream = await deps.answers.answerQuestion({
     site,
+    access,
     keyId: caller.keyId,
     request,
     protocol,

@@ -2,10 +2,11 @@ import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
-import type { KnownFile, SiteIndexStore } from '../../db/sites/sites.ts';
+import type { KnownFile } from '../../db/sites/index-blocks.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
-import { indexFormat, openSiteIndex } from '../../search/query/site-index.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { PageAccess } from '../../search/query/page-access.ts';
+import { indexFormat, openSiteIndex, type OpenedIndex, type SiteIndex } from '../../search/query/site-index.ts';
+import type { SiteIndexStore } from '../../db/sites/site-indexes.ts';
 
 export interface SiteIndexesDeps {
   store: Pick<SiteIndexStore, 'current' | 'download'>;
@@ -26,7 +27,7 @@ export interface IndexLease {
 interface OpenIndex {
   version: number;
   copy: KnownFile;
-  index: SiteIndex;
+  index: OpenedIndex;
   users: number;
   isRetired: boolean;
 }
@@ -65,8 +66,11 @@ export class SiteIndexes {
     return mkdtemp(join(directory, folderPrefix));
   }
 
-  /** Leases a site's newest index; null when it has none. Throws if the database fails before one has been loaded. */
-  async lease(site: SiteRef): Promise<IndexLease | null> {
+  /**
+   * Leases a site's newest index as a reader with this access sees it; null when it has none. Throws if the database
+   * fails before one has been loaded.
+   */
+  async lease(site: SiteRef, access: PageAccess): Promise<IndexLease | null> {
     const entry = this.#entryOf(site);
     if (entry.current === null) await this.#refresh(entry);
     const open = entry.current;
@@ -74,7 +78,7 @@ export class SiteIndexes {
     open.users += 1;
     let isReleased = false;
     return {
-      index: open.index,
+      index: open.index.as(access),
       version: open.version,
       release: () => {
         if (isReleased) return;
@@ -111,10 +115,7 @@ export class SiteIndexes {
         await this.#refresh(entry);
       } catch (error) {
         entry.retryAt = Date.now() + retryAfterMs;
-        this.#deps.logger.warn(
-          { err: error, site: entry.site.id },
-          'the index of a site could not be brought up to date',
-        );
+        this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
       }
     }
   }

@@ -30,7 +30,7 @@ export function lostTail({ protocol, threadId }: Pick<ReplyRow, 'protocol' | 'th
   const encoder = createStreamEncoder(protocol, reply, { hasParts: false, isSdk: true });
   const failure = encoder.part({
     type: 'failure',
-    message: 'The answer broke off because the service was interrupted. Please ask again.',
+    message: 'The answer was interrupted because the service stopped. Ask again.',
   });
   return [failure, ...encoder.close({ promptTokens: 0, completionTokens: 0 })].join('');
 }

@@ -2,15 +2,15 @@ import cors from '@koa/cors';
 import type { AppMiddleware } from './app-context.ts';
 
 const browserEndpoints =
-  /^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:search|page)\/[^/]+$/;
+  /^\/mcp\/[^/]+$|^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:(?:search|page)\/[^/]+$|docs\/)/;
 
 /** Creates the CORS middleware for the endpoints that browsers call, errors included. Others get no CORS headers. */
 export function createCors(): AppMiddleware {
   const allow = cors({
     origin: '*',
     allowMethods: 'GET,POST,OPTIONS',
-    allowHeaders: 'authorization,content-type,user-agent,x-resume-token',
-    exposeHeaders: 'X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
+    allowHeaders: 'authorization,content-type,user-agent,x-resume-token,x-reader-token,mcp-protocol-version',
+    exposeHeaders: 'Link,X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
     maxAge: 7200,
   });
   return (ctx, next) => (browserEndpoints.test(ctx.path) ? allow(ctx, next) : next());

@@ -1,47 +1,22 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
-
-export interface DashboardFile {
-  type: string;
-  etag: string;
-  /** Whether the file name changes with its content. */
-  isImmutable: boolean;
-  plain: Buffer;
-  brotli: Buffer | null;
-  gzip: Buffer | null;
-}
+import { join, sep } from 'node:path';
+import { staticFileOf, type StaticFile } from './static-file.ts';
 
 export interface DashboardFiles {
   /** Returns the file at a path below `/`; null when it does not exist or no dashboard has been built. */
-  find(path: string): Promise<DashboardFile | null>;
+  find(path: string): Promise<StaticFile | null>;
   /** Returns the app's HTML page; null when no dashboard has been built. */
-  index(): Promise<DashboardFile | null>;
+  index(): Promise<StaticFile | null>;
 }
-
-const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.webp': 'image/webp',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-  '.wasm': 'application/wasm',
-  '.txt': 'text/plain; charset=utf-8',
-};
 
 /**
  * Holds the built dashboard in memory and reloads it after a new build. Only names found in the directory are served,
  * so no path leads out of it.
  */
 export function createDashboardFiles({ directory }: { directory: string }): DashboardFiles {
-  let loaded: { builtAt: number; files: Promise<Map<string, DashboardFile>> } | null = null;
+  let loaded: { builtAt: number; files: Promise<Map<string, StaticFile>> } | null = null;
 
-  async function current(): Promise<Map<string, DashboardFile>> {
+  async function current(): Promise<Map<string, StaticFile>> {
     const builtAt = await stat(join(directory, 'index.html')).then(
       ({ mtimeMs }) => mtimeMs,
       () => null,
@@ -63,25 +38,18 @@ export function createDashboardFiles({ directory }: { directory: string }): Dash
   };
 }
 
-async function load(directory: string): Promise<Map<string, DashboardFile>> {
+async function load(directory: string): Promise<Map<string, StaticFile>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const names = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1));
   const bytes = new Map<string, Buffer>();
   for (const name of names) bytes.set(name.split(sep).join('/'), await readFile(join(directory, name)));
-  const files = new Map<string, DashboardFile>();
+  const files = new Map<string, StaticFile>();
   for (const [name, plain] of bytes) {
-    const type = types[extname(name)];
-    if (type === undefined) continue;
-    files.set(name, {
-      type,
-      etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-      isImmutable: /^assets\/.+-[\w-]{8,}\.\w+$/.test(name),
-      plain,
-      brotli: bytes.get(`${name}.br`) ?? null,
-      gzip: bytes.get(`${name}.gz`) ?? null,
-    });
+    const [brotli, gzip] = [bytes.get(`${name}.br`) ?? null, bytes.get(`${name}.gz`) ?? null];
+    const file = staticFileOf(name, { plain, brotli, gzip });
+    if (file !== null) files.set(name, file);
   }
   return files;
 }

@@ -1,8 +1,10 @@
-import type { AppContext, AppMiddleware } from './app-context.ts';
-import type { DashboardFile, DashboardFiles } from './dashboard-files.ts';
+import type { AppMiddleware } from './app-context.ts';
+import type { DashboardFiles } from './dashboard-files.ts';
+import { setPageHeaders } from './page-headers.ts';
+import { sendStaticFile } from './static-file.ts';
 
 /** Content Security Policy that allows only what the service itself serves: no inline code, other hosts or frames. */
-const dashboardPolicy = [
+export const dashboardPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -28,28 +30,7 @@ export function createDashboard({ files }: { files: DashboardFiles }): AppMiddle
     const file = isOfApp ? await files.index() : await files.find(ctx.path.slice(1));
     if (file === null) return next();
     ctx.state.route = 'dashboard';
-    send(ctx, file);
+    if (file.type.startsWith('text/html')) setPageHeaders(ctx, dashboardPolicy);
+    sendStaticFile(ctx, file);
   };
-}
-
-function send(ctx: AppContext, file: DashboardFile): void {
-  ctx.set('Content-Type', file.type);
-  ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
-  ctx.set('ETag', file.etag);
-  ctx.set('Vary', 'Accept-Encoding');
-  if (file.type.startsWith('text/html')) {
-    ctx.set('Content-Security-Policy', dashboardPolicy);
-    ctx.set('Referrer-Policy', 'no-referrer');
-    ctx.set('Cross-Origin-Opener-Policy', 'same-origin');
-    ctx.set('Permissions-Policy', 'camera=(), geolocation=(), microphone=()');
-  }
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  const encoding = ctx.acceptsEncodings('br', 'gzip', 'identity');
-  const packed = encoding === 'br' ? file.brotli : encoding === 'gzip' ? file.gzip : null;
-  if (packed !== null && typeof encoding === 'string') ctx.set('Content-Encoding', encoding);
-  ctx.body = packed ?? file.plain;
 }

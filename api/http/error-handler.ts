@@ -3,20 +3,20 @@ import type { Logger } from 'pino';
 import { ZodError } from 'zod';
 import type { AppMiddleware } from './app-context.ts';
 import { ThreadQueueError } from '../../lib/threads/thread-queue.ts';
-import { ApiError, tooMuchWork } from './errors.ts';
+import { ApiError, internalError, tooMuchWork } from './errors.ts';
+
+/** Returns the client-facing error for an error of a route, or null for an unexpected one. */
+export type RefusalOf = (error: unknown) => ApiError | null;
 
 export interface ErrorHandlerDeps {
   log: Logger;
   /** Returns the client-facing error for an error of the stores, or null for any other error. */
-  refusalOfStore: (error: unknown) => ApiError | null;
+  refusalOfStore: RefusalOf;
 }
 
-/**
- * Creates the middleware that turns an error thrown by a route into its status and exactly `{ "error": "<sentence>" }`.
- * Unexpected errors are logged once.
- */
-export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): AppMiddleware {
-  function refusalOf(error: unknown): ApiError | null {
+/** Creates the function that turns an error into the response for the client. */
+export function createRefusals({ refusalOfStore }: Pick<ErrorHandlerDeps, 'refusalOfStore'>): RefusalOf {
+  return (error) => {
     if (error instanceof ApiError) return error;
     if (error instanceof ZodError) return new ApiError(400, problemSentence(error));
     const ofStore = refusalOfStore(error);
@@ -26,15 +26,22 @@ export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): A
     return status === null
       ? null
       : new ApiError(status, `The request was refused: ${STATUS_CODES[status] ?? 'bad request'}.`);
-  }
+  };
+}
+
+/**
+ * Creates the middleware that turns an error thrown by a route into its status and exactly `{ "error": "<sentence>" }`.
+ * Unexpected errors are logged once.
+ */
+export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): AppMiddleware {
+  const refusalOf = createRefusals({ refusalOfStore });
 
   return async function handleErrors(ctx, next) {
     ctx.set('X-Content-Type-Options', 'nosniff');
     try {
       await next();
     } catch (error) {
-      const refusal =
-        refusalOf(error) ?? new ApiError(500, 'Something went wrong on our side; the request id names it in the log.');
+      const refusal = refusalOf(error) ?? internalError();
       const fields = { requestId: ctx.state.requestId, method: ctx.method, path: ctx.path };
       if (refusal.status === 500) log.error({ ...fields, err: error }, 'request failed');
       else if (refusalOfStore(error)?.status === 503) log.warn({ ...fields, err: error }, 'request refused by a store');
@@ -87,7 +94,7 @@ function expectationOf(issue: ZodError['issues'][number]): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
-      return 'has none of the forms it may have';
+      return 'has an invalid form';
     case 'custom':
     case 'invalid_format':
       return issue.message.replace(/\.$/, '');
@@ -102,5 +109,6 @@ function unitOf(origin: string): string {
 
 function article(expected: string): string {
   if (expected === 'int') return 'a whole number';
+  if (expected === 'record') return 'an object';
   return /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`;
 }

@@ -21,10 +21,10 @@ export function unauthorized(sentence: string): ApiError {
 
 /** Returns the error for a valid key of the wrong kind. */
 export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
-  return new ApiError(403, `This endpoint needs an ${needed} key; the key of this request is of another kind.`);
+  return new ApiError(403, `This endpoint requires an ${needed} key. Send the request with a key of that kind.`);
 }
 
-/** Returns the error for a request with a session cookie that was not made by a page of this service. */
+/** Returns the error for a request with a session cookie that no page of this service has sent. */
 export function foreignPage(): ApiError {
   return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');
 }
@@ -38,7 +38,7 @@ export function jobNotFound(): ApiError {
 export function turnFull(): ApiError {
   return new ApiError(
     409,
-    'The running turn has reached its limit of messages. Send this one after the turn has ended.',
+    'The current turn has reached its message limit. Send this message after the turn has ended.',
   );
 }
 
@@ -51,7 +51,7 @@ export function pullRequestNotFound(): ApiError {
 }
 
 export function pullRequestOver(state: string): ApiError {
-  return new ApiError(409, `The pull request is ${state}, so this cannot be done with it.`);
+  return new ApiError(409, `The pull request is ${state}. This action requires an open one.`);
 }
 
 /** Returns one error for a missing webhook and for one of another project. */
@@ -72,7 +72,7 @@ export function tooManyWebhooks(most: number): ApiError {
 }
 
 export function pathNotFound(): ApiError {
-  return new ApiError(404, 'There is nothing at this address; /openapi.json lists what there is.');
+  return new ApiError(404, 'Not found. /openapi.json lists all endpoints.');
 }
 
 export function methodNotAllowed(allowed: string): ApiError {
@@ -109,7 +109,7 @@ export function stepNotFound(): ApiError {
 export function stepChangeNotStored(): ApiError {
   return new ApiError(
     404,
-    'The change of this step alone is not stored. Get the diff of the job at this turn and step for all changes up to it.',
+    'The change of this step alone is not stored. The diff of the job, with this turn and step, has all changes up to it.',
   );
 }
 
@@ -124,13 +124,22 @@ export function historyWaiting(): ApiError {
   });
 }
 
+/** Returns the error for a token of a reader that is expired, forged or meant for another site. */
+export function readerTokenRefused(reason: string): ApiError {
+  return new ApiError(401, `The X-Reader-Token was refused: ${reason}. Get a new one for this reader.`);
+}
+
+export function noReaderTokens(): ApiError {
+  return new ApiError(401, 'This site accepts no X-Reader-Token. Set its readerTokens, or omit the header.');
+}
+
 export function stepNotFinished(turn: number, lastStep: number | null): ApiError {
-  const there = lastStep === null ? 'none has ended yet' : `the last one is ${lastStep}`;
-  return new ApiError(409, `A fork needs a step of turn ${turn} that has ended; ${there}.`);
+  const there = lastStep === null ? 'there is none yet' : `the last one is ${lastStep}`;
+  return new ApiError(409, `A fork needs a finished step of turn ${turn}; ${there}.`);
 }
 
 export function forkNeedsPrompt(): ApiError {
-  return new ApiError(409, 'The agent was finished at this step. Send a prompt to continue from it.');
+  return new ApiError(409, 'The agent had already finished at this step. Send a prompt to continue from it.');
 }
 
 export function bodyTooLarge(maxBytes: number): ApiError {
@@ -155,12 +164,12 @@ export function tooManyStreams(most: number): ApiError {
 }
 
 export function tooManyAnswers(most: number): ApiError {
-  const sentence = `This address already has ${most} answers in progress. Wait for one to finish.`;
+  const sentence = `This IP address already has ${most} answers in progress. Wait for one to finish.`;
   return new ApiError(429, sentence, { 'Retry-After': '5' });
 }
 
 export function storeUnavailable(): ApiError {
-  return new ApiError(503, 'A store of the service cannot be reached; try again in a moment.', { 'Retry-After': '1' });
+  return new ApiError(503, 'The service cannot reach its database; try again in a moment.', { 'Retry-After': '1' });
 }
 
 export function connectionsTaken(): ApiError {
@@ -169,7 +178,7 @@ export function connectionsTaken(): ApiError {
 }
 
 export function readTooSlow(): ApiError {
-  return new ApiError(503, 'The request goes through too much at once; ask for less, or try again later.', {
+  return new ApiError(503, 'The request reads too much data at once. Narrow it, or try again later.', {
     'Retry-After': '10',
   });
 }
@@ -210,9 +219,14 @@ export function threadNotFound(): ApiError {
 }
 
 export function siteNotIndexed(): ApiError {
-  return new ApiError(503, 'The site has no index yet; it is made in the background. Try again in a moment.', {
+  return new ApiError(503, 'The site has no index yet; it is being built. Try again in a moment.', {
     'Retry-After': '2',
   });
+}
+
+/** Returns the error for an unexpected problem, whose cause is in the log only. */
+export function internalError(): ApiError {
+  return new ApiError(500, 'Internal error. Search the log for the request id.');
 }
 
 /** Returns the error for thread work that was rejected because too much is queued, or stopped at its deadline. */
@@ -226,12 +240,12 @@ export function tooMuchWork(): ApiError {
 export function budgetSpent(): ApiError {
   const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000);
   const sentence =
-    'The organization has spent what its jobs and answers may cost a day (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY); ask again after 00:00 UTC.';
+    'The organization has reached its daily budget for jobs and answers (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY), counting those in progress at their highest possible cost. Try again when they are done, or after 00:00 UTC.';
   return new ApiError(429, sentence, { 'Retry-After': String(seconds) });
 }
 
 export function answersUnpriced(model: string): ApiError {
-  const sentence = `The cost of answers cannot be limited because the price of ${model} is not known; the operator can name it in DOCKET_MODEL_PRICES.`;
+  const sentence = `The cost of answers cannot be limited because the price of ${model} is unknown. The operator can add it to DOCKET_MODEL_PRICES.`;
   return new ApiError(503, sentence, { 'Retry-After': '600' });
 }
 

@@ -21,3 +21,16 @@ export function openEventStream(ctx: AppContext, { keepAliveMs }: EventStreamTim
   output.write('retry: 1000\n\n');
   return output;
 }
+
+/** Returns the text of a server-sent event. Its id is what a client sends back as `Last-Event-ID`. */
+export function serverSentEvent({
+  id,
+  type,
+  data,
+}: {
+  id: number | bigint | string;
+  type: string;
+  data: object;
+}): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -8,9 +8,9 @@ const largeBody = 256 * 1024;
 export const bodyLimits = { deepest: 32, mostValues: 50_000 };
 
 /**
- * Reads a JSON body: UTF-8 only, no Content-Encoding (which rules out zip bombs), at most `maxBytes`, 32 levels and
- * 50,000 values. `__proto__` is dropped, NUL is rejected because PostgreSQL cannot store it, and lone surrogates are
- * replaced. Throws ApiError.
+ * Reads a JSON body: UTF-8 only, no Content-Encoding (which rules out zip bombs), at most `maxBytes`, 32 levels, 50,000
+ * values and 2,000 different names. `__proto__` is dropped, NUL is rejected because PostgreSQL cannot store it, and
+ * lone surrogates are replaced. Throws ApiError.
  */
 export async function readJsonBody(request: IncomingMessage, { maxBytes }: { maxBytes: number }): Promise<unknown> {
   const announced = request.headers['content-length'];
@@ -20,10 +20,13 @@ export async function readJsonBody(request: IncomingMessage, { maxBytes }: { max
   if (Number(announced ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
   const text = decode(await readBytes(request, maxBytes));
   const value = parse(text);
+  const isLarge = text.length > largeBody;
   // for a large body, each step takes about ten milliseconds
-  if (text.length > largeBody) await nextTurn();
+  if (isLarge) await nextTurn();
   // in valid UTF-8, a NUL or a lone surrogate can only come from an escape
-  return /\\u|__proto__/.test(text) ? cleaned(value) : value;
+  const clean = /\\u|__proto__/.test(text) ? cleaned(value) : value;
+  if (isLarge) await nextTurn();
+  return clean;
 }
 
 /** Reports whether a request has a body. */
@@ -112,6 +115,6 @@ function cleaned(value: unknown): unknown {
 }
 
 function cleanedText(text: string): string {
-  if (text.includes('\0')) throw invalidRequest('The body holds a NUL character.');
+  if (text.includes('\0')) throw invalidRequest('The body contains a NUL character.');
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -39,7 +39,8 @@ export function mountRoutes(
     if (handle === undefined) throw new TypeError(`The route ${id} has no handler.`);
     const read = createReader(route);
     const answer = createAnswer(route);
-    router.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
+    const path = route.path.replace('{+', '*').replaceAll('{', ':').replaceAll('}', '');
+    router.register(path, [route.method], async (ctx) => {
       const caller = await admit[route.key](ctx);
       ctx.set('Cache-Control', 'no-store');
       answer(ctx, await handle({ ctx, caller, ...read(ctx) }));

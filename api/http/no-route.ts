@@ -1,12 +1,27 @@
 import type { AppMiddleware } from './app-context.ts';
+import { dashboardPolicy } from './dashboard.ts';
+import type { DashboardFiles } from './dashboard-files.ts';
 import { methodNotAllowed, pathNotFound } from './errors.ts';
+import { setPageHeaders } from './page-headers.ts';
 
-/** Creates the last middleware. It answers 405 with Allow when only the method is wrong, and 404 otherwise. */
-export function createNoRoute(): AppMiddleware {
-  return (ctx) => {
+/**
+ * Creates the last middleware. It answers 405 with Allow when only the method is wrong, and 404 otherwise: in a browser
+ * with the dashboard, which says that there is no such page.
+ */
+export function createNoRoute({ files }: { files: Pick<DashboardFiles, 'index'> }): AppMiddleware {
+  return async (ctx) => {
     const matched: unknown = Reflect.get(ctx, 'matched');
     const methods = new Set(Array.isArray(matched) ? matched.flatMap(methodsOf) : []);
-    if (methods.size === 0) throw pathNotFound();
+    if (methods.size === 0) {
+      const isForBrowser = ctx.method === 'GET' && ctx.accepts('json', 'html') === 'html';
+      const page = isForBrowser ? await files.index() : null;
+      if (page === null) throw pathNotFound();
+      setPageHeaders(ctx, dashboardPolicy);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.status = 404;
+      ctx.body = page.plain;
+      return;
+    }
     const allowed = [...methods, 'OPTIONS'].toSorted().join(', ');
     if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allowed);
     ctx.status = 204;

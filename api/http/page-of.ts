@@ -6,7 +6,8 @@ export async function pageOf<Page>(list: () => Promise<Page>): Promise<Page> {
   try {
     return await list();
   } catch (error) {
-    if (error instanceof InvalidCursorError) throw invalidRequest('The cursor is not one that a page gave.');
+    if (error instanceof InvalidCursorError)
+      throw invalidRequest('The cursor is invalid. Use nextCursor of an earlier page.');
     throw error;
   }
 }

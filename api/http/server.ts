@@ -52,7 +52,7 @@ export function createHttpServer(
     else socket.destroy();
   });
   server.on('checkExpectation', (_request, response: ServerResponse) => {
-    const body = JSON.stringify({ error: 'The expectation of the Expect header cannot be met.' });
+    const body = JSON.stringify({ error: 'The Expect header asks for something that this server does not support.' });
     response.writeHead(417, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),

@@ -3,6 +3,7 @@ import { AllowanceError } from '../../db/operations/rate-limits.ts';
 import { SlowReadError } from '../../db/pool.ts';
 import { passedQuota } from '../../db/organizations/quotas.ts';
 import { SnapshotRemovedError } from '../../db/jobs/snapshot-removed.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { isStoreDown } from '../../db/store-down.ts';
 import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyRequests } from './errors.ts';
 import { quotaReached } from '../access/quotas.ts';
@@ -10,10 +11,6 @@ import { rateLimitFields } from '../access/rate-limit-fields.ts';
 
 /** PostgreSQL error code for a foreign-key violation: the row's parent does not exist. */
 const foreignKeyViolation = '23503';
-
-function isParentGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === foreignKeyViolation;
-}
 
 /** Returns the client-facing error for an error of the stores, or null for an unexpected one. */
 export function refusalOfStore(error: unknown): ApiError | null {
@@ -23,6 +20,7 @@ export function refusalOfStore(error: unknown): ApiError | null {
   if (error instanceof SnapshotRemovedError) return new ApiError(409, error.message);
   if (error instanceof ConnectionShareError) return connectionsTaken();
   if (error instanceof SlowReadError) return readTooSlow();
-  if (isParentGone(error)) return new ApiError(404, 'What this belongs to was deleted meanwhile.');
+  if (codeOf(error) === foreignKeyViolation)
+    return new ApiError(404, 'The parent resource was deleted in the meantime.');
   return isStoreDown(error) ? storeUnavailable() : null;
 }

@@ -47,7 +47,7 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
     const isAllowed = [project.repository, ...project.allowedRepositories].some(
       (allowed) => allowed === parsed.repository || canonicalOf(allowed) === parsed.repository,
     );
-    if (!isAllowed) throw invalidRequest('The repository is not one that this project may use.');
+    if (!isAllowed) throw invalidRequest('The project may not use this repository.');
     return parsed.repository === canonicalOf(project.repository) ? project.repository : parsed.repository;
   }
 

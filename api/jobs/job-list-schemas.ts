@@ -4,6 +4,7 @@ import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const project = z
   .string()
@@ -19,7 +20,7 @@ export const jobListQuerySchema = pageQuerySchema.extend({
     .transform((given) => [given].flat().flatMap((text) => text.split(',')))
     .pipe(z.array(jobStatusSchema).max(10))
     .default([])
-    .meta({ description: 'Any of these; repeated, or separated by commas.' }),
+    .meta({ description: 'Statuses to include; repeat the parameter or separate them with commas.' }),
   project,
   q: z
     .string()
@@ -35,12 +36,12 @@ export const jobChangesQuerySchema = closedQuery({ project });
 /** Last-Event-ID header of a reconnecting client: a time in microseconds. An empty value counts as absent. */
 export const lastChangeId = z
   .string()
-  .regex(/^\d{0,16}$/, 'must be one that the stream gave')
+  .regex(/^\d{0,16}$/, 'must be an id from the stream')
   .optional()
   .transform((id) => id || null)
-  .meta({ description: 'Resumes where a stream was cut off; a job may be sent again.' });
+  .meta({ description: 'Resumes an interrupted stream; a job may be sent twice.' });
 
-export const listedJobSchema = agentJobSchema.extend({
+const listedJobSchema = agentJobSchema.extend({
   projectId: z.string(),
   prompt: z.string().meta({ description: 'The first 300 characters of the first prompt.' }),
   branch: z.string().nullable(),
@@ -48,8 +49,8 @@ export const listedJobSchema = agentJobSchema.extend({
     .number()
     .int()
     .meta({ description: 'The first prompt is turn 1; each follow-up after the job has ended starts another.' }),
-  updatedAt: z.string().meta({ format: 'date-time' }),
-  endedAt: z.string().nullable().meta({ format: 'date-time' }),
+  updatedAt: time,
+  endedAt: timeOrNull,
 });
 export type ListedJob = z.infer<typeof listedJobSchema>;
 

@@ -5,6 +5,7 @@ import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobEventTypes } from '../../db/jobs/event-types.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
+import { time } from '../../lib/time-schemas.ts';
 
 const longestPrompt = 100_000;
 
@@ -33,20 +34,20 @@ export const createJobSchema = closedBody({
   prompt: promptSchema,
   source: closedBody({
     repository: z.string().max(2048).optional().meta({
-      description: "Full URL of a repository of the project, file:/// for a local one; without it the project's own.",
+      description: "Full URL of a repository of the project, file:/// for a local one. Defaults to the project's own.",
     }),
     ref: z
       .string()
       .max(255)
       .optional()
-      .meta({ description: 'Branch, tag or commit to begin at; without it the default branch.' }),
+      .meta({ description: 'Branch, tag or commit to start from. Defaults to the default branch.' }),
   }).optional(),
   model: z
     .string()
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: 'provider/model; without it the default of the project.' }),
+    .meta({ description: "provider/model. Defaults to the project's model." }),
   draft: z.boolean().optional().meta({ description: 'Whether the pull request is opened as a draft.' }),
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
@@ -55,8 +56,8 @@ const count = z.number().int().min(1).max(999_999);
 
 /** Body of `POST …/job/{id}/fork`. */
 export const forkJobSchema = closedBody({
-  turn: count.optional().meta({ description: 'Without it the newest turn.' }),
-  step: count.meta({ description: 'The last step that the new job takes over; it must have ended.' }),
+  turn: count.optional().meta({ description: 'Defaults to the newest turn.' }),
+  step: count.meta({ description: 'Last step that the new job takes over. It must have ended.' }),
   model: createJobSchema.shape.model,
   prompt: promptSchema.optional().meta({ description: 'A message that the first new step reads.' }),
 });
@@ -74,7 +75,7 @@ const mostEventsOfPage = 500;
 
 /** Query of `GET …/job/{id}/events`; `limit` applies to pages. */
 export const eventsQuerySchema = closedQuery({
-  after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'The last event known.' }),
+  after: wholeNumber(0, 999_999_999_999_999).default(0).meta({ description: 'Last known event.' }),
   limit: wholeNumber(1, mostEventsOfPage).default(100).meta({ description: 'Events per page.' }),
 });
 
@@ -95,13 +96,13 @@ export const lastEventId = z
   .transform((id) => (id ? Number(id) : null))
   .meta({ description: 'Resumes after this event of the stream.' });
 
-export const jobEventSchema = z.object({
+const jobEventSchema = z.object({
   seq: z.number().int().meta({ description: 'Counts from 1 within the job, without gaps.' }),
   turn: z.number().int(),
   step: z.number().int().nullable(),
   type: z.enum(jobEventTypes),
-  createdAt: z.string().meta({ format: 'date-time' }),
-  data: z.record(z.string(), z.unknown()).meta({ description: 'By the type; fields may be added.' }),
+  createdAt: time,
+  data: z.record(z.string(), z.unknown()).meta({ description: 'Depends on the type; fields may be added.' }),
 });
 export type PublicJobEvent = z.infer<typeof jobEventSchema>;
 

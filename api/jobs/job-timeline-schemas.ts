@@ -4,8 +4,8 @@ import { largestTimelinePage } from '../../db/jobs/job-timeline.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { limit, wholeNumber } from '../http/page-schemas.ts';
 import { counted, ofJob } from './job-schemas.ts';
+import { time } from '../../lib/time-schemas.ts';
 
-const time = z.string().meta({ format: 'date-time' });
 const place = /^([1-9]\d{0,5}|0)\.([1-9]\d{0,5}|0)$/;
 
 /** Query of `GET …/job/{id}/steps`. */
@@ -34,7 +34,7 @@ export const ofStep = { ...ofJob, turn: counted, step: counted };
 export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: counted.optional() }).refine(
   ({ turn, step }) => (turn === undefined) === (step === undefined),
   {
-    message: 'turn and step come together',
+    message: 'must be sent together with turn',
     path: ['step'],
   },
 );
@@ -52,7 +52,7 @@ export const turnListSchema = z.object({
           .array(
             z.object({
               prompt: z.string(),
-              step: z.number().int().nullable().meta({ description: 'The step that was the first to read it.' }),
+              step: z.number().int().nullable().meta({ description: 'First step that read it.' }),
               createdAt: time,
             }),
           )
@@ -67,32 +67,38 @@ export type PublicTurns = z.infer<typeof turnListSchema>;
 export const stepSchema = z.object({
   turn: z.number().int(),
   step: z.number().int(),
-  attempts: z.number().int().meta({ description: 'How often a worker took the step: two when nothing went wrong.' }),
-  modelFailures: z.number().int().meta({ description: 'How often the provider of the model failed.' }),
+  attempts: z.number().int().meta({ description: 'Number of times a worker claimed the step; 1 if nothing failed.' }),
+  modelFailures: z.number().int().meta({ description: 'Number of times the model provider failed.' }),
   text: z
     .string()
     .nullable()
-    .meta({ description: "The model's words, in a list the beginning; null while there is no answer." }),
+    .meta({ description: "The model's text, truncated in lists; null while there is no answer." }),
   toolCalls: z
     .array(
       z.object({
         toolCallId: z.string(),
         toolName: z.string(),
-        input: z.unknown().meta({ description: 'In a list, of a long one the beginning of its JSON.' }),
-        output: z.string().nullable().meta({ description: 'Null while the tool runs; in a list only the beginning.' }),
-        characters: z.number().int().nullable().meta({ description: 'How long all of the output is.' }),
+        input: z.unknown().meta({ description: 'In lists, the beginning of its JSON if it is long.' }),
+        output: z.string().nullable().meta({ description: 'Null while the tool runs; truncated in lists.' }),
+        characters: z.number().int().nullable().meta({ description: 'Length of the complete output.' }),
         isError: z.boolean(),
       }),
     )
     .max(largestTimelinePage),
   finishReason: z.string().nullable(),
   usage: z.object({
-    inputTokens: z.number().int(),
+    inputTokens: z.number().int().meta({ description: 'All input: cached, written to the cache, and fresh.' }),
+    cachedInputTokens: z.number().int().meta({ description: 'Input that the provider read from its cache.' }),
+    cacheWriteTokens: z.number().int().meta({ description: 'Input that the provider wrote to its cache.' }),
+    freshInputTokens: z
+      .number()
+      .int()
+      .meta({ description: 'Input that the provider neither read from nor wrote to its cache.' }),
     outputTokens: z.number().int(),
     costUsd: z.number().nullable().meta({ description: 'In US dollars; null when the price is not known.' }),
   }),
-  changedFiles: z.number().int().nullable().meta({ description: 'Files changed so far; null: none.' }),
-  hasChanged: z.boolean().meta({ description: 'Whether the step left other files than it found.' }),
+  changedFiles: z.number().int().nullable().meta({ description: 'Files changed so far; null for none.' }),
+  hasChanged: z.boolean().meta({ description: 'Whether the step changed files.' }),
   startedAt: time,
   answeredAt: time.nullable(),
   endedAt: time.nullable(),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { DueEntry, OutboxStore } from '../../db/jobs/outbox.ts';
+import type { IsDue } from '../../lib/share-looks.ts';
 import type { StartJob } from './job-starter.ts';
 
 export interface OutboxSweeper {
@@ -13,6 +14,8 @@ export interface OutboxSweeperDeps {
   outbox: OutboxStore;
   startJob: StartJob;
   log: Logger;
+  /** Reports at each tick whether an entry may be due. */
+  isDue?: IsDue;
   /** Log message for an entry whose start failed. */
   failure?: string;
   intervalMs?: number;
@@ -31,8 +34,9 @@ export function createOutboxSweeper({
   outbox,
   startJob,
   log,
-  failure = 'job not started yet; it is tried again',
-  intervalMs = 1_000,
+  isDue = () => Promise.resolve(true),
+  failure = 'job not started yet; retrying',
+  intervalMs = 250,
   leaseMs = 5_000,
 }: OutboxSweeperDeps): OutboxSweeper {
   const running = new Set<Promise<void>>();
@@ -73,7 +77,7 @@ export function createOutboxSweeper({
     isSweeping = true;
     const swept = sweep()
       .catch((error: unknown) => {
-        if (!isFailing) log.warn({ err: error }, 'outbox not read; it is tried again');
+        if (!isFailing) log.warn({ err: error }, 'outbox not read; retrying');
         isFailing = true;
       })
       .finally(() => {
@@ -84,7 +88,12 @@ export function createOutboxSweeper({
     running.add(swept);
   }
 
-  const timer = setInterval(wake, intervalMs);
+  async function tick(): Promise<void> {
+    // a failed look is logged by the sweep, which fails as well
+    if (await isDue().catch(() => true)) wake();
+  }
+
+  const timer = setInterval(() => void tick(), intervalMs);
   timer.unref();
 
   return {
@@ -93,7 +102,8 @@ export function createOutboxSweeper({
       isStopped = true;
       isWanted = false;
       clearInterval(timer);
-      await Promise.all(running);
+      // a sweep in progress adds the starts of what it has claimed
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

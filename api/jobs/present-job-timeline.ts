@@ -43,6 +43,9 @@ export function presentStep(row: TimelineStep): PublicStep {
     finishReason: row.finishReason,
     usage: {
       inputTokens: row.inputTokens,
+      cachedInputTokens: row.cachedTokens,
+      cacheWriteTokens: row.cacheWriteTokens,
+      freshInputTokens: row.inputTokens - row.cachedTokens - row.cacheWriteTokens,
       outputTokens: row.outputTokens,
       costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
     },

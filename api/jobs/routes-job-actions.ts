@@ -24,12 +24,12 @@ export const jobActionRoutes = {
     params: ofJob,
     headers: {
       'Idempotency-Key': idempotencyKey(
-        'A repetition with the same key and body does not send the message again (Idempotent-Replay: true).',
+        'A repeated request with the same key and body does not send the message again (Idempotent-Replay: true).',
       ),
     },
     body: jobMessageSchema,
     maxBytes: promptBytes,
-    responses: { 200: json('The job, which is active.', agentJobSchema) },
+    responses: { 200: json('The job, which is now active.', agentJobSchema) },
     errors: [409],
   }),
   cancelAgentJob: defineRoute({
@@ -37,7 +37,7 @@ export const jobActionRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/cancel',
     summary: 'Cancels an agent job.',
     description:
-      'An active job fails at once with the category cancelled and publishes nothing more. A job that has ended is returned unchanged; an archived one is refused.',
+      'An active job fails immediately with the category cancelled and publishes nothing more. A job that has ended is returned unchanged; an archived one is refused.',
     key: 'admin',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },

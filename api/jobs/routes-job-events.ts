@@ -5,6 +5,7 @@ import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/event-stream.ts';
+import { createJobEventFeed, type JobEventFeed } from './job-event-feed.ts';
 import { streamJobEvents } from './stream-job-events.ts';
 import type { ReadJob } from './job-reader.ts';
 import { eventsQuerySchema, jobEventPageSchema, lastEventId, ofJob } from './job-schemas.ts';
@@ -44,7 +45,6 @@ export interface JobEventRouteDeps {
   /** Aborts when the process shuts down. Clients then reconnect to another process. */
   stopping: AbortSignal;
   log: Logger;
-  times?: Partial<typeof defaultTimes>;
 }
 
 interface Watched {
@@ -56,12 +56,10 @@ interface Watched {
   lastEventId: number | null;
 }
 
-const defaultTimes = {
-  keepAliveMs: 10_000,
-  lookEveryMs: 10_000,
-};
+const keepAliveMs = 10_000;
 
 export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
+  const feed = createJobEventFeed(deps);
   return mountRoutes(deps.admit, jobEventRoutes, {
     async getAgentJobEvents({ ctx, caller, params, query: { after, limit }, headers }) {
       const { id } = await deps.readJob(caller, params.projectId, params.id);
@@ -70,7 +68,12 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
         ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
       if (isStream) {
         using _slot = deps.takeStreamSlot(caller.organizationId);
-        return await stream(deps, ctx, { owner: caller, jobId: id, after, lastEventId: headers['Last-Event-ID'] });
+        return await stream({ ...deps, feed }, ctx, {
+          owner: caller,
+          jobId: id,
+          after,
+          lastEventId: headers['Last-Event-ID'],
+        });
       }
       const { events } = await deps.events.read(caller, id, { after, limit });
       return { events: events.map(presentJobEvent), nextAfter: events.at(-1)?.seq ?? after };
@@ -79,35 +82,25 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
 }
 
 async function stream(
-  deps: JobEventRouteDeps,
+  { feed, stopping, log }: Pick<JobEventRouteDeps, 'stopping' | 'log'> & { feed: JobEventFeed },
   ctx: AppContext,
   { owner, jobId, after, lastEventId }: Watched,
 ): Promise<void> {
-  const { events, wakeups, stopping, log } = deps;
-  const times = { ...defaultTimes, ...deps.times };
   if (stopping.aborted) throw draining();
-  using bell = wakeups.subscribe(jobId);
+  using reader = feed.watch(owner, jobId);
   // 204 stops a client from reconnecting to a job that has no further events
-  const isOver = lastEventId !== null && (await hasEnded(events, owner, { jobId, after: lastEventId }));
-  if (isOver) {
-    ctx.status = 204;
-    return;
+  if (lastEventId !== null) {
+    const { text, status } = await reader.read(lastEventId);
+    if (text === '' && status !== 'active') {
+      ctx.status = 204;
+      return;
+    }
   }
-  const output = openEventStream(ctx, times);
+  const output = openEventStream(ctx, { keepAliveMs });
   try {
-    const { lookEveryMs } = times;
-    await streamJobEvents({ owner, jobId, after: lastEventId ?? after, events, bell, output, stopping, lookEveryMs });
+    await streamJobEvents({ reader, after: lastEventId ?? after, output, stopping });
   } catch (error) {
-    log.warn({ err: error, jobId }, 'events of a job could not be followed');
+    log.warn({ err: error, jobId }, 'streaming the events of a job failed');
     ctx.res.destroy();
   }
-}
-
-async function hasEnded(
-  events: Pick<JobEventStore, 'read'>,
-  owner: Owner,
-  { jobId, after }: { jobId: string; after: number },
-): Promise<boolean> {
-  const page = await events.read(owner, jobId, { after, limit: 1 });
-  return page.events.length === 0 && page.status !== 'active';
 }

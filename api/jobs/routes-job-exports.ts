@@ -15,6 +15,7 @@ import type { TakeStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 export const jobExportRoutes = {
   getAgentJobHistory: defineRoute({
@@ -22,7 +23,7 @@ export const jobExportRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/history',
     summary: "Returns Temporal's history of a turn that has ended, in the format that Temporal's tools read.",
     description:
-      'It is stored within seconds after the turn ends and is kept longer than Temporal keeps it. Before that the answer is 409. A turn with a long history has several runs; Link names the previous and the next one.',
+      'It is stored within seconds after the turn ends, and kept longer than in Temporal. Until then the response is 409. A turn with a long history has several runs; Link names the previous and the next one.',
     key: 'admin',
     params: ofJob,
     query: historyQuerySchema,
@@ -36,12 +37,12 @@ export const jobExportRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/bundle',
     summary: 'Downloads everything stored about a job in one file.',
     description:
-      'Turns, messages, steps with answers and results, snapshots, effects and histories, as gzipped JSON lines. "docket job replay FILE" replays the job from it on any machine. It holds what the model read and wrote, and no key.',
+      'Turns, messages, steps with answers and results, snapshots, effects and histories, as gzipped JSON lines. "docket job replay FILE" replays the job from it on any machine. It contains what the model read and wrote, but no keys.',
     key: 'admin',
     params: ofJob,
     responses: {
       200: {
-        description: 'The bundle. Its reader refuses a truncated one.',
+        description: 'The bundle. "docket job replay" refuses a truncated one.',
         content: { 'application/gzip': z.string().meta({ format: 'binary' }) },
       },
     },
@@ -98,7 +99,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         await writeBundle(bundles.read(caller, id), ctx.res);
       } catch (error) {
         if (!ctx.res.destroyed) ctx.res.destroy();
-        const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+        const hasLeft = codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
         if (!hasLeft) log.warn({ err: error, jobId: id }, 'the bundle of a job was cut off');
       }
     },

@@ -24,7 +24,9 @@ export const jobForkRoutes = {
     key: 'admin',
     params: ofJob,
     headers: {
-      'Idempotency-Key': idempotencyKey('A repetition with the same key and body returns the first job with 200.'),
+      'Idempotency-Key': idempotencyKey(
+        'A repeated request with the same key and body returns the first job with 200.',
+      ),
     },
     body: forkJobSchema,
     maxBytes: promptBytes,

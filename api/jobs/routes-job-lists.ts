@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
+import { createJobEventBell, type JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { z } from 'zod';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream, serverSentEvent } from '../http/event-stream.ts';
 import { streamJobChanges } from './stream-job-changes.ts';
 import { jobChangesQuerySchema, jobListQuerySchema, lastChangeId, listedJobsSchema } from './job-list-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
@@ -61,7 +61,8 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {
       if (stopping.aborted) throw draining();
       using _slot = takeStreamSlot(caller.organizationId);
-      using bell = wakeups.subscribeAll();
+      const bell = createJobEventBell();
+      using _changes = wakeups.onAnyChange(bell.ring);
       const afterMicros = headers['Last-Event-ID'] ?? (await lists.nowMicros());
       if (ctx.method === 'HEAD') {
         ctx.type = 'text/event-stream';
@@ -70,11 +71,11 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
       }
       const output = openEventStream(ctx, times);
       // sent at once: a list requested after this event misses nothing
-      output.write(`id: ${afterMicros}\nevent: start\ndata: {}\n\n`);
+      output.write(serverSentEvent({ id: afterMicros, type: 'start', data: {} }));
       try {
         await streamJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
       } catch (error) {
-        log.warn({ err: error }, 'changes of jobs could not be followed');
+        log.warn({ err: error }, 'streaming changes of jobs failed');
         ctx.res.destroy();
       }
     },

@@ -58,7 +58,7 @@ export const jobTimelineRoutes = {
     path: `${base}/steps/{turn}/{step}/diff`,
     summary: 'Returns the change of one step as a patch; empty when it changed nothing or has not ended.',
     description:
-      'Compares the files before the step with those after it; a change of more than 1 MB is a list of its files. For binary files it says only that they differ; GET …/diff has their content. Also answers 404 where the change of this step alone was not stored.',
+      'Compares the files before the step with those after it. A change of more than 1 MB is a list of its files. For binary files it says only that they differ; GET …/diff has their content. Returns 404 if the change of this step alone was not stored.',
     key: 'admin',
     params: ofStep,
     responses: { 200: patch },

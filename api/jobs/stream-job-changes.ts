@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Owner } from '../../db/caller.ts';
 import type { JobEventBell } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
+import { serverSentEvent } from '../http/event-stream.ts';
 import { presentListedJob } from './present-listed-job.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 
@@ -45,7 +46,7 @@ export async function streamJobChanges(options: StreamJobChangesOptions): Promis
         if (sent.get(id) === updatedMicros) continue;
         sent.set(id, updatedMicros);
         if (BigInt(updatedMicros) > newest) newest = BigInt(updatedMicros);
-        output.write(`id: ${newest}\nevent: job\ndata: ${JSON.stringify(presentListedJob(job))}\n\n`);
+        output.write(serverSentEvent({ id: newest, type: 'job', data: presentListedJob(job) }));
       }
       const blocked = output.blocked();
       if (blocked !== null) await blocked;

@@ -10,17 +10,30 @@ const security = {
   none: [],
 };
 
+/** Groups of operations by path; the first one counts. */
+const tags: [RegExp, string][] = [
+  [/\/webhooks(?:\/|$)/, 'Webhooks'],
+  [/^\/(?:v2\/agent|v1\/jobs)(?:\/|$)/, 'Agent jobs'],
+  [/^\/v1\/pull-requests\//, 'Pull requests'],
+  [/^\/(?:discovery|mcp)\//, 'Assistant'],
+  [/^\/v1\/sites/, 'Sites'],
+  [/^\/v1\//, 'Administration'],
+];
+
+export const apiVersion = '2.0.0';
+
 /** Returns the OpenAPI 3.1 document of the declared endpoints. */
 export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Record<string, Route> }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [id, route] of Object.entries(routes)) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(id, route) };
+    const path = route.path.replace('{+', '{');
+    paths[path] = { ...paths[path], [route.method]: operationOf(id, route) };
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Docket',
-      version: '2.0.0',
+      version: apiVersion,
       description: 'Agent jobs that end in pull requests, and a documentation assistant.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -37,7 +50,7 @@ export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Re
           type: 'apiKey',
           in: 'cookie',
           name: 'docket_session',
-          description: 'A session of the dashboard; __Host-docket where the service is reached over https.',
+          description: 'A dashboard session. Over https the cookie is named __Host-docket.',
         },
         assistantKey: {
           type: 'http',
@@ -48,7 +61,7 @@ export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Re
       schemas: {
         Error: {
           type: 'object',
-          properties: { error: { type: 'string', description: 'What went wrong and what to do, in one sentence.' } },
+          properties: { error: { type: 'string', description: 'What is wrong, and what to do about it.' } },
           required: ['error'],
           additionalProperties: false,
         },
@@ -66,6 +79,7 @@ function operationOf(operationId: string, route: Route) {
   ];
   return {
     operationId,
+    tags: [tags.find(([pattern]) => pattern.test(route.path))?.[1] ?? 'Service'],
     summary,
     ...(description !== undefined && { description }),
     security: security[key],
@@ -84,7 +98,7 @@ function operationOf(operationId: string, route: Route) {
 }
 
 function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodObject) {
-  // a parameter parsed into a number or a list is described as such, any other one as the text it is sent as
+  // a parameter parsed into a number or a list is described as such, any other as the text that is sent
   const [parsed, sent] = [schemaOf(schema, 'output'), schemaOf(schema, 'input')];
   return Object.keys(schema.shape).map((name) => {
     const typed = propertyOf(parsed, name);
@@ -107,7 +121,7 @@ function propertyOf(schema: JsonSchema, name: string): JsonSchema {
 }
 
 /** Returns the JSON schema of a validator's input or output. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...jsonSchema } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   return jsonSchema;
 }
@@ -130,14 +144,14 @@ function responseOf({ description, content, headers }: Response) {
 
 const errorDescriptions: Record<number, string> = {
   400: 'The request is invalid.',
-  401: 'No key, or one that is unknown, expired or revoked.',
-  403: 'A key of the wrong kind.',
-  404: 'Not found, or of another organization.',
-  409: 'The request contradicts an earlier one.',
+  401: 'The key is missing, unknown, expired or revoked.',
+  403: 'The key is of the wrong kind.',
+  404: 'Not found, or owned by another organization.',
+  409: 'The request conflicts with the current state or with an earlier request.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   429: 'Too many requests; see Retry-After.',
-  503: 'A store is down; see Retry-After.',
+  503: 'Temporarily unavailable; see Retry-After.',
 };
 
 const errorsOfKey = { admin: [401, 403, 429, 503], assistant: [401, 403, 429, 503], session: [401, 503], none: [] };

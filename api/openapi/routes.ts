@@ -11,7 +11,9 @@ import { jobListRoutes } from '../jobs/routes-job-lists.ts';
 import { jobExportRoutes } from '../jobs/routes-job-exports.ts';
 import { jobTimelineRoutes } from '../jobs/routes-job-timeline.ts';
 import { jobRoutes } from '../jobs/routes-jobs.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
 import { pullRequestRoutes } from '../pull-requests/routes.ts';
+import { documentRoutes } from '../sites/routes-documents.ts';
 import { feedbackRoutes } from '../sites/routes-feedback.ts';
 import { gapRoutes } from '../sites/routes-gaps.ts';
 import { searchRoutes } from '../sites/routes-search.ts';
@@ -31,8 +33,10 @@ export const routes = {
   ...pullRequestRoutes,
   ...assistantRoutes,
   ...searchRoutes,
+  ...documentRoutes,
   ...threadRoutes,
   ...feedbackRoutes,
+  ...mcpRoutes,
   ...gapRoutes,
   ...sessionRoutes,
   ...projectRoutes,

@@ -1,13 +1,38 @@
 import { z } from 'zod';
 import type { Owner } from '../../db/caller.ts';
-import type { FoundPullRequest, PullRequestStore } from '../../db/pull-requests/pull-requests.ts';
+import { type FoundPullRequest, type PullRequestStore, mostCommits } from '../../db/pull-requests/pull-requests.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
-import { pullRequestSchema, type PublicPullRequest } from './pull-request-schemas.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
+import { time } from '../../lib/time-schemas.ts';
+
+export const pullRequestSchema = z.object({
+  id: z.string(),
+  number: z.number().int(),
+  repository: z.string(),
+  head: z.string(),
+  base: z.string(),
+  title: z.string(),
+  body: z.string().meta({ description: 'Markdown.' }),
+  state: z.enum(['open', 'closed', 'merged']),
+  draft: z.boolean(),
+  job: z.object({ id: z.string(), projectId: z.string() }),
+  commits: z
+    .array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time }))
+    .max(mostCommits)
+    .meta({ description: 'One commit for each turn that pushed: the newest ones, oldest first.' }),
+  merge: z.object({
+    isMerging: z.boolean().meta({ description: 'True from the request until a worker has merged it or failed.' }),
+    problem: z.string().nullable().meta({ description: 'Why the last attempt to merge failed.' }),
+    commit: z.string().nullable(),
+  }),
+  createdAt: time,
+  updatedAt: time,
+});
+type PublicPullRequest = z.infer<typeof pullRequestSchema>;
 
 const base = '/v1/pull-requests/{id}';
 const params = { id: z.string().meta({ description: 'The id of the pull request.' }) };

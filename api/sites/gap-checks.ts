@@ -37,11 +37,7 @@ export function createGapChecks(deps: GapCheckDeps): () => Promise<void> {
       if (gap === null) return;
       const isDone = await check(deps, gap);
       if (isDone) await gaps.conclude({ siteId: gap.siteId, gapId: gap.id });
-      else
-        log.warn(
-          { site: gap.siteId, gap: gap.id },
-          'the questions of a gap could not all be asked; they are again later',
-        );
+      else log.warn({ site: gap.siteId, gap: gap.id }, 'some questions of a gap could not be asked; retrying later');
     }
   }
 
@@ -76,7 +72,8 @@ async function check({ gaps, sites, indexes, assistant, stopping }: GapCheckDeps
 /** Leases the site's current index, waiting while this process is still downloading it. */
 async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease | null> {
   for (let waits = 0; waits < indexWaits; waits += 1) {
-    const lease = await indexes.lease(site);
+    // only the organization sees whether a question is answered now
+    const lease = await indexes.lease(site, 'all');
     if (lease !== null && lease.version >= site.indexVersion) return lease;
     lease?.release();
     await wait(indexWaitMs);

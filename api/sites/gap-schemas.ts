@@ -4,15 +4,13 @@ import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Maximum number of searches listed by `GET …/searches`. */
 export const mostSearches = 200;
 
 /** Maximum number of reasons per vote. */
 export const mostReasons = 10;
-
-const time = z.string().meta({ format: 'date-time' });
-const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
 
 /** Body of `POST …/feedback`, and of its response. */
 export const feedbackSchema = z.object({
@@ -30,8 +28,13 @@ const booleanText = z
 
 /** Query of `GET …/conversations`. */
 export const conversationQuerySchema = pageQuerySchema.extend({
-  answered: booleanText.optional().meta({ description: 'Whether every question was answered.' }),
-  vote: z.enum(['up', 'down']).optional().meta({ description: 'Conversations with such a rating of an answer.' }),
+  answered: booleanText
+    .optional()
+    .meta({ description: 'true: only conversations in which every question was answered; false: only the others.' }),
+  vote: z
+    .enum(['up', 'down'])
+    .optional()
+    .meta({ description: 'Only conversations in which an answer has this rating.' }),
   q: z.string().trim().max(200).optional().meta({ description: 'Searches the text of the conversations.' }),
 });
 
@@ -75,7 +78,7 @@ export const gapJobSchema = closedBody({
     .string()
     .max(20_000)
     .optional()
-    .meta({ description: 'Instructions for the agent beside the questions.' }),
+    .meta({ description: 'Instructions for the agent in addition to the questions.' }),
 }).prefault({});
 
 export const gapSchema = z.object({
@@ -95,7 +98,7 @@ export const gapSchema = z.object({
       }),
     )
     .max(50),
-  count: z.number().int().meta({ description: 'How often the questions were asked.' }),
+  count: z.number().int().meta({ description: 'Number of times the questions were asked.' }),
   lastAskedAt: timeOrNull,
   job: z
     .object({

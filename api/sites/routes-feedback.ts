@@ -3,7 +3,6 @@ import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json, type RouteRequest } from '../http/define-route.ts';
-import { messageNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
 import {
@@ -15,10 +14,11 @@ import {
   searchesQuerySchema,
 } from './gap-schemas.ts';
 import { presentConversation } from './present-gap.ts';
+import type { RateAnswer } from './rate-answer.ts';
 import { domain } from './site-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
 
-function rateAnswer<const Version extends 'v1' | 'v2'>(version: Version) {
+function rating<const Version extends 'v1' | 'v2'>(version: Version) {
   return defineRoute({
     method: 'post',
     path: `/discovery/${version}/assistant/{domain}/feedback`,
@@ -34,8 +34,8 @@ function rateAnswer<const Version extends 'v1' | 'v2'>(version: Version) {
 
 /** Routes for readers' ratings of answers, their conversations and their searches without results. */
 export const feedbackRoutes = {
-  rateAnswerV1: rateAnswer('v1'),
-  rateAnswer: rateAnswer('v2'),
+  rateAnswerV1: rating('v1'),
+  rateAnswer: rating('v2'),
   listConversations: defineRoute({
     method: 'get',
     path: '/v1/sites/{domain}/conversations',
@@ -59,17 +59,14 @@ export const feedbackRoutes = {
 export interface FeedbackRouteDeps {
   admit: Admission;
   readSite: ReadSite;
-  conversations: Pick<ConversationStore, 'rate' | 'list'>;
+  rateAnswer: RateAnswer;
+  conversations: Pick<ConversationStore, 'list'>;
   emptySearches: Pick<EmptySearchStore, 'list'>;
 }
 
-export function createFeedbackRouter({ admit, readSite, ...stores }: FeedbackRouteDeps): AppRouter {
+export function createFeedbackRouter({ admit, readSite, rateAnswer, ...stores }: FeedbackRouteDeps): AppRouter {
   async function rate({ caller, params, body }: RouteRequest<typeof feedbackRoutes.rateAnswer>) {
-    const site = await readSite(caller, params.domain);
-    const { threadId, messageId, vote, reasons, comment } = await body();
-    const feedback = { vote, reasons, comment: comment === '' ? null : comment };
-    if (!(await stores.conversations.rate(site, { threadId, messageId, feedback }))) throw messageNotFound();
-    return { threadId, messageId, ...feedback };
+    return rateAnswer(await readSite(caller, params.domain), await body());
   }
 
   return mountRoutes(admit, feedbackRoutes, {

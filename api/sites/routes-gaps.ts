@@ -84,7 +84,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     const found = await (id === undefined ? deps.projects.findOn(site, site.repository) : deps.projects.get(site, id));
     if (found !== null) return found;
     if (id !== undefined) throw projectNotFound();
-    throw invalidRequest('projectId is missing; no project is on the repository of the site.');
+    throw invalidRequest('projectId is missing, and no project uses the repository of the site. Set it.');
   }
 
   async function jobOf(caller: ApiCaller, gap: Gap | null): Promise<JobRow> {

@@ -1,30 +1,17 @@
 import { z } from 'zod';
-import type { SiteRef } from '../../db/caller.ts';
 import type { AppRouter } from '../http/app-context.ts';
+import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { Admission } from '../access/request-access.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domain } from './site-schemas.ts';
-import { filterSchema, toSearchFilter } from '../assistant/message-request.ts';
-import type { SearchPassages } from '../assistant/search-passages.ts';
-import type { SiteIndexes } from '../assistant/site-indexes.ts';
-import { pageNotFound, siteNotIndexed } from '../http/errors.ts';
+import { toSearchFilter } from '../assistant/message-request.ts';
+import { clientGone } from '../http/client-gone.ts';
+import { pageNotFound } from '../http/errors.ts';
+import { presentHit } from './present-hit.ts';
+import { pageBodySchema, passagesSchema, searchBodySchema } from './search-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
-import type { SearchHit } from '../../search/query/search-request.ts';
-
-/** Maximum number of passages per search. */
-const mostPassages = 50;
-
-const searchBodySchema = z.looseObject({
-  query: z
-    .string()
-    .max(2_000)
-    .refine((query) => query.trim() !== '', 'must not be blank'),
-  pageSize: z.int().min(1).max(mostPassages).default(10),
-  filter: filterSchema.nullish(),
-});
-
-const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });
+import type { SiteReading } from './site-reading.ts';
 
 const maxBytes = 256 * 1024;
 
@@ -35,15 +22,11 @@ export const searchRoutes = {
     summary: 'Searches a documentation site.',
     key: 'assistant',
     params: { domain },
+    headers: readerTokenHeader,
     body: searchBodySchema,
     maxBytes,
     responses: {
-      200: json(
-        'The best passages.',
-        z
-          .array(z.looseObject({ content: z.string(), path: z.string(), metadata: z.looseObject({}) }))
-          .max(mostPassages),
-      ),
+      200: json('The best passages.', passagesSchema),
     },
   }),
   getDocumentationPage: defineRoute({
@@ -52,6 +35,7 @@ export const searchRoutes = {
     summary: 'Returns one page as Markdown.',
     key: 'assistant',
     params: { domain },
+    headers: readerTokenHeader,
     body: pageBodySchema,
     maxBytes,
     responses: { 200: json('The page.', z.looseObject({ path: z.string(), content: z.string() })) },
@@ -61,52 +45,27 @@ export const searchRoutes = {
 export interface SearchRouteDeps {
   admit: Admission;
   readSite: ReadSite;
-  indexes: SiteIndexes;
-  searchPassages: SearchPassages;
-  /** Called after a search without results. */
-  onEmpty: (site: SiteRef, query: string) => void;
+  readerAccess: ReaderAccess;
+  reading: SiteReading;
 }
 
-export function createSearchRouter(deps: SearchRouteDeps): AppRouter {
-  const { readSite, indexes, searchPassages, onEmpty } = deps;
-
-  return mountRoutes(deps.admit, searchRoutes, {
-    async searchDocumentation({ ctx, caller, params, body }) {
+export function createSearchRouter({ admit, readSite, readerAccess, reading }: SearchRouteDeps): AppRouter {
+  return mountRoutes(admit, searchRoutes, {
+    async searchDocumentation({ ctx, caller, params, headers, body }) {
       const site = await readSite(caller, params.domain);
+      const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const { query, pageSize, filter } = await body();
-      const lease = await indexes.lease(site);
-      if (lease === null) throw siteNotIndexed();
-      const gone = new AbortController();
-      const leave = () => gone.abort();
-      ctx.res.once('close', leave);
-      try {
-        const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
-        const hits = await searchPassages(lease.index, request, gone.signal);
-        if (hits.length === 0 && !gone.signal.aborted) onEmpty(site, query);
-        return hits.map(presentHit);
-      } finally {
-        ctx.res.off('close', leave);
-        lease.release();
-      }
+      const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
+      return (await reading.search({ site, access }, request, clientGone(ctx.res))).map(presentHit);
     },
 
-    async getDocumentationPage({ caller, params, body }) {
+    async getDocumentationPage({ caller, params, headers, body }) {
       const site = await readSite(caller, params.domain);
+      const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const { path } = await body();
-      const lease = await indexes.lease(site);
-      if (lease === null) throw siteNotIndexed();
-      try {
-        const page = lease.index.page(path);
-        if (page === null) throw pageNotFound();
-        return { path: page.path, content: page.content };
-      } finally {
-        lease.release();
-      }
+      const page = await reading.withIndex({ site, access }, (index) => index.page(path));
+      if (page === null) throw pageNotFound();
+      return { path: page.path, content: page.content };
     },
   });
-}
-
-/** Returns the public form of a search result. */
-function presentHit({ path, anchor, title, headings, content, metadata, score }: SearchHit) {
-  return { content, path, metadata: { ...metadata, title, headings, anchor, score } };
 }

@@ -1,6 +1,15 @@
 import type { Caller, Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
-import { DomainTakenError, type NewSite, type SiteChange, type SiteRow, type SiteStore } from '../../db/sites/sites.ts';
+import {
+  DomainTakenError,
+  readerKeyOwner,
+  type NewSite,
+  type ReaderKey,
+  type SiteChange,
+  type SiteRow,
+  type SiteStore,
+} from '../../db/sites/sites.ts';
+import type { SecretBox } from '../../lib/encryption/secret-box.ts';
 import { parseRepository, type RepositoryRules } from '../../lib/inputs/repository.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -12,7 +21,14 @@ import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentSite } from '../administration/present-administration.ts';
 import type { ReadSite } from './site-reader.ts';
-import { changeSiteSchema, createSiteSchema, domain, siteListSchema, siteSchema } from './site-schemas.ts';
+import {
+  changeSiteSchema,
+  createSiteSchema,
+  domain,
+  type ChangeSiteBody,
+  siteListSchema,
+  siteSchema,
+} from './site-schemas.ts';
 
 const site = json('The site.', siteSchema);
 
@@ -74,6 +90,7 @@ export interface SiteRouteDeps {
   admit: Admission;
   readSite: ReadSite;
   sites: SiteStore;
+  box: Pick<SecretBox, 'seal'>;
   grants: GrantStore;
   repositories: RepositoryRules;
 }
@@ -92,6 +109,11 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     if (typeof repository === 'string')
       await checkRepositories(owner, { repositories: [repository], needsCredential: false });
     if (typeof directory === 'string') await checkDirectory(owner, directory);
+  }
+
+  function sealed(siteId: string, tokens: NonNullable<ChangeSiteBody['readerTokens']>): ReaderKey {
+    const key = tokens.algorithm === 'EdDSA' ? tokens.publicKey : tokens.secret;
+    return { issuer: tokens.issuer, algorithm: tokens.algorithm, key: deps.box.seal(key, readerKeyOwner(siteId)) };
   }
 
   async function createOrRefuse(caller: Caller, site: NewSite): Promise<SiteRow> {
@@ -132,11 +154,12 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
 
     async changeSite({ caller, params, body }) {
       const { id } = await readSite(caller, params.domain);
-      const { repository, directory, ...rest } = await body();
+      const { repository, directory, readerTokens, ...rest } = await body();
       const change: SiteChange = {
         ...rest,
         ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
         ...(directory !== undefined && { directory, repository: null }),
+        ...(readerTokens !== undefined && { readerTokens: readerTokens && sealed(id, readerTokens) }),
       };
       await checkSource(caller, change);
       const changed = await sites.update(caller, id, change);

@@ -7,7 +7,50 @@ import { threadNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domain } from './site-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
-import { threadQuerySchema, threadSchema, type PublicThread } from './thread-schemas.ts';
+import { closedQuery } from '../http/closed-object.ts';
+import { nextCursor, wholeNumber } from '../http/page-schemas.ts';
+import { mostReasons } from './gap-schemas.ts';
+import { time } from '../../lib/time-schemas.ts';
+
+/** Query of `GET …/thread/{threadId}`. */
+const threadQuerySchema = closedQuery({
+  limit: wholeNumber(1, 200).default(200),
+  cursor: z
+    .string()
+    .regex(/^\d{1,18}$/, 'is not a cursor of an earlier page')
+    .optional()
+    .meta({ description: 'nextCursor of the previous page.' }),
+});
+
+/** A conversation with the assistant, as shown to an admin key. */
+const threadSchema = z.object({
+  threadId: z.string(),
+  createdAt: time,
+  messages: z
+    .array(
+      z.object({
+        id: z.string(),
+        role: z.string().meta({ description: 'user or assistant.' }),
+        content: z.string(),
+        sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
+        answered: z
+          .boolean()
+          .nullable()
+          .meta({ description: 'Whether the documentation had an answer; null for a question.' }),
+        feedback: z
+          .object({
+            vote: z.enum(['up', 'down']),
+            reasons: z.array(z.string()).max(mostReasons),
+            comment: z.string().nullable(),
+          })
+          .nullable(),
+        createdAt: time,
+      }),
+    )
+    .max(200),
+  nextCursor,
+});
+type PublicThread = z.infer<typeof threadSchema>;
 
 const path = '/discovery/v1/assistant/{domain}/thread/{threadId}';
 const params = { domain, threadId: z.string().meta({ description: 'The id of the conversation.' }) };
@@ -18,7 +61,7 @@ export const threadRoutes = {
     path,
     summary: 'Returns a conversation with its sources.',
     description:
-      'A page holds at most about 1 MB of text. After 200 messages, or 1 MB, a conversation continues as a new one.',
+      'A page has at most about 1 MB of text. After 200 messages, or 1 MB, a conversation continues as a new one.',
     key: 'admin',
     params,
     query: threadQuerySchema,

@@ -2,8 +2,14 @@ import type { AppDeps } from '../app-deps.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
 import { createGaps } from './gaps.ts';
+import { createReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
+import { createRefusals } from '../http/error-handler.ts';
+import { refusalOfStore } from '../http/store-refusals.ts';
+import { createMcpRouter } from '../mcp/routes.ts';
+import { createRateAnswer } from './rate-answer.ts';
+import { createDocumentRouter } from './routes-documents.ts';
 import { createFeedbackRouter } from './routes-feedback.ts';
 import { createGapsRouter } from './routes-gaps.ts';
 import { createKeysRouter } from '../administration/routes-keys.ts';
@@ -12,7 +18,9 @@ import { createSearchRouter } from './routes-search.ts';
 import { createSitesRouter } from './routes-sites.ts';
 import { createThreadsRouter } from './routes-threads.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
+import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { createSiteReader } from './site-reader.ts';
+import { createSiteReading } from './site-reading.ts';
 
 type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue };
 
@@ -32,7 +40,7 @@ export function createAdministrationRouters(
       problemWithModel: (name) => deps.models.problemWith(name),
       onCancelled: deps.onJobCancelled,
     }),
-    createSitesRouter(shared),
+    createSitesRouter({ ...shared, box: createSecretBox(config.encryptionKeys) }),
     createGapsRouter({
       ...shared,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
@@ -46,24 +54,26 @@ export function createAdministrationRouters(
 
 /** Creates the routers for requests from readers and their pages. */
 export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: RequestAccess): AppRouter[] {
-  const { assistant: parts, stores, log } = deps;
+  const { assistant: parts, stores, config, log } = deps;
   const { admit } = requestAccess;
   const readSite = createSiteReader(stores);
+  const readerAccess = createReaderAccess({ ...stores, box: createSecretBox(config.encryptionKeys) });
+  const rateAnswer = createRateAnswer(stores);
+  const reading = createSiteReading({ ...stores, ...parts, log });
+  const shared = { admit, readSite, readerAccess, reading };
   return [
-    createAssistantRouter({ ...requestAccess, ...parts, readSite, logger: log }),
-    createSearchRouter({
-      admit,
-      readSite,
-      indexes: parts.indexes,
-      searchPassages: parts.searchPassages,
-      onEmpty: (site, query) =>
-        void stores.emptySearches
-          .count(site, query)
-          .catch((error: unknown) =>
-            log.warn({ err: error, site: site.id }, 'a search that found nothing was not counted'),
-          ),
+    createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
+    createSearchRouter(shared),
+    createDocumentRouter(shared),
+    createFeedbackRouter({ ...stores, admit, readSite, rateAnswer }),
+    createMcpRouter({
+      ...requestAccess,
+      ...parts,
+      ...shared,
+      rateAnswer,
+      refusalOf: createRefusals({ refusalOfStore }),
+      log,
     }),
-    createFeedbackRouter({ ...stores, admit, readSite }),
     createThreadsRouter({ admit, readSite, threads: parts.threads }),
   ];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
+import { isEd25519PublicKey } from '../access/reader-access.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import {
@@ -11,6 +12,7 @@ import {
   retentionDays,
   siteUrlSchema,
 } from '../../lib/inputs/administration.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Path parameter that names a site. */
 export const domain = z.string().meta({ description: 'The domain identifier of the site.' });
@@ -22,11 +24,9 @@ const repository = z
 const directory = directorySchema.meta({ description: "Directory on the worker's machine, where it allows that." });
 
 const settings = {
-  ref: branchSchema.nullable().meta({ description: 'Branch of the repository; null: the default branch.' }),
-  path: folderSchema.meta({ description: 'Folder of the pages; empty: all of it.' }),
-  baseUrl: siteUrlSchema
-    .nullable()
-    .meta({ description: 'Address of the published site; links in answers begin with it.' }),
+  ref: branchSchema.nullable().meta({ description: 'Branch of the repository; null for the default branch.' }),
+  path: folderSchema.meta({ description: 'Folder of the pages; empty for the whole source.' }),
+  baseUrl: siteUrlSchema.nullable().meta({ description: 'URL of the published site; links in answers start with it.' }),
   retentionDays: z
     .int()
     .min(retentionDays.minimum)
@@ -37,13 +37,34 @@ const settings = {
     .min(refreshMinutes.minimum)
     .max(refreshMinutes.maximum)
     .nullable()
-    .meta({ description: 'How often it is indexed by itself; null: never.' }),
+    .meta({ description: 'Automatic re-index interval; null for never.' }),
 };
+
+const issuer = z.string().min(1).max(500).meta({ description: 'The `iss` of the tokens.' });
+const readerTokens = z
+  .discriminatedUnion('algorithm', [
+    z.strictObject({
+      algorithm: z.literal('EdDSA'),
+      issuer,
+      publicKey: z
+        .string()
+        .max(1_000)
+        .refine(isEd25519PublicKey, 'must be the public key of an Ed25519 pair, in PEM')
+        .meta({ description: 'Public Ed25519 key in PEM.' }),
+    }),
+    z.strictObject({
+      algorithm: z.literal('HS256'),
+      issuer,
+      secret: z.string().min(32).max(500).meta({ description: 'Shared secret; never returned.' }),
+    }),
+  ])
+  .nullable()
+  .meta({ description: 'What verifies the tokens of readers who may read pages with `groups`; null accepts none.' });
 
 const notBoth = 'must name repository or directory, not both';
 
 /** Body of `PATCH /v1/sites/{domain}`. Omitted fields stay unchanged. */
-export const changeSiteSchema = closedBody({ ...settings, repository, directory })
+export const changeSiteSchema = closedBody({ ...settings, repository, directory, readerTokens })
   .partial()
   .refine((body) => body.repository === undefined || body.directory === undefined, notBoth);
 export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
@@ -51,11 +72,8 @@ export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
 /** Body of `POST /v1/sites`. */
 export const createSiteSchema = closedBody({ ...settings, repository, directory })
   .partial()
-  .extend({ domain: domainSchema.meta({ description: 'Its identifier in addresses.' }) })
+  .extend({ domain: domainSchema.meta({ description: 'Its identifier in API URLs.' }) })
   .refine((body) => (body.repository === undefined) !== (body.directory === undefined), notBoth);
-
-const time = z.string().meta({ format: 'date-time' });
-const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
 
 export const siteSchema = z.object({
   id: z.string(),
@@ -68,15 +86,21 @@ export const siteSchema = z.object({
   retentionDays: z.number().int(),
   refreshMinutes: z.number().int().nullable(),
   index: z.object({
-    version: z.number().int().meta({ description: '0: it has none yet.' }),
+    version: z.number().int().meta({ description: '0 when it has none yet.' }),
     pages: z.number().int(),
     indexedAt: timeOrNull,
-    requestedAt: timeOrNull.meta({ description: 'Since when an index is wanted or made; null: none is.' }),
+    requestedAt: timeOrNull.meta({
+      description: 'Time of the index request that is still pending; null if there is none.',
+    }),
     failure: z
       .object({ category: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why the last index could not be made.' }),
+      .meta({ description: 'Why the last indexing failed.' }),
   }),
+  readerTokens: z
+    .object({ algorithm: z.enum(['EdDSA', 'HS256']), issuer: z.string() })
+    .nullable()
+    .meta({ description: 'How tokens of readers are signed; null when it accepts none.' }),
   createdAt: time,
 });
 export type PublicSite = z.infer<typeof siteSchema>;

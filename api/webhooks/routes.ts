@@ -50,7 +50,7 @@ export const webhookRoutes = {
     path: base,
     summary: 'Creates a webhook for the events of a project.',
     description:
-      'Messages are posted and signed by the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message; otherwise it is retried, ten attempts in all over three days.',
+      'Messages follow the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message. Otherwise it is retried, with ten attempts in total over three days.',
     key: 'admin',
     params: { projectId },
     body: createWebhookSchema,

@@ -6,10 +6,11 @@ import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
 import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
+import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const urlSchema = z.string().max(2_048).meta({
   format: 'uri',
-  description: 'Where messages are posted to: https, at a public host, unless the operator allows the host.',
+  description: 'URL that messages are sent to: https on a public host, unless the operator allows the host.',
 });
 
 const descriptionSchema = z.string().max(500).nullable();
@@ -20,12 +21,12 @@ const eventTypesSchema = z
   .array(z.enum(webhookEventTypes))
   .max(mostEventTypes)
   .transform((types) => [...new Set(types)])
-  .meta({ description: 'What is sent; none is everything, also what is added later.' });
+  .meta({ description: 'Event types to send; empty for all, including future ones.' });
 
 const secretSchema = z
   .string()
   .refine((text) => webhookKeyOf(text) !== null, 'must be whsec_ and 24 to 64 bytes in base64')
-  .meta({ description: 'whsec_ and 24 to 64 bytes in base64; without it one is made.' });
+  .meta({ description: 'whsec_ and 24 to 64 bytes in base64. Generated if omitted.' });
 
 /** Body of `POST …/webhooks`. */
 export const createWebhookSchema = closedBody({
@@ -46,17 +47,17 @@ export const changeWebhookSchema = closedBody({
 /** Body of `POST …/webhooks/{id}/secret`. */
 export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() }).prefault({});
 
-const time = z.string().meta({ format: 'date-time' });
-const timeOrNull = z.string().nullable().meta({ format: 'date-time' });
-
 export const webhookSchema = z.object({
   id: z.string(),
   url: z.string().meta({ format: 'uri' }),
   description: z.string().nullable(),
-  eventTypes: z.array(z.string()).max(mostEventTypes).meta({ description: 'What is sent; none is everything.' }),
+  eventTypes: z
+    .array(z.string())
+    .max(mostEventTypes)
+    .meta({ description: 'Event types that are sent; empty for all.' }),
   enabled: z.boolean(),
-  disabledReason: z.string().nullable().meta({ description: 'Why it was disabled, when no person did it.' }),
-  failingSince: timeOrNull.meta({ description: 'Since when every attempt has failed; null while they succeed.' }),
+  disabledReason: z.string().nullable().meta({ description: 'Why it was disabled automatically; null otherwise.' }),
+  failingSince: timeOrNull.meta({ description: 'Start of the current failure streak; null without one.' }),
   createdAt: time,
   updatedAt: time,
 });
@@ -64,7 +65,7 @@ export type PublicWebhook = z.infer<typeof webhookSchema>;
 
 export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(mostWebhooks) });
 
-const secretOnce = z.string().meta({ description: 'What signatures are made with; shown this once.' });
+const secretOnce = z.string().meta({ description: 'Signing secret, returned only once.' });
 export const createdWebhookSchema = webhookSchema.extend({ secret: secretOnce });
 export const rotatedSecretSchema = z.object({
   secret: secretOnce,
@@ -77,7 +78,7 @@ export const deliverySchema = z.object({
   type: z.string(),
   jobId: z.string().nullable(),
   status: z.enum(['pending', 'delivered', 'failed']),
-  error: z.string().nullable().meta({ description: 'Why it failed, when no attempt says so.' }),
+  error: z.string().nullable().meta({ description: 'Why the delivery failed, if no attempt states it.' }),
   nextAttemptAt: timeOrNull,
   createdAt: time,
   endedAt: timeOrNull,
@@ -87,7 +88,7 @@ export const deliverySchema = z.object({
         startedAt: time,
         durationMs: z.number().int(),
         statusCode: z.number().int().nullable(),
-        response: z.string().nullable().meta({ description: 'The first part of what the receiver answered.' }),
+        response: z.string().nullable().meta({ description: "Beginning of the receiver's response body." }),
         error: z.string().nullable(),
       }),
     )

@@ -27,7 +27,7 @@ export interface LinkChecker {
 const longestBeginning = 300;
 /** Longest line of code, in characters. Longer ones are broken. */
 const longestCodeLine = 16_000;
-const oddCharacters = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]/g; // eslint-disable-line no-control-regex
+const oddCharacters = /[[\p{Cc}&&\p{ASCII}]--[\t\n\r]]|\ufeff/gv;
 const markers = String.raw`(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*`;
 /** Matches the start of a line that, whatever follows, is not code or a link definition. It captures the markers. */
 const certainWords = new RegExp(
@@ -36,7 +36,7 @@ const certainWords = new RegExp(
 
 /**
  * Creates a checker that parses an answer as CommonMark and rewrites it as it arrives. A link whose target `resolve`
- * does not know keeps its words and loses its target, images become links, and HTML is removed. The result is written
+ * does not know keeps its text and loses its URL, images become links, and HTML is removed. The result is written
  * so that no Markdown reader finds another address in it; code stays as it is.
  */
 export function createLinkChecker(resolve: (target: string) => LinkTarget | null): LinkChecker {

@@ -24,6 +24,8 @@ const endOfSentence = /[.,;:!?*_~|\\]+$/;
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
 /** Invisible character that breaks an autolink. */
 const gap = { raw: '\u200b', shown: '\u200b' };
+const foreign = /\P{ASCII}/u;
+const afterForeign = /(?<=\P{ASCII})[\x21-\x7e]+/gu;
 /** Detects host names, because some Markdown readers also autolink bare ones. */
 const hosts = new LinkifyIt({ fuzzyLink: true, fuzzyIP: true, fuzzyEmail: true });
 
@@ -103,16 +105,20 @@ export function writeUrl(url: string): string {
     .replaceAll(/&(?=#?\w+;)/g, '&amp;');
 }
 
-/** Returns the positions to escape so that no part of a text is read as a host name. */
-function hostBreaks(decoded: string): Set<number> {
+/** Returns the positions to escape so that no part of a text, or of `previous` and the text, is read as a host name. */
+function hostBreaks(decoded: string, previous: string): Set<number> {
   const breaks = new Set<number>();
   if (!/[.@]|\/\//.test(decoded)) return breaks;
   // some readers treat words separated by punctuation as separate
-  const runs = decoded.matchAll(/[\p{L}\p{N}\p{M}.@:/-]+/gu);
-  for (const [run, start] of [
-    [decoded, 0] as const,
-    ...Array.from(runs, ({ 0: run, index }) => [run, index] as const),
-  ]) {
+  const runs: (readonly [string, number])[] = Array.from(
+    decoded.matchAll(/[\p{L}\p{N}\p{M}.@:/-]+/gu),
+    ({ 0: run, index }) => [run, index],
+  );
+  // text is sent up to a character outside ASCII, so a name may begin with one that has been sent
+  const before = foreign.test(previous) ? previous.slice(-1) : '';
+  for (const { 0: run, index } of (before + decoded).matchAll(afterForeign))
+    runs.push([`a${run}`, index - before.length - 1]);
+  for (const [run, start] of [[decoded, 0] as const, ...runs]) {
     for (const { index, lastIndex } of hosts.match(run) ?? []) {
       for (let at = index; at < lastIndex; at += 1) if (/[.@/:]/.test(run.charAt(at))) breaks.add(start + at);
     }
@@ -122,7 +128,7 @@ function hostBreaks(decoded: string): Set<number> {
 
 function writeUnits(units: Unit[], { inLink, previous, next }: TextOptions): string {
   const pairs = bracketPairs(units);
-  const breaks = hostBreaks(shownOf(units));
+  const breaks = hostBreaks(shownOf(units), previous);
   let text = '';
   let position = 0;
   for (const [index, { raw, shown, isMarkup = false }] of units.entries()) {
@@ -149,8 +155,6 @@ function bracketPairs(units: Unit[]): Set<number> {
   }
   return pairs;
 }
-
-const foreign = /[^\x00-\x7f]/; // eslint-disable-line no-control-regex
 
 function writeUnit(
   one: string,

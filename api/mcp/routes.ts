@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
+import type { RequestAccess } from '../access/request-access.ts';
+import { keepAliveOf } from '../assistant/stream-encoder.ts';
+import type { AppContext, AppRouter } from '../http/app-context.ts';
+import { clientGone } from '../http/client-gone.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { ApiError } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+import type { StreamOutput } from '../http/stream-output.ts';
+import type { ReadSite } from '../sites/site-reader.ts';
+import { domain } from '../sites/site-schemas.ts';
+import { createMcpServers, type McpServerDeps } from './create-server.ts';
+
+const messageSchema = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  method: z.string().max(200),
+  id: z.union([z.string().max(200), z.int()]).optional(),
+  params: z.looseObject({}).optional(),
+});
+
+const answer = json('The response.', z.looseObject({ jsonrpc: z.literal('2.0') }));
+
+export const mcpRoutes = {
+  callMcp: defineRoute({
+    method: 'post',
+    path: '/mcp/{domain}',
+    summary: 'Serves a documentation site over the Model Context Protocol (streamable HTTP, without sessions).',
+    description: 'With Accept: text/event-stream the response is a stream, with the progress of an answer.',
+    key: 'assistant',
+    params: { domain },
+    headers: { ...readerTokenHeader, 'MCP-Protocol-Version': z.string().max(200).optional() },
+    body: messageSchema,
+    maxBytes: 256 * 1024,
+    responses: {
+      200: { ...answer, content: { ...answer.content, 'text/event-stream': z.string() } },
+      202: { description: 'The notification was received.' },
+    },
+  }),
+};
+
+export interface McpRouteDeps extends McpServerDeps {
+  admit: RequestAccess['admit'];
+  addressOf: RequestAccess['addressOf'];
+  accessEnded: RequestAccess['accessEnded'];
+  readSite: ReadSite;
+  readerAccess: ReaderAccess;
+  openOutput(response: ServerResponse, keepAlive: string): StreamOutput;
+}
+
+export function createMcpRouter(deps: McpRouteDeps): AppRouter {
+  const createServer = createMcpServers(deps);
+
+  return mountRoutes(deps.admit, mcpRoutes, {
+    async callMcp({ ctx, caller, params, headers, body }) {
+      const site = await deps.readSite(caller, params.domain);
+      const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
+      const message = await body();
+      // the SDK would answer with its schema's issues
+      ClientRequestSchema.options.find(({ shape }) => shape.method.value === message.method)?.parse(message);
+      const server = createServer({
+        reader: { site, access },
+        address: deps.addressOf(ctx.req),
+        accessEnded: deps.accessEnded(ctx.req),
+        gone: clientGone(ctx.res),
+      });
+      const transport = new WebStandardStreamableHTTPServerTransport({
+        enableJsonResponse: !ctx.get('Accept').includes('text/event-stream'),
+        keepAliveMs: 0,
+      });
+      await server.connect(transport);
+      try {
+        const request = requestOf(headers['MCP-Protocol-Version']);
+        const response = await transport.handleRequest(request, { parsedBody: message });
+        await send(ctx, response, deps.openOutput);
+      } finally {
+        await server.close();
+      }
+    },
+  });
+}
+
+/** Returns the request for the transport, which checks that a client accepts both types although one is enough. */
+function requestOf(protocolVersion: string | undefined): Request {
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
+    },
+  });
+}
+
+const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
+
+/** Sends the transport's response. Its refusals become errors in the form of all others. */
+async function send(ctx: AppContext, response: Response, openOutput: McpRouteDeps['openOutput']): Promise<void> {
+  const { status, body, headers } = response;
+  if (status >= 400) throw new ApiError(status, refusalSchema.parse(await response.json()).error.message);
+  if (body !== null && headers.get('content-type') === 'text/event-stream') return sendEvents(ctx, body, openOutput);
+  ctx.status = status;
+  ctx.body = await response.text();
+  if (body !== null) ctx.type = 'application/json';
+}
+
+async function sendEvents(
+  ctx: AppContext,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  openOutput: McpRouteDeps['openOutput'],
+): Promise<void> {
+  ctx.respond = false;
+  ctx.res.writeHead(200, {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  const output = openOutput(ctx.res, keepAliveOf.v2);
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    output.write(text);
+    await output.blocked();
+  }
+  await output.end();
+}

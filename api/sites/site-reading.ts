@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import type { SiteRef } from '../../db/caller.ts';
+import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
+import type { PageAccess } from '../../search/query/page-access.ts';
+import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { SearchPassages } from '../assistant/search-passages.ts';
+import type { SiteIndexes } from '../assistant/site-indexes.ts';
+import { siteNotIndexed } from '../http/errors.ts';
+
+/** A site, and the pages of it that its reader may read. */
+export interface SiteReader {
+  site: SiteRef;
+  access: PageAccess;
+}
+
+export interface SiteReading {
+  /** Runs work with a site's newest index, which stays open meanwhile. Throws ApiError when the site has none. */
+  withIndex<Result>(reader: SiteReader, work: (index: SiteIndex) => Result | Promise<Result>): Promise<Result>;
+  /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
+  search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
+}
+
+export interface SiteReadingDeps {
+  indexes: SiteIndexes;
+  searchPassages: SearchPassages;
+  emptySearches: Pick<EmptySearchStore, 'count'>;
+  log: Logger;
+}
+
+/** Creates the access to the indexes of sites that the routes share. */
+export function createSiteReading({ indexes, searchPassages, emptySearches, log }: SiteReadingDeps): SiteReading {
+  const withIndex: SiteReading['withIndex'] = async ({ site, access }, work) => {
+    const lease = await indexes.lease(site, access);
+    if (lease === null) throw siteNotIndexed();
+    try {
+      return await work(lease.index);
+    } finally {
+      lease.release();
+    }
+  };
+
+  return {
+    withIndex,
+    async search(reader, request, signal) {
+      const hits = await withIndex(reader, (index) => searchPassages(index, request, signal));
+      if (hits.length === 0 && !signal.aborted) {
+        emptySearches.count(reader.site, request.query).catch((error: unknown) => {
+          log.warn({ err: error, site: reader.site.id }, 'a search that found nothing was not counted');
+        });
+      }
+      return hits;
+    },
+  };
+}
