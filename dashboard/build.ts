@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 
-/** `npm run build`: makes `dashboard/dist`, with each file compressed beside it; does nothing when no source has changed. */
+/**
+ * Runs `npm run build`: creates `dashboard/dist` with a compressed copy of each file. Does nothing when no source has
+ * changed.
+ */
 
 const folder = import.meta.dirname;
 const dist = join(folder, 'dist');
@@ -22,7 +25,7 @@ async function filesOf(directory: string): Promise<string[]> {
     .sort();
 }
 
-/** The sources and the versions of what is built in. */
+/** Returns a hash of the sources and the versions of the bundled packages. */
 async function fingerprint(): Promise<string> {
   const sources = (await filesOf(folder)).filter((file) => !file.startsWith(dist));
   const hash = createHash('sha256');
@@ -41,11 +44,11 @@ async function compress(file: string): Promise<void> {
   ]);
 }
 
-/** Whole or not at all: the API may be reading it. */
+/** Replaces the build as a whole, because the API may be reading it. */
 async function replaceDist(): Promise<void> {
   const old = `${draft}.old`;
   await rename(dist, old).catch(() => undefined);
-  // whoever was faster has built the same
+  // if another start was faster, it has built the same files
   await rename(draft, dist).catch(() => undefined);
   await rm(join(folder, 'dist.new'), { recursive: true, force: true });
 }
@@ -56,7 +59,7 @@ if (built === wanted) console.log('The dashboard is up to date.');
 else {
   await mkdir(draft, { recursive: true });
   const startedAt = Date.now();
-  // what a test or a shell has set would make another build of the same sources
+  // a value set by a test or a shell would change the build of the same sources
   process.env['NODE_ENV'] = 'production';
   await build({ configFile: join(folder, 'vite.config.ts'), build: { outDir: draft }, logLevel: 'warn' });
   for (const file of await filesOf(draft)) if (compressible.test(file)) await compress(file);

@@ -9,7 +9,7 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** "3 min. ago", by the clock of the reader. */
+/** Formats a relative time such as "3 min. ago", by the reader's clock. */
 export function ago(date: string, now: number = Date.now()): string {
   const seconds = Math.min(0, Math.round((Date.parse(date) - now) / 1000));
   const [unit, size] = units.find(([, size]) => -seconds >= size) ?? ['second', 1];
@@ -20,7 +20,7 @@ export function fullTime(date: string): string {
   return absolute.format(new Date(date));
 }
 
-/** "1.2 s", "3 min 04 s", "2 h 10 min". */
+/** Formats a duration: "1.2 s", "3 min 04 s", "2 h 10 min". */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -33,14 +33,14 @@ export function count(number: number): string {
   return whole.format(number);
 }
 
-/** "12.3 k" from ten thousand on. */
+/** Formats a number of tokens, abbreviated from ten thousand on: "12.3 k". */
 export function tokens(number: number): string {
   if (number < 10_000) return whole.format(number);
   if (number < 1_000_000) return `${(number / 1000).toFixed(1)} k`;
   return `${(number / 1_000_000).toFixed(2)} M`;
 }
 
-/** US dollars; what has no known price says so. */
+/** Formats a cost in US dollars. Returns "unknown" when there is no known price. */
 export function cost(usd: number | null): string {
   if (usd === null) return 'unknown';
   if (usd === 0) return '$0';
@@ -51,12 +51,12 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** The last part of a repository's address, for people. */
+/** Returns a repository's short name from its address: owner and name, or the name of a local folder. */
 export function repositoryName(repository: string): string {
   const parts = repository
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
     .split('/');
-  // a folder of this machine has no owner
+  // a folder on this machine has no owner
   return parts.slice(repository.startsWith('file:') ? -1 : -2).join('/');
 }

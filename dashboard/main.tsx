@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { correctErrorsWhileTyping } from './components/fields.tsx';
 import { queryClient } from './queries.ts';
 import { router } from './router.tsx';
 import { applyTheme, storedTheme } from './theme.ts';
@@ -11,6 +12,7 @@ import './styles/controls.css';
 import './styles/jobs.css';
 
 applyTheme(storedTheme());
+correctErrorsWhileTyping();
 const root = document.getElementById('root');
 if (root !== null) {
   createRoot(root).render(

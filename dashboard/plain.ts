@@ -1,15 +1,25 @@
 // what turns lines about, rings bells or moves a terminal's cursor; line breaks and tabs stay
-// oxlint-disable-next-line no-control-regex -- these are what is made visible
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const hidden = /[^\P{Cc}\t\n]|\p{Bidi_Control}/gu;
 
-/** Foreign text with nothing hidden in it: control characters and changes of direction are shown as what they are. */
+/** Makes hidden characters in untrusted text visible: control characters and changes of text direction. */
 export function plain(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
     .replace(hidden, (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
-/** The beginning of a text that is too long to be shown, and how much is left out. */
+/** Returns a text as one line, cut between words with an ellipsis if it is too long for a heading. */
+export function headline(text: string, longest = 160): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line.length <= longest) return line;
+  const whole = line
+    .slice(0, longest + 1)
+    .replace(/ [^ ]*$/, '')
+    .slice(0, longest);
+  return `${whole.toWellFormed()}…`;
+}
+
+/** Returns the beginning of a text that is too long to show, and the number of characters left out. */
 export function beginning(text: string, longest: number): { shown: string; left: number } {
   return text.length <= longest
     ? { shown: text, left: 0 }

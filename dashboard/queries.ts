@@ -1,17 +1,21 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query';
+import { forgetDrafts } from './drafts.ts';
 import { answerOf, api, ApiProblem } from './http/client.ts';
 import { noteSignedIn, onSignedOutElsewhere } from './http/signed-in.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // a browser without internet access can still reach a Docket on this machine or network
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 5_000,
       retry: (count, error) => !(error instanceof ApiProblem && error.status < 500) && count < 3,
     },
   },
 });
 
-/** Who is signed in, and what there is; null when nobody is. */
+/** Query for the current session; null when no user is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   staleTime: 60_000,
@@ -27,15 +31,18 @@ export const sessionQuery = queryOptions({
   },
 });
 
-/** Shows the sign-in page; what the person who was signed in has seen is kept for nobody. */
+/** Shows the sign-in page and discards everything that the signed-in user has loaded. */
 export function endSession(): void {
   queryClient.setQueryData(sessionQuery.queryKey, null);
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }
 
-onSignedOutElsewhere(endSession);
+onSignedOutElsewhere(() => {
+  forgetDrafts();
+  endSession();
+});
 
-// an answer of 401 anywhere shows the sign-in page, at the address where the person was
+// any 401 response shows the sign-in page at the current address
 api.use({
   onResponse({ response, schemaPath }) {
     if (response.status === 401 && schemaPath !== '/v1/session') endSession();

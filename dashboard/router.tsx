@@ -19,7 +19,7 @@ function NoPage() {
   return <ErrorNote title="Page not found" message="Choose one on the left." />;
 }
 
-/** The site that an address names. */
+/** Returns the site that an address names. */
 function siteOf(search: Record<string, unknown>): { site?: string } {
   return typeof search['site'] === 'string' ? { site: search['site'] } : {};
 }
@@ -31,7 +31,7 @@ const home = createRoute({
     throw redirect({ to: '/jobs' });
   },
 });
-/** Who is not signed in sees the sign-in here as everywhere; its link stays in the address until it is used. */
+/** Shows sign-in, as every address does without a session. The one-time link stays in the address until it is used. */
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
@@ -46,6 +46,8 @@ const jobs = createRoute({
 const job = createRoute({
   getParentRoute: () => rootRoute,
   path: '/jobs/$projectId/$id',
+  validateSearch: (search: Record<string, unknown>): { tab?: 'changes' } =>
+    search['tab'] === 'changes' ? { tab: 'changes' } : {},
   component: lazyRouteComponent(() => import('./pages/job.tsx'), 'JobPage'),
 });
 const newJob = createRoute({
@@ -137,7 +139,7 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
   interface HistoryState {
-    /** What a new job begins with: that of one that failed. */
+    /** Initial values of a new job, copied from a failed one. */
     again?: { projectId: string; prompt: string; ref: string; model: string };
   }
 }

@@ -10,7 +10,7 @@ export default defineConfig({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // the content security policy allows files of this origin only
+    // the content security policy allows only files of this origin
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',

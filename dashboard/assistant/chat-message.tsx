@@ -3,7 +3,7 @@ import { plain } from '../plain.ts';
 import { Feedback } from './feedback.tsx';
 import { SiteMarkdown, Sources } from './site-markdown.tsx';
 
-/** The thread that an answer belongs to, once its stream has said it. */
+/** Returns the id of an answer's thread once its stream has sent it. */
 export function threadOf(message: UIMessage | undefined): string | null {
   const { metadata } = message ?? {};
   const isThere = typeof metadata === 'object' && metadata !== null && 'threadId' in metadata;
@@ -13,11 +13,11 @@ export function threadOf(message: UIMessage | undefined): string | null {
 interface ChatMessageProps {
   message: UIMessage;
   domain: string;
-  /** False while its answer still comes. */
+  /** False while the answer is streaming. */
   isDone: boolean;
 }
 
-/** A question, or an answer with its sources and the question whether it helped. */
+/** Shows a question, or an answer with its sources and a feedback prompt. */
 export function ChatMessage({ message, domain, isDone }: ChatMessageProps) {
   const threadId = threadOf(message);
   const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

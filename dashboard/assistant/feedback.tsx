@@ -13,7 +13,7 @@ interface Said {
 
 const reasons = ['it is wrong', 'it is outdated', 'it does not answer the question', 'it is hard to understand'];
 
-/** Whether an answer helped; of one that did not, why. What is said again replaces what was said before. */
+/** Asks whether an answer helped and, if not, why. New feedback replaces earlier feedback. */
 export function Feedback({ domain, threadId, messageId }: { domain: string; threadId: string; messageId: string }) {
   const say = useMutation({
     mutationFn: (said: Said) =>

@@ -26,14 +26,14 @@ const requests = {
   merged: states.indexing,
 };
 
-/** What there is to say of a gap in a word; nobody works on it any more once its job has ended. */
+/** Returns the label and badge of a gap. A gap is no longer in progress once its job has ended. */
 function stateOf({ state, job }: Gap): { label: string; badge: string } {
   if (state !== 'working' || job === null || job.status === 'active') return states[state];
   if (job.status === 'failed') return { label: 'job failed', badge: 'badge-bad' };
   return job.prState === null ? { label: 'job made no changes', badge: 'badge-warn' } : requests[job.prState];
 }
 
-/** Questions that belong together, and what is being done about them. */
+/** Shows a group of related questions and the work on them. */
 export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const [instructions, setInstructions] = useState('');
   const path = { domain, id: gap.id };

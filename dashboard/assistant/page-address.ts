@@ -1,6 +1,6 @@
 /**
- * Where the dashboard shows a page of a site, for links of the site that name no host: those of a site whose published address
- * nobody has said. `from` is the path of the page that holds the link; null for what leads nowhere.
+ * Returns the dashboard's address of a page of a site, for links without a host: those of a site whose published URL is
+ * not set. `from` is the path of the page that contains the link. Returns null for a link that leads nowhere.
  */
 export function pageAddress(domain: string, address: string, from = ''): string | null {
   if (address === '' || address.startsWith('#') || address.startsWith('//') || /^[a-z][a-z0-9+.-]*:/i.test(address)) {
@@ -13,7 +13,7 @@ export function pageAddress(domain: string, address: string, from = ''): string 
   return `/playground/page?${new URLSearchParams({ site: domain, path }).toString()}${url.hash}`;
 }
 
-/** Null where percent signs stand for no text. */
+/** Decodes percent-encoding. Returns null when it is malformed. */
 function decode(path: string): string | null {
   try {
     return decodeURIComponent(path);

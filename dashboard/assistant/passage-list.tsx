@@ -9,7 +9,7 @@ interface PassageListProps {
   search: { isIdle: boolean; isPending: boolean; error: unknown; data: Passage[] | undefined };
 }
 
-/** What the search found for a question, best first, each with its score. */
+/** Lists the search results for a question, best first, with their scores. */
 export function PassageList({ domain, search }: PassageListProps) {
   const most = Math.max(1, ...(search.data ?? []).map(({ score }) => score ?? 0));
   return (

@@ -2,14 +2,14 @@ import { answerOf, api } from '../http/client.ts';
 
 export interface Passage {
   path: string;
-  /** The page's, and those of the sections it stands in. */
+  /** Headings of the page and of the sections that contain the passage. */
   headings: string[];
   anchor: string | null;
   content: string;
   score: number | null;
 }
 
-/** What the search of a site finds for a question, best first. */
+/** Searches a site for a question and returns the passages, best first. */
 export async function findPassages(domain: string, query: string): Promise<Passage[]> {
   const hits = await answerOf(
     api.POST('/discovery/v1/search/{domain}', { params: { path: { domain } }, body: { query, pageSize: 5 } }),

@@ -3,12 +3,12 @@ import { Button, Form, Label, TextArea, TextField } from 'react-aria-components'
 import { Choice } from '../components/choice.tsx';
 import { Check, Field } from '../components/fields.tsx';
 
-/** A question, and what the page of a reader would send with it. */
+/** Question with the data that a reader's page would send. */
 export interface QuestionDraft {
   question: string;
   currentPath: string;
   context: { type: 'textSelection' | 'code'; value: string };
-  /** Whether it counts as a reader's question: in conversations, gaps and figures. */
+  /** Counts as a reader's question in conversations, gaps and figures. */
   isReader: boolean;
 }
 
@@ -20,12 +20,15 @@ interface QuestionFormProps {
   onNew(): void;
 }
 
+/** Label of the switch that makes a question in the playground one of a reader. */
+export const countsAsReader = 'Count in conversations and gaps';
+
 const kinds = [
   ['textSelection', 'selected text'],
   ['code', 'code'],
 ] as const;
 
-/** Where a question is typed; Enter asks it. */
+/** Shows the form for a question. Enter submits it. */
 export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
   const [draft, setDraft] = useState<QuestionDraft>({
     question: '',
@@ -85,11 +88,7 @@ export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: Ques
               isCode={draft.context.type === 'code'}
             />
           </div>
-          <Check
-            label="Count in conversations and gaps"
-            isSelected={draft.isReader}
-            onChange={(isReader) => change({ isReader })}
-          />
+          <Check label={countsAsReader} isSelected={draft.isReader} onChange={(isReader) => change({ isReader })} />
         </div>
       </details>
       <div className="actions">

@@ -6,13 +6,13 @@ import { pageAddress } from './page-address.ts';
 interface SiteMarkdownProps {
   domain: string;
   text: string;
-  /** The path of the page that the words are. */
+  /** Path of the page that contains the text. */
   from?: string;
-  /** The heading of it that is brought into sight. */
+  /** Heading to scroll to. */
   anchor?: string;
 }
 
-/** Words about a site or of it: what links without a host lead to is the page as it was indexed. */
+/** Renders Markdown about or from a site. Links without a host lead to the page as it was indexed. */
 export function SiteMarkdown({ domain, text, from, anchor }: SiteMarkdownProps) {
   const resolve = useCallback((address: string) => pageAddress(domain, address, from), [domain, from]);
   return <Markdown text={text} resolve={resolve} anchor={anchor} />;
@@ -23,7 +23,7 @@ interface Source {
   title: string;
 }
 
-/** The pages an answer is from, as cards that lead to them. */
+/** Shows the sources of an answer as cards that link to them. */
 export function Sources({ domain, sources }: { domain: string; sources: Source[] }) {
   if (sources.length === 0) return null;
   return (

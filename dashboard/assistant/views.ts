@@ -1,10 +1,10 @@
-/** What the list of conversations can be narrowed to. */
+/** Filters for the list of conversations. */
 export const views = {
   all: {},
   unanswered: { answered: false },
   answered: { answered: true },
-  liked: { vote: 'up' },
-  disliked: { vote: 'down' },
+  helpful: { vote: 'up' },
+  'not helpful': { vote: 'down' },
 } as const;
 export type ConversationView = keyof typeof views;
-export const conversationViews: ConversationView[] = ['all', 'unanswered', 'answered', 'liked', 'disliked'];
+export const conversationViews: ConversationView[] = ['all', 'unanswered', 'answered', 'helpful', 'not helpful'];

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { forgetDrafts } from '../drafts.ts';
 import { api, done } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
@@ -8,16 +9,17 @@ import { endSession } from '../queries.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { applyTheme, storedTheme, themes } from '../theme.ts';
 
-/** The site of Docket's own documentation, which `npm start` creates. */
+/** Site of Docket's own documentation, which `npm start` creates. */
 const documentationSite = 'docket';
 
 async function signOut(): Promise<void> {
   await done(api.DELETE('/v1/session'));
   noteSignedOut();
+  forgetDrafts();
   endSession();
 }
 
-/** At the foot of the side: whose dashboard it is, the theme, the way out. */
+/** Shows the account, the theme and the sign-out button at the foot of the sidebar. */
 export function AccountMenu({ session }: { session: Session }) {
   const [theme, setTheme] = useState(storedTheme);
   return (

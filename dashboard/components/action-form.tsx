@@ -3,15 +3,15 @@ import { Form } from 'react-aria-components';
 import { Submit } from './fields.tsx';
 
 interface ActionFormProps {
-  /** On the button that sends the form. */
+  /** Label of the submit button. */
   label: string;
   action: { isPending: boolean; isError: boolean; isSuccess: boolean; error: unknown; mutate(): void };
   children: ReactNode;
-  /** A name, which makes the form a landmark of the page. */
+  /** Accessible name, which makes the form a landmark of the page. */
   name?: string;
 }
 
-/** A form that does one thing: its fields, why it was refused, and its button. */
+/** Shows a form for one action: its fields, the error if it was refused, and the submit button. */
 export function ActionForm({ label, action, children, name }: ActionFormProps) {
   return (
     <Form

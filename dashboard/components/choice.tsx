@@ -3,14 +3,14 @@ import { useId } from 'react';
 interface ChoiceProps<Value extends string> {
   label: string;
   value: Value;
-  /** What can be chosen, with its words. */
+  /** Values with their labels. */
   options: readonly (readonly [Value, string])[];
   onChange(value: NoInfer<Value>): void;
-  /** In one line, for the head of a page. */
+  /** Fits on one line, for the header of a page. */
   isInline?: boolean;
 }
 
-/** One of a few, chosen from a labelled list. */
+/** Shows a labeled list to choose one of a few values from. */
 export function Choice<Value extends string>({
   label,
   value,

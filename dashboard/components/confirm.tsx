@@ -3,17 +3,17 @@ import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'rea
 import { Problem } from './fields.tsx';
 
 interface ConfirmProps {
-  /** On the button that opens it; with `what` it is the name of the button that does it. */
+  /** Label of the button that opens the dialog. With `what`, it is the name of the button that confirms. */
   label: string;
   what: string;
   title: string;
   text: string;
   act(): Promise<unknown>;
-  /** Waited for before the question goes away. */
+  /** Awaited before the dialog closes. */
   onDone(): unknown;
 }
 
-/** A button that asks before it does what cannot be taken back. */
+/** Shows a button that asks for confirmation before an irreversible action. */
 export function Confirm({ label, what, title, text, act, onDone }: ConfirmProps) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (

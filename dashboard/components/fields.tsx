@@ -10,12 +10,12 @@ interface FieldProps {
   placeholder?: string;
   isRequired?: boolean;
   isCode?: boolean;
-  /** How many lines; one without it. */
+  /** Number of lines; a single line if absent. */
   rows?: number;
   type?: 'text' | 'password' | 'number' | 'url';
 }
 
-/** A labelled field of a form. */
+/** Shows a labeled field of a form. */
 export function Field({ label, hint, placeholder, isCode = false, rows, type = 'text', ...field }: FieldProps) {
   const className = isCode ? 'input code' : 'input';
   return (
@@ -53,7 +53,7 @@ export function Check({
   );
 }
 
-/** The end of a form: why it was refused, and the button. */
+/** Shows the end of a form: the error if it was refused, and the submit button. */
 export function Submit({
   label,
   action,
@@ -74,7 +74,18 @@ export function Submit({
   );
 }
 
-/** What went wrong, in the sentence of the API. */
+/**
+ * Removes the error of a field once its value is valid. React Aria would wait until the field loses the focus, which it
+ * does not when the form is sent with Enter.
+ */
+export function correctErrorsWhileTyping(): void {
+  addEventListener('input', ({ target }) => {
+    if (target instanceof HTMLElement && target.matches('[aria-invalid=true]'))
+      target.dispatchEvent(new Event('change'));
+  });
+}
+
+/** Shows an error with the API's message. */
 export function Problem({ error }: { error: unknown }) {
   if (error === null || error === undefined) return null;
   return (
@@ -84,7 +95,7 @@ export function Problem({ error }: { error: unknown }) {
   );
 }
 
-/** The lines of a field that holds a list. */
+/** Returns the lines of a field that holds a list. */
 export function linesOf(text: string): string[] {
   return text
     .split('\n')

@@ -19,7 +19,7 @@ const pages = [
   { to: '/settings', label: 'Settings' },
 ] as const;
 
-/** The frame of every page: who is not signed in sees the sign-in, at whatever address. */
+/** Frames every page. Without a session, every address shows the sign-in page. */
 export function Layout() {
   const session = useQuery(sessionQuery);
   if (session.data === null) return <SignIn />;

@@ -7,7 +7,7 @@ const words: Record<Connection, string> = {
   ended: 'ended',
 };
 
-/** Whether the page follows what happens. */
+/** Shows whether the page receives live updates. */
 export function LiveDot({ connection }: { connection: Connection }) {
   return (
     <span className={`live live-${connection}`} role="status">

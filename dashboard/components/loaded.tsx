@@ -4,12 +4,12 @@ import { ErrorNote, Loading } from './notes.tsx';
 
 interface LoadedProps<T> {
   query: { data: T | undefined; error: unknown; isError: boolean };
-  /** What is said above the reason when it could not be read. */
+  /** Title shown above the error. */
   problem: string;
   children(data: T): ReactNode;
 }
 
-/** What a query answered, once it has; what was read before stays while it cannot be read anew. */
+/** Renders the data of a query once it has loaded. Earlier data stays visible when a refetch fails. */
 export function Loaded<T>({ query, problem, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <ErrorNote title={problem} message={messageOf(query.error)} />;

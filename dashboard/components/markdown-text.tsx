@@ -3,17 +3,17 @@ import ReactMarkdown from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 
-/** Where a link that names no host leads; null: nowhere. */
+/** Resolves a link without a host. Returns null for a link that leads nowhere. */
 export type ResolveLink = (address: string) => string | null;
 
 interface MarkdownTextProps {
   text: string;
   resolve: ResolveLink | undefined;
-  /** The heading that is brought into sight, in the form GitHub gives its anchors. */
+  /** Anchor of the heading to scroll to, in GitHub's format. */
   anchor: string | undefined;
 }
 
-/** No image is loaded from where a model says, and links open elsewhere. */
+/** Renders Markdown. Images become links, so that no address from a model is loaded. Links open in a new tab. */
 export function MarkdownText({ text, resolve, anchor }: MarkdownTextProps) {
   const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -62,7 +62,7 @@ interface AwayProps {
   children: ReactNode;
 }
 
-/** An address that leads nowhere from here leaves its words alone. */
+/** Shows a link. If the address does not resolve, only its text remains. */
 function Away({ address = '', resolve, children }: AwayProps) {
   const isWhole = /^(?:https?|mailto):/i.test(address);
   const href = isWhole ? address : (resolve?.(address) ?? null);

@@ -7,13 +7,13 @@ const longest = 100_000;
 
 interface MarkdownProps {
   text: string;
-  /** Where links without a host lead; without it nowhere. */
+  /** Resolves links without a host. Without it, they lead nowhere. */
   resolve?: ResolveLink | undefined;
-  /** The heading that is brought into sight. */
+  /** Anchor of the heading to scroll to. */
   anchor?: string | undefined;
 }
 
-/** Words of a model or a repository: Markdown without any HTML of theirs. */
+/** Renders text of a model or a repository as Markdown, without its HTML. */
 export function Markdown({ text, resolve, anchor }: MarkdownProps) {
   const { shown, left } = beginning(plain(text), longest);
   return (

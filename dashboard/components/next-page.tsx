@@ -6,7 +6,7 @@ interface Pages {
   fetchNextPage(): Promise<unknown>;
 }
 
-/** Asks for the next page of a list, while there is one. */
+/** Shows a button that loads the next page of a list while there is one. */
 export function NextPage({ list, label }: { list: Pages; label: string }) {
   if (!list.hasNextPage) return null;
   return (

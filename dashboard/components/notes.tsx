@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Something went wrong: what, and what to do. */
+/** Shows an error and what to do about it. */
 export function ErrorNote({ title, message, children }: { title: string; message: string; children?: ReactNode }) {
   return (
     <section className="note note-error" role="alert">
@@ -11,7 +11,7 @@ export function ErrorNote({ title, message, children }: { title: string; message
   );
 }
 
-/** There is nothing here yet, and what would make it otherwise. */
+/** Shows that a list is empty and how to fill it. */
 export function EmptyNote({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <section className="note note-empty">
@@ -21,7 +21,7 @@ export function EmptyNote({ title, children }: { title: string; children?: React
   );
 }
 
-/** Shown while something is on its way. */
+/** Shows that something is loading. */
 export function Loading({ what = 'Loading…' }: { what?: string }) {
   return (
     <p className="loading" role="status">

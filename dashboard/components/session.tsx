@@ -3,7 +3,7 @@ import type { Session } from '../http/types.ts';
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** Who is signed in. Only pages behind the sign-in ask. */
+/** Returns the current session. Only pages that require sign-in may call it. */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (session === null) throw new Error('Not signed in.');

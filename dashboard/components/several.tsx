@@ -8,7 +8,7 @@ interface SeveralProps<Value extends string> {
   hint?: string;
 }
 
-/** Any number of a few, each with a box to tick; they stay in the order of the options. */
+/** Shows checkboxes to choose any of a few values. The values keep the order of the options. */
 export function Several<Value extends string>({ label, options, chosen, onChange, hint }: SeveralProps<Value>) {
   return (
     <fieldset className="checks">

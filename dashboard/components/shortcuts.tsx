@@ -12,14 +12,14 @@ const shortcuts = [
   [['?'], 'show shortcuts'],
 ] as const;
 
-/** Whether a key is meant for a field, or for the browser. */
+/** Reports whether a key is meant for a field or for the browser. */
 export function isForOthers(event: KeyboardEvent): boolean {
   const isTyping =
     event.target instanceof HTMLElement && event.target.matches('input, textarea, select, [contenteditable]');
   return isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]') !== null;
 }
 
-/** The keys that work on every page, and a list of all of them. */
+/** Handles the keys that work on every page and shows the list of all shortcuts. */
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
@@ -30,7 +30,7 @@ export function Shortcuts() {
     else if (event.key === '/' && search !== null) search.focus();
     else if (event.key === 'c') void navigate({ to: '/new' });
     else return;
-    // the key itself is not to stand in the field
+    // the key must not be typed into the field
     event.preventDefault();
   });
   useEffect(() => {

@@ -7,14 +7,14 @@ import { queryClient, sessionQuery } from '../queries.ts';
 
 type Credential = { key: string } | { link: string };
 
-/** Takes the one-time link out of the address at once, so that it stays in no history. */
+/** Removes the one-time link from the address at once, so that it does not stay in the browser's history. */
 function takeLink(): string | null {
   const link = /^#link=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
   if (link !== null) history.replaceState(history.state, '', location.pathname + location.search);
   return link;
 }
 
-/** Shown at whatever address a person without a session is, who is at that address again once signed in. */
+/** Shown at every address while there is no session. The address stays the same after sign-in. */
 export function SignIn() {
   const [hasEnded] = useState(wasSignedIn);
   const signIn = useMutation({
@@ -38,8 +38,8 @@ export function SignIn() {
         <h1>Sign in to Docket</h1>
         <Why hasEnded={hasEnded} signIn={signIn} />
         <p className="quiet">
-          With an admin key. <code>npm start</code> prints a link that signs in, and keeps a key in{' '}
-          <code>.docket/local.json</code>.
+          Use an admin key of your organization. On this machine, <code>npm start</code> prints a link that signs you
+          in, and stores a key in <code>.docket/local.json</code>.
         </p>
         <Form
           className="form"
@@ -70,7 +70,7 @@ interface Try {
   variables: Credential | undefined;
 }
 
-/** Why one has to sign in, or why the last try was refused. */
+/** Explains why sign-in is required, or why the last attempt was refused. */
 function Why({ hasEnded, signIn }: { hasEnded: boolean; signIn: Try }) {
   if (signIn.isError && signIn.variables !== undefined && 'link' in signIn.variables) {
     return (

@@ -1,6 +1,6 @@
 import { useSession } from './session.tsx';
 
-/** The sites of the organization, to choose one; nothing where there is only one. */
+/** Shows the organization's sites to choose one. Shows nothing when there is only one. */
 export function SiteChoice({ domain, onChange }: { domain: string; onChange(domain: string): void }) {
   const { sites } = useSession();
   if (sites.length < 2) return null;

@@ -2,7 +2,7 @@ import type { Job } from '../http/types.ts';
 
 const symbols = { active: '●', completed: '✓', failed: '✕', archived: '▢' };
 
-/** The state of a job, in a word and a colour; of an active one its phase too. */
+/** Shows the status of a job as a label and a color, with the phase of an active job. */
 export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
   const { phase, failure } = job.details;
   const isCancelled = failure?.category === 'cancelled';
@@ -17,7 +17,7 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
   );
 }
 
-/** What became of a pull request. */
+/** State of a pull request. */
 interface PullRequestStanding {
   state: 'open' | 'closed' | 'merged';
   draft?: boolean;

@@ -1,16 +1,15 @@
 import type { ReactNode } from 'react';
 
 interface TableProps {
-  /** What it is a table of. */
+  /** Accessible name of the table. */
   name: string;
   columns: string[];
-  /** Whether each row ends in buttons; their column has no heading to be seen. */
+  /** True if each row ends in buttons. Their column has no visible heading. */
   hasActions?: boolean;
-  /** The rows. */
   children: ReactNode;
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** Shows a table that scrolls horizontally when it is wider than the page. */
 export function Table({ name, columns, hasActions = false, children }: TableProps) {
   return (
     <div className="table-scroll" tabIndex={0} role="group" aria-label={name}>

@@ -12,7 +12,7 @@ function subscribe(onTick: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** How long ago something was; the full date is in its title. */
+/** Shows a relative time, with the full date in its title. */
 export function Ago({ date }: { date: string }) {
   const at = useSyncExternalStore(subscribe, () => now);
   return (

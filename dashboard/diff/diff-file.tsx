@@ -15,7 +15,7 @@ const words: Record<PatchFile['change'], string> = {
 };
 const mostLines = 1_500;
 
-/** One file of a patch; a very long one stays folded until opened. */
+/** Shows one file of a patch. A very long one stays collapsed until opened. */
 export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
   const lines = file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
   const [isOpen, setOpen] = useState(lines <= mostLines);

@@ -2,7 +2,7 @@ export type DiffLayout = 'unified' | 'split';
 
 const layoutKey = 'docket-diff-layout';
 
-/** As it was chosen last; before that, side by side where there is room. */
+/** Returns the layout that was chosen last. By default, it is side by side if there is room. */
 export function storedLayout(): DiffLayout {
   const stored = localStorage.getItem(layoutKey);
   if (stored === 'unified' || stored === 'split') return stored;

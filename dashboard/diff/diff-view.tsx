@@ -10,7 +10,7 @@ import '../styles/diff.css';
 
 const longestList = 100_000;
 
-/** A patch, file by file, side by side or in one column. */
+/** Shows a patch file by file, side by side or in one column. */
 export function DiffView({ patch }: { patch: string }) {
   const { files, left } = useMemo(() => readPatch(patch), [patch]);
   const [layout, setLayout] = useState(storedLayout);

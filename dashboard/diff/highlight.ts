@@ -44,10 +44,26 @@ const languages: Record<string, string> = {
 const mostCharacters = 200_000;
 
 const highlighter = {
-  highlight: (text: string, language: string) => refractor.highlight(text, language).children,
+  highlight: (text: string, language: string) => refractor.highlight(text, language).children.map(withPrefix),
 };
 
-/** The colours of a file's lines, and within changed lines what differs; null where that would take too long. */
+type Node = ReturnType<typeof refractor.highlight>['children'][number];
+
+/** Turns `token code` into `token-code`: Prism's names for syntax are also names of classes of the page. */
+function withPrefix<Part extends Node>(node: Part): Part {
+  if (node.type !== 'element') return node;
+  const names = [node.properties['className'] ?? []].flat().filter((name) => name !== 'token');
+  return {
+    ...node,
+    properties: { ...node.properties, className: names.map((name) => `token-${String(name)}`) },
+    children: node.children.map(withPrefix),
+  };
+}
+
+/**
+ * Returns the syntax colors of a file's lines and the differences within changed lines, or null when that would take
+ * too long.
+ */
 export function highlighted({ path, hunks, text }: PatchFile): HunkTokens | null {
   if (text.length > mostCharacters || hunks.length === 0) return null;
   const language = languages[path.split('.').at(-1)?.toLowerCase() ?? ''];
@@ -57,7 +73,7 @@ export function highlighted({ path, hunks, text }: PatchFile): HunkTokens | null
       ? tokenize(hunks, { enhancers })
       : tokenize(hunks, { highlight: true, refractor: highlighter, language, enhancers });
   } catch {
-    // a grammar that stumbles over a text costs its colours, not the page
+    // a grammar that fails on a text costs its colors, not the page
     return null;
   }
 }

@@ -4,7 +4,7 @@ import { ErrorNote, Loading } from '../components/notes.tsx';
 import type { JobRef } from '../jobs/job-queries.ts';
 import { DiffView } from './diff-view.tsx';
 
-/** What a job has changed in all. */
+/** Shows the complete diff of a job. */
 export function JobDiff({ job }: { job: JobRef }) {
   const diff = useQuery({
     queryKey: ['job', job.id, 'diff'],

@@ -3,36 +3,39 @@ import { plain } from '../plain.ts';
 
 export interface PatchFile {
   path: string;
-  /** Where it was, when it was moved. */
+  /** Path before a move; null if the file was not moved. */
   oldPath: string | null;
   change: FileData['type'];
-  /** What its mode was and is, when that changed: `100644 → 100755`. */
+  /** Modes before and after, if they changed: `100644 → 100755`. */
   modes: string | null;
   isBinary: boolean;
   additions: number;
   deletions: number;
   hunks: FileData['hunks'];
-  /** What the patch says of this file. */
+  /** Part of the patch for this file. */
   text: string;
 }
 
 export interface Patch {
   files: PatchFile[];
-  /** Characters behind what a page can show. */
+  /** Number of characters beyond those that a page can show. */
   left: number;
 }
 
 const longestPatch = 3_000_000;
 const longestLine = 2_000;
 
-/** Splits a patch into its files. Lines a page cannot show are cut; nothing in a patch is anything but text. */
+/**
+ * Splits a patch into its files. A patch or a line longer than a page can show is truncated. Everything in a patch is
+ * treated as plain text.
+ */
 export function readPatch(patch: string): Patch {
   const sections = patch
     .slice(0, longestPatch)
     .split(/^(?=diff --git )/m)
     .filter((text) => text.startsWith('diff --git'));
   const isCut = patch.length > longestPatch;
-  // the last file of a cut patch is not whole
+  // the last file of a truncated patch is incomplete
   const whole = isCut && sections.length > 1 ? sections.slice(0, -1) : sections;
   const shown = whole.reduce((sum, { length }) => sum + length, 0);
   return { files: whole.flatMap(readFile), left: isCut ? patch.length - shown : 0 };
@@ -51,7 +54,7 @@ function readFile(text: string): PatchFile[] {
   const changes = file.hunks.flatMap((hunk) => hunk.changes);
   const path = unquoted(header.newPath ?? file.newPath);
   const oldPath = unquoted(header.oldPath ?? file.oldPath);
-  // the parser takes a moved file with changes, and a file without lines, for a changed one
+  // the parser reports a moved file with changes, and a file without lines, as modified
   const change = header.change ?? file.type;
   return [
     {
@@ -75,7 +78,7 @@ const kinds = [
   [/^copy from /m, 'copy'],
 ] as const;
 
-/** The names as the extended header gives them, where the first line alone would not be clear. */
+/** Returns the names from the extended header, because the first line alone can be ambiguous. */
 function headerOf(text: string): {
   oldPath: string | null;
   newPath: string | null;
@@ -100,7 +103,7 @@ function headerOf(text: string): {
 
 const escapes: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** Git writes the bytes of unusual names as octal numbers, and some by a letter. */
+/** Decodes a name quoted by Git, which writes unusual bytes as octal numbers and some as a letter. */
 function unquoted(name: string): string {
   if (!name.includes('\\')) return name.replace(/^"|"$/g, '');
   const bytes: number[] = [];

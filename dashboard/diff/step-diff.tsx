@@ -9,7 +9,7 @@ interface StepDiffProps {
   step: { turn: number; step: number };
 }
 
-/** What a step changed itself: from the files before it to those after it. */
+/** Shows the changes of one step: from the files before it to those after it. */
 export function StepDiff({ job: { projectId, id }, step: { turn, step } }: StepDiffProps) {
   const diff = useQuery({
     queryKey: ['step-diff', id, turn, step],

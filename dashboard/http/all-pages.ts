@@ -1,4 +1,4 @@
-/** Reads a list to its end, page by page. */
+/** Reads all pages of a list. */
 export async function allPages<Page extends { nextCursor: string | null }>(
   read: (query: { cursor?: string }) => Promise<Page>,
 ): Promise<Page[]> {

@@ -1,10 +1,10 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.d.ts';
 
-/** The public HTTP API, with the types of its OpenAPI description. The session cookie says who asks. */
+/** Client of the public HTTP API, typed by its OpenAPI description. The session cookie authenticates it. */
 export const api = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin' });
 
-/** An answer that is not 2xx, with the sentence the API says. */
+/** Error response of the API, with the API's own message. */
 export class ApiProblem extends Error {
   readonly status: number;
 
@@ -15,14 +15,14 @@ export class ApiProblem extends Error {
   }
 }
 
-/** What the API answered. Throws ApiProblem with its sentence for everything but 2xx. */
+/** Returns the API's response data. Throws ApiProblem with its message for any status other than 2xx. */
 export async function answerOf<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call;
   if (response.ok && data !== undefined) return data;
   throw new ApiProblem(response.status, sentenceOf(error, response.status));
 }
 
-/** For answers without a body. */
+/** Waits for a response without a body. Throws ApiProblem for any status other than 2xx. */
 export async function done(call: Promise<{ error?: unknown; response: Response }>): Promise<void> {
   const { error, response } = await call;
   if (!response.ok) throw new ApiProblem(response.status, sentenceOf(error, response.status));
@@ -33,7 +33,7 @@ function sentenceOf(body: unknown, status: number): string {
   return `The server responded with ${status}. Try again in a moment.`;
 }
 
-/** The sentence of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;
   if (error instanceof TypeError) return 'The server cannot be reached. Check that Docket is running, then try again.';

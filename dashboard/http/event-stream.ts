@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 export interface StreamEvent {
   id?: string | undefined;
@@ -9,21 +9,27 @@ export interface StreamEvent {
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended';
 
-interface ReadOptions {
+/** Number of the last event that was read, which a later connection continues after. */
+interface Position {
   url: string;
   lastId: string | null;
+}
+
+interface ReadOptions {
+  position: Position;
   signal: AbortSignal;
   onEvents(events: StreamEvent[]): void;
   onConnection(state: Connection): void;
 }
 
-/** Reads an event stream until it says that it has ended (204), and comes back behind the last event when it was cut off. */
-async function readEvents({ url, lastId, signal, onEvents, onConnection }: ReadOptions): Promise<void> {
-  let last = lastId;
+/** Reads an event stream until it reports its end (204). A broken connection resumes after the last event. */
+async function readEvents({ position, signal, onEvents, onConnection }: ReadOptions): Promise<void> {
+  const { url } = position;
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const headers = { Accept: 'text/event-stream', ...(last === null ? {} : { 'Last-Event-ID': last }) };
+      const { lastId } = position;
+      const headers = { Accept: 'text/event-stream', ...(lastId === null ? {} : { 'Last-Event-ID': lastId }) };
       const response = await fetch(url, { headers, signal, cache: 'no-store' });
       if (response.status === 204) return onConnection('ended');
       if (response.status === 401 || response.status === 404) return onConnection('lost');
@@ -31,7 +37,7 @@ async function readEvents({ url, lastId, signal, onEvents, onConnection }: ReadO
       failures = 0;
       onConnection('live');
       const reader = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-      last = (await readAll(reader, onEvents)) ?? last;
+      await readAll(reader, position, onEvents);
     } catch {
       if (signal.aborted) return;
     }
@@ -41,12 +47,12 @@ async function readEvents({ url, lastId, signal, onEvents, onConnection }: ReadO
   }
 }
 
-/** Hands events on in batches, one a frame, so that a burst is one rendering. */
+/** Delivers events in batches, one per frame, so that a burst causes one rendering. */
 async function readAll(
   stream: ReadableStream<StreamEvent>,
+  position: Position,
   onEvents: (events: StreamEvent[]) => void,
-): Promise<string | null> {
-  let last: string | null = null;
+): Promise<void> {
   let waiting: StreamEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = () => {
@@ -59,13 +65,13 @@ async function readAll(
   try {
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) return last;
-      last = value.id ?? last;
+      if (done) return;
+      position.lastId = value.id ?? position.lastId;
       waiting.push(value);
       timer ??= setTimeout(flush, 50);
     }
   } catch {
-    return last;
+    // the connection broke
   } finally {
     if (timer !== null) clearTimeout(timer);
     flush();
@@ -79,23 +85,25 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Follows an event stream while the component is shown; null follows nothing. */
-export function useStream(
-  url: string | null,
-  onEvents: (events: StreamEvent[]) => void,
-  lastId: string | null = null,
-): Connection {
+/**
+ * Subscribes to an event stream while the component is mounted. Does nothing when the URL is null. Another `round`
+ * reconnects after the last event, for a stream that has ended and goes on.
+ */
+export function useStream(url: string | null, onEvents: (events: StreamEvent[]) => void, round = 0): Connection {
   const [connection, setConnection] = useState<Connection>('connecting');
+  const last = useRef<Position>(null);
   const take = useEffectEvent(onEvents);
-  const begin = useEffectEvent((target: string, signal: AbortSignal) =>
-    readEvents({ url: target, lastId, signal, onEvents: take, onConnection: setConnection }),
-  );
+  const begin = useEffectEvent((target: string, signal: AbortSignal) => {
+    const position = last.current?.url === target ? last.current : { url: target, lastId: null };
+    last.current = position;
+    return readEvents({ position, signal, onEvents: take, onConnection: setConnection });
+  });
   useEffect(() => {
     if (url === null) return undefined;
     const ending = new AbortController();
     setConnection('connecting');
     void begin(url, ending.signal);
     return () => ending.abort();
-  }, [url]);
+  }, [url, round]);
   return connection;
 }

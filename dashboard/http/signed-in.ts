@@ -1,11 +1,14 @@
-/** What this browser remembers: that somebody is signed in. The session itself is in a cookie no script can read. */
+/**
+ * Key under which this browser remembers that a user is signed in. The session itself is in a cookie that scripts
+ * cannot read.
+ */
 const key = 'docket-signed-in';
 
 export function noteSignedIn(): void {
   localStorage.setItem(key, 'yes');
 }
 
-/** For who signs out: that the session is over is no news to them. */
+/** Records a deliberate sign-out, after which no notice that the session has ended is needed. */
 export function noteSignedOut(): void {
   localStorage.removeItem(key);
 }
@@ -17,7 +20,7 @@ export function onSignedOutElsewhere(callback: () => void): void {
   });
 }
 
-/** Whether somebody was signed in who has not signed out. */
+/** Reports whether a user was signed in and has not signed out. */
 export function wasSignedIn(): boolean {
   return localStorage.getItem(key) !== null;
 }

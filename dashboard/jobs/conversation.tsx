@@ -9,7 +9,7 @@ import { beginning, plain } from '../plain.ts';
 import { StepItem } from './step-item.tsx';
 import { StepJump } from './step-jump.tsx';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
-import { anchorOf, timelineOf, type TimelineItem } from './timeline.ts';
+import { anchorOf, timelineOf, type Outcome, type TimelineItem } from './timeline.ts';
 
 interface ConversationProps {
   job: JobRef;
@@ -19,19 +19,22 @@ interface ConversationProps {
   live: LiveOutput;
 }
 
-/** Up to so many, all are in the page, so that the browser's own search finds everything. */
+/** Up to this number, all items are in the page, so that the browser's own search finds everything. */
 const mostWhole = 120;
 const jumpHeight = 64;
-/** Characters of a message. */
+/** Number of characters shown of a message. */
 const longestMessage = 20_000;
 
-/** What people said and what the agent did, in order. Of a long job only what is in sight exists. */
+/** Shows messages and steps in order. For a long job, only the visible part is rendered. */
 export function Conversation({ job, details, turns, steps, live }: ConversationProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   const [kept] = useState(() => new Map<string, boolean>());
-  const hasOutcome = details.phase === null && (details.message ?? details.incomplete) !== null;
-  const items = useMemo(() => timelineOf(turns, steps, hasOutcome), [turns, steps, hasOutcome]);
+  const { notices, ends } = live;
+  const items = useMemo(
+    () => timelineOf({ turns, steps, details, live: { notices, ends } }),
+    [turns, steps, details, notices, ends],
+  );
   useLayoutEffect(() => {
     const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
     if (Math.abs(top - offset) >= 1) setOffset(top);
@@ -85,7 +88,7 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
               }
               style={{ transform: `translateY(${start - offset}px)` }}
             >
-              <TimelineEntry item={item} job={job} details={details} live={live} isHere={item.key === hash} />
+              <TimelineEntry item={item} job={job} live={live} isHere={item.key === hash} />
             </div>
           );
         })}
@@ -97,11 +100,11 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
 interface SaidProps {
   text: string;
   createdAt: string;
-  /** The agent has not read it yet. */
+  /** True until the agent has read the message. */
   isWaiting?: boolean;
 }
 
-/** What a person said to a job. */
+/** Shows a message from a person to a job. */
 function Said({ text, createdAt, isWaiting = false }: SaidProps) {
   const { shown, left } = beginning(plain(text), longestMessage);
   return (
@@ -119,18 +122,19 @@ function Said({ text, createdAt, isWaiting = false }: SaidProps) {
   );
 }
 
-/** The last words of a job: what it did, and before that what it did not do. */
-function Outcome({ details: { failure, incomplete, message } }: { details: Job['details'] }) {
+/** Shows the outcome of a turn: first what is incomplete, then what it did. */
+function OutcomeOf({ outcome: { heading, isGood, incomplete, message, prLink } }: { outcome: Outcome }) {
   return (
-    <div className={failure === null && incomplete === null ? 'outcome' : 'outcome outcome-failed'}>
+    <div className={isGood ? 'outcome' : 'outcome outcome-failed'}>
       {incomplete !== null && (
         <>
           <h3>Incomplete</h3>
           <p role="status">{plain(incomplete)}</p>
         </>
       )}
-      <h3>{failure === null ? 'Agent' : 'Result'}</h3>
+      <h3>{heading}</h3>
       <Markdown text={message ?? ''} />
+      {prLink !== null && <a href={prLink}>Pull request</a>}
     </div>
   );
 }
@@ -138,12 +142,11 @@ function Outcome({ details: { failure, incomplete, message } }: { details: Job['
 interface TimelineEntryProps {
   item: TimelineItem;
   job: JobRef;
-  details: Job['details'];
   live: LiveOutput;
   isHere: boolean;
 }
 
-function TimelineEntry({ item, job, details, live, isHere }: TimelineEntryProps) {
+function TimelineEntry({ item, job, live, isHere }: TimelineEntryProps) {
   switch (item.kind) {
     case 'prompt':
       return (
@@ -153,13 +156,15 @@ function TimelineEntry({ item, job, details, live, isHere }: TimelineEntryProps)
       );
     case 'message':
       return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
+    case 'notice':
+      return <p className="note note-warn notice">{plain(item.text)}</p>;
     case 'step': {
-      const { step } = item;
+      const { step, isOver, isCopied } = item;
       const words = step.answeredAt === null ? (live.words.get(stepKeyOf(step))?.text ?? null) : null;
-      return <StepItem job={job} step={step} words={words} isHere={isHere} />;
+      return <StepItem job={job} step={step} isOver={isOver} isCopied={isCopied} words={words} isHere={isHere} />;
     }
     case 'outcome':
-      return <Outcome details={details} />;
+      return <OutcomeOf outcome={item.outcome} />;
     default:
       return item satisfies never;
   }

@@ -1,14 +1,14 @@
 export const statuses = ['active', 'completed', 'failed', 'archived'] as const;
 export type Status = (typeof statuses)[number];
 
-/** What the address of the list says. */
+/** Filters in the address of the job list. */
 export interface JobFilters {
   status?: Status;
   project?: string;
   q?: string;
 }
 
-/** Reads the filters of an address; what is no filter is left out. */
+/** Reads the filters from an address and ignores anything invalid. */
 export function readFilters(search: Record<string, unknown>): JobFilters {
   const status = statuses.find((name) => name === search['status']);
   const project = typeof search['project'] === 'string' ? search['project'] : undefined;

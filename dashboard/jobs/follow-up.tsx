@@ -1,14 +1,30 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Button, Form, Label, TextArea, TextField } from 'react-aria-components';
+import { useLocation } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { useDraft } from '../drafts.ts';
 import type { Job } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
+import { effectOfMessage } from './advice.ts';
 import type { JobRef } from './job-queries.ts';
 
-/** Says more to a job: while it works, or to begin a further turn. */
-export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['status']; onSent(): void }) {
-  const [prompt, setPrompt] = useState('');
+/** Address part that leads to the field for a message. */
+export const followUpAnchor = 'message';
+
+/** Sends a follow-up message to a job, either during a turn or to start a new one. */
+export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
+  const { status } = standing;
+  const { values, change, forget } = useDraft(`message to ${job.id}`, { prompt: '' });
+  const { prompt } = values;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isWanted = useLocation({ select: ({ hash }) => hash === followUpAnchor });
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    // the conversation above has its height in the next frame
+    const frame = requestAnimationFrame(() => field.current?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, [isWanted]);
   const [key, setKey] = useState(() => crypto.randomUUID());
   const send = useMutation({
     mutationFn: () =>
@@ -19,7 +35,7 @@ export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['st
         }),
       ),
     onSuccess: (changed) => {
-      setPrompt('');
+      forget();
       setKey(crypto.randomUUID());
       queryClient.setQueryData(['job', job.id], changed);
       onSent();
@@ -36,20 +52,18 @@ export function FollowUp({ job, status, onSent }: { job: JobRef; status: Job['st
         send.mutate();
       }}
     >
-      <TextField className="field" value={prompt} onChange={setPrompt} isRequired>
+      <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>
         <Label className="label">{status === 'active' ? 'Message the agent' : 'Request a change'}</Label>
         <TextArea
+          ref={field}
           className="input"
           rows={3}
-          placeholder={
-            status === 'active'
-              ? 'The agent reads this before its next step.'
-              : 'The agent continues on the same branch and pull request.'
-          }
+          placeholder={effectOfMessage(standing)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
           }}
         />
+        <FieldError className="field-error" />
       </TextField>
       {send.isError && (
         <p className="field-error" role="alert">

@@ -23,7 +23,7 @@ interface ForkProps {
   step: number;
 }
 
-/** A new job that goes on behind a step. */
+/** Shows a dialog that creates a new job continuing after a step. */
 export function ForkDialog({ job, turn, step }: ForkProps) {
   return (
     <DialogTrigger>

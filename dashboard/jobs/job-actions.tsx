@@ -6,7 +6,7 @@ import { useSession } from '../components/session.tsx';
 import { queryClient } from '../queries.ts';
 import type { JobRef } from './job-queries.ts';
 
-/** What a person can do with a job besides speaking to it. */
+/** Shows the actions on a job other than sending a follow-up. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
   const { temporalUiUrl, temporalNamespace } = useSession();
   const navigate = useNavigate();
@@ -16,10 +16,10 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
   return (
     <div className="actions">
       <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
-        Patch
+        Download patch
       </a>
       <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
-        Bundle
+        Export bundle
       </a>
       {temporalUiUrl !== null && temporalNamespace !== null && (
         <a
@@ -28,7 +28,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           target="_blank"
           rel="noopener noreferrer"
         >
-          Execution ↗
+          Open in Temporal ↗
         </a>
       )}
       {status === 'active' && (

@@ -9,15 +9,14 @@ import { withChanges, type JobListPage } from './with-changes.ts';
 
 const pageSize = 100;
 
-/** The jobs of the organization that fit the filters, newest first, a page at a time. */
+/** Returns the query for the organization's jobs that match the filters, newest first, one page at a time. */
 export function jobListQuery(filters: JobFilters) {
   return infiniteQueryOptions({
     queryKey: ['jobs', filters],
     initialPageParam: '',
-    // the subscription keeps it as it is now while it is shown; whoever comes back begins at the top
+    // the subscription keeps the data current while it is shown, and a later visit refetches it
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    // comparing thousands of jobs with what is known takes longer than showing them
+    // comparing thousands of jobs with the cached ones takes longer than rendering them
     structuralSharing: false,
     queryFn: ({ pageParam, signal }): Promise<JobListPage> => {
       const { status, ...others } = filters;
@@ -39,14 +38,14 @@ export function jobListQuery(filters: JobFilters) {
   });
 }
 
-/** Keeps the list as it is now, by one subscription. */
+/** Keeps the list current through one subscription. */
 export function useLiveJobs(filters: JobFilters): Connection {
   const take = useCallback(
     (events: StreamEvent[]) => {
       const jobs = events.flatMap(({ event, data }) => (event === 'job' ? [parseJob(data)] : []));
       if (jobs.length === 0) return;
       const { queryKey } = jobListQuery(filters);
-      // what is searched for is for the server to say
+      // only the server can evaluate a text search
       if (filters.q !== undefined) return void queryClient.invalidateQueries({ queryKey });
       queryClient.setQueryData<InfiniteData<JobListPage, string>>(queryKey, (data) =>
         data === undefined ? data : { ...data, pages: withChanges(data.pages, jobs, filters) },
@@ -59,13 +58,13 @@ export function useLiveJobs(filters: JobFilters): Connection {
   useEffect(() => {
     if (connection !== 'live' || wasLive.current) return;
     wasLive.current = true;
-    // what happened between the first page and the subscription
+    // fetches changes between the first page and the subscription
     void queryClient.invalidateQueries({ queryKey: jobListQuery(filters).queryKey });
   }, [connection, filters]);
   return connection;
 }
 
-/** The stream carries what the list's route answers. */
+/** Parses a job from the stream, which has the format of the list's route. */
 function parseJob(data: string): ListedJob {
   return JSON.parse(data);
 }

@@ -38,7 +38,7 @@ export function turnsQuery({ projectId, id }: JobRef) {
   });
 }
 
-/** All steps. Those that have ended stay as they are; only later ones are fetched again. */
+/** Returns the query for all steps. Steps that have ended are reused; only later ones are fetched again. */
 export function stepsQuery({ projectId, id }: JobRef) {
   const queryKey = ['job', id, 'steps'];
   return queryOptions({
@@ -70,27 +70,53 @@ export interface PhaseMark {
   at: number;
 }
 
-/** What only the events hold: the words of a running answer, and when phases began. */
+export interface Notice {
+  turn: number;
+  /** Step that was about to begin. */
+  step: number | null;
+  text: string;
+}
+
+/** How a turn ended. */
+export interface TurnEnd {
+  turn: number;
+  /** Title of its failure; null if it completed. */
+  failure: string | null;
+  message: string | null;
+  prLink: string | null;
+}
+
+/** Data that only the events contain: the text of a running answer, when phases began, notices, and ends of turns. */
 export interface LiveOutput {
   words: Map<string, { attempt: number; text: string }>;
   phases: PhaseMark[];
+  notices: Notice[];
+  ends: TurnEnd[];
 }
 
 export function stepKeyOf({ turn, step }: { turn: number; step: number }): string {
   return `${turn}.${step}`;
 }
 
-function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
+/** Adds events to what the earlier ones said. */
+export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
   let words = live.words;
   const marks: PhaseMark[] = [];
+  const notices: Notice[] = [];
+  const ends: TurnEnd[] = [];
   for (const { type, turn, step, data, createdAt } of events) {
     if (type === 'phase' && typeof data['phase'] === 'string') {
       marks.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
     }
+    if (type === 'notice') notices.push({ turn, step, text: textOf(data['text']) ?? '' });
+    if (type === 'finish' || type === 'failure') {
+      const failure = type === 'failure' ? textOf(data['title']) : null;
+      ends.push({ turn, failure, message: textOf(data['message']), prLink: textOf(data['prLink']) });
+    }
     if (step === null) continue;
     const key = stepKeyOf({ turn, step });
     const { attempt, offset, text } = data;
-    // a further attempt takes the words before it back; those of steps before it stand where they are kept
+    // a new attempt discards the text of the earlier one; the text of earlier steps is stored
     if (type === 'step-start' && typeof attempt === 'number') words = new Map([[key, { attempt, text: '' }]]);
     if (type === 'text' && typeof attempt === 'number' && typeof text === 'string' && typeof offset === 'number') {
       const known = words.get(key);
@@ -98,12 +124,28 @@ function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
       words = new Map([[key, { attempt, text: before + text }]]);
     }
   }
-  return { words, phases: marks.length === 0 ? live.phases : [...live.phases, ...marks] };
+  // an unchanged list stays the same object, so that a streaming text does not render the whole conversation
+  const joined = <Item>(known: Item[], more: Item[]) => (more.length === 0 ? known : [...known, ...more]);
+  return {
+    words,
+    phases: joined(live.phases, marks),
+    notices: joined(live.notices, notices),
+    ends: joined(live.ends, ends),
+  };
 }
 
-/** Follows a job from its first event. What the events announce is read from where it is kept. */
-export function useLiveJob(ref: JobRef): LiveOutput & { connection: Connection } {
-  const [live, add] = useReducer(withEvents, { words: new Map(), phases: [] });
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export const noOutput: LiveOutput = { words: new Map(), phases: [], notices: [], ends: [] };
+
+/**
+ * Follows a job from its first event. Data that the events announce is read from the API. The events end with a turn; a
+ * new `round` resumes them for the next one.
+ */
+export function useLiveJob(ref: JobRef, round: number): LiveOutput & { connection: Connection } {
+  const [live, add] = useReducer(withEvents, noOutput);
   const waiting = useRef<ReturnType<typeof setTimeout> | null>(null);
   const take = (events: StreamEvent[]) => {
     const parsed = events.flatMap(({ data }) => (data === '' ? [] : [parseEvent(data)]));
@@ -115,7 +157,7 @@ export function useLiveJob(ref: JobRef): LiveOutput & { connection: Connection }
       void queryClient.invalidateQueries({ queryKey: ['job', ref.id] });
     }, 150);
   };
-  const connection = useStream(`/v2/agent/${ref.projectId}/job/${ref.id}/events`, take);
+  const connection = useStream(`/v2/agent/${ref.projectId}/job/${ref.id}/events`, take, round);
   return { ...live, connection };
 }
 

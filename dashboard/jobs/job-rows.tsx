@@ -14,7 +14,7 @@ interface RowsProps {
   onMore(): void;
 }
 
-/** The rows that are in sight, however many there are. J and K go down and up. */
+/** Renders only the visible rows, however many there are. J and K move down and up. */
 export function JobRows({ jobs, hasMore, onMore }: RowsProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
@@ -85,7 +85,7 @@ const Row = memo(function Row({ job }: { job: ListedJob }) {
   );
 });
 
-/** J and K move between the rows, as in other lists for people with keyboards. */
+/** Moves between the rows with J and K, as other lists with keyboard shortcuts do. */
 function useKeys(list: React.RefObject<HTMLDivElement | null>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,9 +1,9 @@
 import { createContext, use, useState } from 'react';
 
-/** What is open in a list of which only the part in sight exists: it is open again when it comes back. */
+/** Open states in a list that renders only its visible part. An item is open again when it scrolls back into view. */
 export const KeptStates = createContext(new Map<string, boolean>());
 
-/** As `useState(false)`, kept under a name by the list around it. */
+/** Works like `useState(false)`, but the surrounding list stores the value under a name. */
 export function useKeptState(name: string): [boolean, (value: boolean) => void] {
   const kept = use(KeptStates);
   const [value, setValue] = useState(kept.get(name) ?? false);

@@ -1,15 +1,16 @@
 import { Button } from 'react-aria-components';
 
-const sentences = [
+export const sentences = [
   ['Replace "a" with "b" in PATH', 'every occurrence in one file'],
-  ['Replace "a" with "b" everywhere', 'every occurrence in every file that holds it'],
+  ['Replace "a" with "b" everywhere', 'every occurrence in all files'],
   ['Create PATH with "text"', 'a new file; \\n is a line break'],
   ['Append "text" to PATH', 'at the end of the file'],
   ['Delete PATH', 'a file or a folder'],
   ['Rename PATH to PATH', 'a file or a folder'],
+  ['Run "command"', 'a shell command, where commands may run'],
 ] as const;
 
-/** What the model without a network understands. */
+/** Lists the instructions that the offline model understands. */
 export function OfflineGrammar({ onUse }: { onUse(sentence: string): void }) {
   return (
     <details className="grammar" open>

@@ -8,24 +8,24 @@ import { cost, duration, tokens } from '../format.ts';
 import { ForkDialog } from './fork-dialog.tsx';
 import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './job-queries.ts';
-import { anchorOf } from './timeline.ts';
+import { anchorOf, type StepStanding } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 
 const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
 
-interface StepProps {
+interface StepProps extends StepStanding {
   job: JobRef;
   step: Step;
-  /** What the model says while it has not finished. */
+  /** Text of the model while its answer is streaming. */
   words: string | null;
-  /** The address names it. */
+  /** True if the page's address names this step. */
   isHere: boolean;
 }
 
-/** One step: the model's words, its tool calls, and what they took. */
-export const StepItem = memo(function StepItem({ job, step, words, isHere }: StepProps) {
+/** Shows one step: the model's text, its tool calls, and its duration, tokens and cost. */
+export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, words, isHere }: StepProps) {
   const [showsDiff, setShowsDiff] = useKeptState(`${anchorOf(step)} diff`);
-  const isSpeaking = step.answeredAt === null;
+  const isSpeaking = step.answeredAt === null && !isOver;
   const text = step.text ?? words ?? '';
   return (
     <article className={isHere ? 'step step-here' : 'step'} id={anchorOf(step)} aria-label={`Step ${step.step}`}>
@@ -43,7 +43,7 @@ export const StepItem = memo(function StepItem({ job, step, words, isHere }: Ste
           </Link>
         </h3>
         <StepMarks step={step} />
-        <span className="step-facts">{factsOf(step)}</span>
+        <span className="step-facts">{isCopied ? 'copied from the original job' : factsOf(step)}</span>
         {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
       </div>
       {text !== '' && <Markdown text={text} />}
@@ -51,7 +51,7 @@ export const StepItem = memo(function StepItem({ job, step, words, isHere }: Ste
       {step.toolCalls.length > 0 && (
         <div className="tools">
           {step.toolCalls.map((call) => (
-            <ToolCallItem key={call.toolCallId} job={job} step={step} call={call} />
+            <ToolCallItem key={call.toolCallId} job={job} step={step} call={call} isOver={isOver} />
           ))}
         </div>
       )}
@@ -70,8 +70,7 @@ export const StepItem = memo(function StepItem({ job, step, words, isHere }: Ste
 });
 
 function StepMarks({ step }: { step: Step }) {
-  // one attempt calls the model, another one runs the tools
-  const retakes = step.attempts - (step.toolCalls.length > 0 ? 2 : 1);
+  const retakes = step.attempts - 1;
   return (
     <>
       {step.modelFailures > 0 && (
@@ -98,7 +97,7 @@ function factsOf({ startedAt, answeredAt, endedAt, usage }: Step): string {
   return [
     `model ${duration(model)}`,
     ...(tools === null ? [] : [`tools ${duration(tools)}`]),
-    `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`,
+    `${tokens(usage.inputTokens)} in (${tokens(usage.cachedInputTokens)} cached), ${tokens(usage.outputTokens)} out`,
     cost(usage.costUsd),
   ].join(' · ');
 }

@@ -13,7 +13,9 @@ interface StepJumpProps {
   onFollow(): void;
 }
 
-/** Goes to a step by its number: the browser's own search finds only what is in sight. Follows a job that is under way. */
+/**
+ * Jumps to a step by its number, because the browser's own search finds only visible steps. Can follow a running job.
+ */
 export function StepJump({ steps, isActive, onJump, onFollow }: StepJumpProps) {
   const navigate = useNavigate();
   const [text, setText] = useState('');

@@ -12,7 +12,7 @@ export interface Segment {
   what: string;
 }
 
-/** Where the time of a turn went, in order and without gaps. Times are milliseconds since 1970. */
+/** Splits the time of a turn into segments, in order and without gaps. Times are milliseconds since 1970. */
 export function segmentsOf(turn: Turn, steps: Step[], phases: PhaseMark[], now: number): Segment[] {
   const begin = Date.parse(turn.createdAt);
   const end = turn.endedAt === null ? Math.max(now, begin) : Date.parse(turn.endedAt);
@@ -31,7 +31,8 @@ export function segmentsOf(turn: Turn, steps: Step[], phases: PhaseMark[], now: 
     const answered = answeredAt === null ? end : Date.parse(answeredAt);
     known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: model` });
     if (answeredAt === null || toolCalls.length === 0) continue;
-    const done = endedAt === null ? (turn.endedAt === null ? end : answered) : Date.parse(endedAt);
+    // tools that run when the turn is stopped have run until then
+    const done = endedAt === null ? (publishing ?? end) : Date.parse(endedAt);
     known.push({ kind: 'tools', from: answered, to: done, what: `Step ${step}: tools` });
   }
   if (publishing !== undefined) known.push({ kind: 'git', from: publishing, to: end, what: 'Publishing' });
@@ -42,7 +43,7 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
   const all: Segment[] = [];
   let at = begin;
   for (const segment of known.sort((one, other) => one.from - other.from)) {
-    // steps that were taken over from another job lie outside of the turn
+    // steps that were copied from another job are outside the turn's time
     const from = Math.min(Math.max(segment.from, at), end);
     const to = Math.min(Math.max(segment.to, from), end);
     if (from > at) all.push({ kind: 'waiting', from: at, to: from, what: 'Between steps' });
@@ -55,7 +56,10 @@ function withGaps(known: Segment[], begin: number, end: number): Segment[] {
 
 const leastShare = 1 / 400;
 
-/** As segments that can be seen: those too short for it are joined to one, of the kind that has most of its time. */
+/**
+ * Returns segments that are wide enough to see. Adjacent shorter ones are merged, each group as the kind that takes
+ * most of its time.
+ */
 export function visibleSegments(segments: Segment[]): Segment[] {
   const [first, last] = [segments[0], segments.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -92,7 +96,7 @@ function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
     .filter(({ ms }) => ms > 0);
 }
 
-/** A strip as long as the turn: each segment as wide as its time. */
+/** Shows the time of a turn as a strip. The width of each segment is proportional to its time. */
 export function TimeStrip({ segments, label }: { segments: Segment[]; label: string }) {
   const begin = segments[0]?.from ?? 0;
   const whole = Math.max(1, (segments.at(-1)?.to ?? 1) - begin);

@@ -1,47 +1,103 @@
-import type { Step, Turn } from '../http/types.ts';
+import type { Job, Step, Turn } from '../http/types.ts';
+import type { LiveOutput } from './job-queries.ts';
 
 type Message = Turn['messages'][number];
 
-/** What stands in the timeline of a job, in order: what was said, what was done, how it ended. */
+/** What a turn ended with: the agent's message, what is incomplete, or why it failed. */
+export interface Outcome {
+  heading: string;
+  isGood: boolean;
+  incomplete: string | null;
+  message: string | null;
+  /** Pull request of an earlier turn; that of the newest one is at the top of the page. */
+  prLink: string | null;
+}
+
+/** Item of a job's timeline, such as a prompt, a message or a step. */
 export type TimelineItem =
   | { kind: 'prompt'; key: string; turn: Turn }
   | { kind: 'message'; key: string; message: Message; isWaiting: boolean }
-  | { kind: 'step'; key: string; step: Step }
-  | { kind: 'outcome'; key: string };
+  | { kind: 'notice'; key: string; text: string }
+  | ({ kind: 'step'; key: string; step: Step } & StepStanding)
+  | { kind: 'outcome'; key: string; outcome: Outcome };
+
+export interface StepStanding {
+  /** The turn has ended, so that an open call gets no result any more. */
+  isOver: boolean;
+  /** Another job, from which this one was forked, has taken and paid for the step. */
+  isCopied: boolean;
+}
 
 interface StepKey {
   turn: number;
   step: number;
 }
 
-/** The name of a step in an address, and its id in the page. */
+/** Returns the name of a step in an address, which is also its id in the page. */
 export function anchorOf({ turn, step }: StepKey): string {
   return `step-${turn}-${step}`;
 }
 
-/** Turns with their messages and steps as one list. `hasOutcome`: the newest turn has ended, with words. */
-export function timelineOf(turns: Turn[], steps: Step[], hasOutcome: boolean): TimelineItem[] {
+interface TimelineSource {
+  turns: Turn[];
+  steps: Step[];
+  details: Pick<Job['details'], 'phase' | 'message' | 'incomplete' | 'failure' | 'forkedFrom'>;
+  live: Pick<LiveOutput, 'notices' | 'ends'>;
+}
+
+/** Returns turns with their messages, notices, steps and outcomes as one list. */
+export function timelineOf({ turns, steps, details, live }: TimelineSource): TimelineItem[] {
   const items: TimelineItem[] = [];
   const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
   for (const turn of turns) {
-    const said = (message: Message): TimelineItem => ({
-      kind: 'message',
-      key: `${turn.turn} ${message.createdAt} ${turn.messages.indexOf(message)}`,
-      message,
-      isWaiting: message.step === null,
-    });
+    const isOver = turn.endedAt !== null;
+    const stepsOfTurn = ofTurns.get(turn.turn) ?? [];
+    const notices = live.notices.filter((notice) => notice.turn === turn.turn);
+    const add = (step: number | null) => {
+      for (const [index, message] of turn.messages.entries()) {
+        const key = `${turn.turn} ${message.createdAt} ${index}`;
+        if (message.step === step) items.push({ kind: 'message', key, message, isWaiting: step === null });
+      }
+      for (const [index, { text, step: at }] of notices.entries()) {
+        if (at === step) items.push({ kind: 'notice', key: `notice ${turn.turn} ${index}`, text });
+      }
+    };
     items.push({ kind: 'prompt', key: `turn-${turn.turn}`, turn });
-    for (const step of ofTurns.get(turn.turn) ?? []) {
-      for (const message of turn.messages) if (message.step === step.step) items.push(said(message));
-      items.push({ kind: 'step', key: anchorOf(step), step });
+    for (const step of stepsOfTurn) {
+      add(step.step);
+      const isCopied = isUpTo(step, details.forkedFrom);
+      items.push({ kind: 'step', key: anchorOf(step), step, isOver, isCopied });
     }
-    for (const message of turn.messages) if (message.step === null) items.push(said(message));
+    add(null);
+    // while the job is active, the newest turn that is known may be the one before
+    const isNewest = turn === turns.at(-1) && details.phase === null;
+    const outcome = isNewest ? newestOutcome(details) : earlierOutcome(turn.turn, live);
+    if (outcome !== null) items.push({ kind: 'outcome', key: `outcome-${turn.turn}`, outcome });
   }
-  if (hasOutcome) items.push({ kind: 'outcome', key: 'outcome' });
   return items;
 }
 
-/** The step that a person names: `12` of the newest turn that has it, `1.12` of turn 1; null when there is none. */
+function isUpTo({ turn, step }: StepKey, last: StepKey | null): boolean {
+  return last !== null && (turn < last.turn || (turn === last.turn && step <= last.step));
+}
+
+function newestOutcome({ message, incomplete, failure }: TimelineSource['details']): Outcome | null {
+  if ((message ?? incomplete) === null) return null;
+  const heading = failure === null ? 'Agent' : 'Result';
+  return { heading, isGood: failure === null && incomplete === null, incomplete, message, prLink: null };
+}
+
+function earlierOutcome(turn: number, { ends }: TimelineSource['live']): Outcome | null {
+  const end = ends.findLast((one) => one.turn === turn);
+  if (end === undefined) return null;
+  const { failure, message, prLink } = end;
+  return { heading: failure ?? 'Agent', isGood: failure === null, incomplete: null, message, prLink };
+}
+
+/**
+ * Finds a step by the number that a user typed: `12` in the newest turn that has it, `1.12` in turn 1. Returns null if
+ * there is none.
+ */
 export function stepNamed(text: string, steps: Step[]): Step | null {
   const [, turn, number] = /^\s*(?:(\d+)\.)?(\d+)\s*$/.exec(text) ?? [];
   if (number === undefined) return null;

@@ -12,14 +12,18 @@ interface ToolCallProps {
   job: JobRef;
   step: Step;
   call: ToolCall;
+  /** The turn has ended: a call without a result was stopped. */
+  isOver: boolean;
 }
 
+const symbols = { running: '…', stopped: '■', failed: '✕', done: '✓' };
+
 const longestShown = 200_000;
-/** Fields of an input, the most telling first. */
+/** Fields of an input, most informative first. */
 const telling = ['command', 'pattern', 'query', 'path', 'from', 'title'];
 
-/** What a call is about, in a line: the path, pattern or command it names. */
-export function subjectOf(input: unknown): string {
+/** Returns the subject of a call on one line: the path, pattern or command it names. */
+function subjectOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : '';
   const fields: Record<string, unknown> = { ...input };
   const named = telling.map((name) => fields[name]).find((value) => typeof value === 'string');
@@ -27,10 +31,11 @@ export function subjectOf(input: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A tool call, folded: its input and its result. */
-export function ToolCallItem({ job, step, call }: ToolCallProps) {
+/** Shows a collapsible tool call with its input and result. */
+export function ToolCallItem({ job, step, call, isOver }: ToolCallProps) {
   const [isOpen, setOpen] = useKeptState(call.toolCallId);
-  const state = call.output === null ? 'running' : call.isError ? 'failed' : 'done';
+  const ended = call.isError ? 'failed' : 'done';
+  const state = call.output !== null ? ended : isOver ? 'stopped' : 'running';
   return (
     <details
       className={`tool tool-${state}`}
@@ -39,17 +44,17 @@ export function ToolCallItem({ job, step, call }: ToolCallProps) {
     >
       <summary>
         <span className="tool-state" aria-label={state} role="img">
-          {{ running: '…', failed: '✕', done: '✓' }[state]}
+          {symbols[state]}
         </span>
         <code className="tool-name">{plain(call.toolName)}</code>
         <span className="tool-subject">{plain(subjectOf(call.input)).slice(0, 300)}</span>
       </summary>
-      {isOpen && <Inside job={job} step={step} call={call} />}
+      {isOpen && <Inside job={job} step={step} call={call} isOver={isOver} />}
     </details>
   );
 }
 
-function Inside({ job, step, call }: ToolCallProps) {
+function Inside({ job, step, call, isOver }: ToolCallProps) {
   const [isWhole, setWhole] = useState(false);
   const { turn, step: number } = step;
   const whole = useQuery({
@@ -70,7 +75,11 @@ function Inside({ job, step, call }: ToolCallProps) {
       <h4>Arguments</h4>
       <pre tabIndex={0}>{beginning(plain(JSON.stringify(call.input, null, 2) ?? ''), longestShown).shown}</pre>
       <h4>Result</h4>
-      {output === null ? <p className="quiet">No result yet.</p> : <pre tabIndex={0}>{shown || '(empty)'}</pre>}
+      {output === null ? (
+        <p className="quiet">{isOver ? 'Stopped before it had a result.' : 'No result yet.'}</p>
+      ) : (
+        <pre tabIndex={0}>{shown || '(empty)'}</pre>
+      )}
       {isCut && (
         <Button className="button" isDisabled={whole.isFetching} onPress={() => setWhole(true)}>
           Show all {count(call.characters ?? 0)} characters

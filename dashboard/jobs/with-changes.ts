@@ -10,7 +10,10 @@ function fits(job: ListedJob, { status, project }: JobFilters): boolean {
   return (status === undefined || job.status === status) && (project === undefined || job.projectId === project);
 }
 
-/** Puts changed jobs where they stand, new ones in front, and takes out what fits no more. */
+/**
+ * Updates changed jobs in place, inserts those that now match the filters, and removes those that no longer do. Jobs
+ * older than all that are loaded come with their own page.
+ */
 export function withChanges(pages: JobListPage[], changes: ListedJob[], filters: JobFilters): JobListPage[] {
   const changed = new Map(changes.map((job) => [job.id, job]));
   const known = new Set<string>();
@@ -22,10 +25,19 @@ export function withChanges(pages: JobListPage[], changes: ListedJob[], filters:
       return fits(now, filters) ? [now] : [];
     }),
   }));
-  const newest = updated[0]?.jobs[0]?.createdAt ?? '';
-  const fresh = [...changed.values()]
-    .filter((job) => !known.has(job.id) && fits(job, filters) && job.createdAt >= newest)
-    .sort((one, other) => other.createdAt.localeCompare(one.createdAt));
-  const [first, ...rest] = updated;
-  return first === undefined ? updated : [{ ...first, jobs: [...fresh, ...first.jobs] }, ...rest];
+  const fresh = [...changed.values()].filter((job) => !known.has(job.id) && fits(job, filters));
+  for (const job of fresh) pageFor(updated, job)?.jobs.push(job);
+  for (const { jobs } of fresh.length === 0 ? [] : updated) {
+    jobs.sort((one, other) => other.createdAt.localeCompare(one.createdAt));
+  }
+  return updated;
+}
+
+/** Returns the page that a job belongs to: the first one with an older job. Null if its page has not been loaded. */
+function pageFor(pages: JobListPage[], { createdAt }: ListedJob): JobListPage | null {
+  const page = pages.find(({ jobs }) => jobs.some((job) => job.createdAt < createdAt));
+  if (page !== undefined) return page;
+  const last = pages.at(-1) ?? null;
+  const isOlder = last?.nextCursor !== null && pages.some(({ jobs }) => jobs.length > 0);
+  return isOlder ? null : last;
 }

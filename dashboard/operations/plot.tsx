@@ -5,32 +5,33 @@ import 'uplot/dist/uPlot.min.css';
 
 export interface Series {
   label: string;
-  /** A custom property of the style sheet, such as `--green`. */
+  /** Custom property of the style sheet, such as `--green`. */
   colour: string;
   values: (number | null)[];
 }
 
 interface PlotProps {
   title: string;
-  /** Beginnings of the steps, ISO. */
+  /** Start times of the intervals, in ISO format. */
   times: string[];
   series: Series[];
   format(value: number): string;
   kind?: 'lines' | 'bars';
-  /** What no value should pass, as a dashed line. */
+  /** Upper limit for the values, drawn as a dashed line. */
   limit?: { value: number; label: string } | null;
-  /** Said beside the title. */
+  /** Text next to the title. */
   note?: string | undefined;
-  /** Times are whole days (UTC). */
+  /** With `day`, times are whole days (UTC). */
   span?: 'time' | 'day';
 }
 
 const noLimit = null;
+const axisFont = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
 const minuteOf = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const localDayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** A plot over time, and the same as a table for who cannot see it. */
+/** Shows a plot over time, with the same data as a table for people who cannot see it. */
 export function Plot(props: PlotProps) {
   const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time' } = props;
   const container = useRef<HTMLDivElement>(null);
@@ -40,8 +41,12 @@ export function Plot(props: PlotProps) {
     if (element === null) return undefined;
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => resolved(element, style.getPropertyValue(name));
+    const ruler = document.createElement('canvas').getContext('2d');
+    if (ruler !== null) ruler.font = axisFont;
+    const widthOf = (label: string) => ruler?.measureText(label).width ?? 0;
     const axis = {
       size: 34,
+      font: axisFont,
       stroke: colour('--quiet'),
       grid: { stroke: colour('--line'), width: 1 },
       ticks: { show: false },
@@ -65,7 +70,11 @@ export function Plot(props: PlotProps) {
             values: (_, values) => values.map((value) => nameOf(value * 1_000)),
             ...(span === 'day' ? { incrs: dayIncrements } : {}),
           },
-          { ...axis, size: 64, values: (_, values) => values.map((value) => (value === null ? '' : format(value))) },
+          {
+            ...axis,
+            size: (_, labels) => axisSize(labels, widthOf),
+            values: (_, values) => values.map((value) => (value === null ? '' : format(value))),
+          },
         ],
         series: [
           {},
@@ -76,7 +85,7 @@ export function Plot(props: PlotProps) {
             spanGaps: true,
             ...(kind === 'bars' && bars !== undefined
               ? { paths: bars, fill: colour(one.colour), points: { show: false } }
-              : // between two times without a figure a line has no length
+              : // without neighboring values a line has no length, so points are shown
                 { points: { show: one.values.includes(null), size: 6, fill: colour(one.colour) } }),
           })),
         ],
@@ -140,10 +149,18 @@ export function Plot(props: PlotProps) {
   );
 }
 
+/** Returns the width of the y axis, which fits its longest label. There are no labels before the first drawing. */
+export function axisSize(labels: readonly string[] | null, widthOf: (label: string) => number): number {
+  return Math.ceil(Math.max(40, ...(labels ?? []).map(widthOf))) + 12;
+}
+
 const day = 86_400;
 const dayIncrements = [1, 2, 5, 7, 14, 30].map((days) => days * day);
 
-/** The limit is in sight once a good part of it is used; far below it the values are what is to be seen. */
+/**
+ * Returns the top of the axis. The limit is shown once a good part of it is used; far below it, the values fill the
+ * plot.
+ */
 function rangeOf(most: number, limit: number): number {
   return Math.max(most, most >= limit / 20 ? limit : 0) * 1.1 || 1;
 }
@@ -162,7 +179,7 @@ function drawLimit({ ctx, bbox, valToPos, scales }: UPlot, limit: number | null,
   ctx.restore();
 }
 
-/** `light-dark()` and its likes, as the colour they come to. */
+/** Resolves `light-dark()` and similar values to a color. */
 function resolved(element: HTMLElement, value: string): string {
   element.style.color = value;
   const colour = getComputedStyle(element).color;
@@ -170,7 +187,7 @@ function resolved(element: HTMLElement, value: string): string {
   return colour;
 }
 
-/** Changes when the page becomes light or dark. */
+/** Returns a value that changes when the page switches between light and dark. */
 function useScheme(): string {
   const [scheme, setScheme] = useState('');
   useEffect(() => {

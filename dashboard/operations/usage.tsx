@@ -12,7 +12,7 @@ const spans = [7, 30, 90] as const;
 const colours = ['--blue', '--purple', '--amber', '--green', '--red'];
 const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
 
-/** What keys and projects use, day by day, beside what they may. */
+/** Shows the daily usage of keys and projects with their limits. */
 export function UsageOverTime() {
   const [days, setDays] = useState<number>(30);
   const usage = useQuery({

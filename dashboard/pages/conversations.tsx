@@ -13,12 +13,12 @@ import { Ago } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Conversation } from '../http/types.ts';
-import { plain } from '../plain.ts';
+import { headline, plain } from '../plain.ts';
 import '../styles/job.css';
 import '../styles/settings.css';
 import '../styles/assistant.css';
 
-/** The questions of readers, and the answers. */
+/** Shows readers' questions and the answers. */
 export function ConversationsPage() {
   const { sites } = useSession();
   const { site = sites[0]?.domain ?? '', view = 'all', q = '' } = useSearch({ from: '/conversations' });
@@ -114,7 +114,7 @@ function ConversationItem({ domain, conversation }: { domain: string; conversati
   return (
     <details className="conversation" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <span className="conversation-question reader-text">{plain(question ?? 'Conversation').slice(0, 300)}</span>
+        <span className="conversation-question reader-text">{headline(plain(question ?? 'Conversation'), 300)}</span>
         <span className="conversation-marks">
           {unanswered > 0 && (
             <span className="badge badge-warn">

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { GapCard } from '../assistant/gap-card.tsx';
+import { countsAsReader } from '../assistant/question-form.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote, ErrorNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
@@ -15,7 +16,7 @@ import '../styles/settings.css';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
-/** What readers asked and searched for, and did not find. */
+/** Shows the questions and searches of readers that found no answer. */
 export function GapsPage() {
   const { sites } = useSession();
   const { site = sites[0]?.domain ?? '' } = useSearch({ from: '/gaps' });
@@ -55,7 +56,8 @@ function GapList({ domain }: { domain: string }) {
       {({ gaps }) =>
         gaps.length === 0 ? (
           <EmptyNote title="No gaps">
-            Questions from the last 90 days that got no answer or an unhelpful one appear here.
+            <p>Readers' questions from the last 90 days that got no answer or an unhelpful one appear here.</p>
+            <p>A question in the playground counts if you select “{countsAsReader}” under Reader context.</p>
           </EmptyNote>
         ) : (
           <>
@@ -70,7 +72,7 @@ function GapList({ domain }: { domain: string }) {
   );
 }
 
-/** Why questions are not asked again yet, where the site that they wait for cannot be indexed. */
+/** Explains why questions are not asked again when their site cannot be indexed. */
 function IndexProblem({ domain }: { domain: string }) {
   const site = useQuery({
     queryKey: ['site', domain],

@@ -1,39 +1,42 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, memo, Suspense, useEffect, useMemo, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import type { Job, Step, Turn } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
-import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
+import { StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { Conversation } from '../jobs/conversation.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
 import { jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef, type PhaseMark } from '../jobs/job-queries.ts';
+import { NoWorker } from '../jobs/no-worker.tsx';
+import { Result } from '../jobs/result.tsx';
 import { segmentsOf, TimeStrip } from '../jobs/time-strip.tsx';
-import { plain } from '../plain.ts';
+import { headline, plain } from '../plain.ts';
 import '../styles/job.css';
 
 const JobDiff = lazy(() => import('../diff/job-diff.tsx').then(({ JobDiff }) => ({ default: JobDiff })));
 
 export function JobPage() {
   const { projectId, id } = useParams({ from: '/jobs/$projectId/$id' });
-  // a further turn begins a further stream of events
-  const [rounds, setRounds] = useState(0);
-  return <JobView key={`${id} ${rounds}`} job={{ projectId, id }} onFurtherTurn={() => setRounds(rounds + 1)} />;
+  return <JobView key={id} job={{ projectId, id }} />;
 }
 
-function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): void }) {
+function JobView({ job: ref }: { job: JobRef }) {
   const job = useQuery(jobQuery(ref));
   const turns = useQuery(turnsQuery(ref));
   const steps = useQuery(stepsQuery(ref));
-  const { connection, ...live } = useLiveJob(ref);
-  const title = plain(job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job').slice(0, 300);
+  const { tab = 'conversation' } = useSearch({ from: '/jobs/$projectId/$id' });
+  const navigate = useNavigate({ from: '/jobs/$projectId/$id' });
+  const [round, setRound] = useState(0);
+  const { connection, ...live } = useLiveJob(ref, round);
+  const title = headline(plain(job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
   useEffect(() => {
-    document.title = `${title.slice(0, 80)} · Docket`;
+    document.title = `${headline(title, 80)} · Docket`;
   }, [title]);
   if (job.isError) return <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} />;
   if (job.isPending) return <Loading />;
@@ -47,19 +50,25 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
       </div>
       <JobFacts job={job.data} projectId={ref.projectId} />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
-      {job.data.details.failure !== null && (
-        <FailureNote
-          job={job.data}
-          projectId={ref.projectId}
-          prompt={turns.data?.at(-1)?.prompt ?? ''}
-          failure={job.data.details.failure}
-        />
+      <NoWorker isQueued={job.data.details.phase === 'queued'} />
+      {job.data.status !== 'active' && (
+        <Result job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} steps={steps.data ?? []} />
       )}
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
           <Times turns={turns.data} steps={steps.data} phases={live.phases} />
-          <Tabs className="tabs">
+          <Tabs
+            className="tabs"
+            selectedKey={tab}
+            onSelectionChange={(chosen) =>
+              void navigate({
+                search: chosen === 'changes' ? { tab: 'changes' } : {},
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          >
             <TabList aria-label="Job" className="tab-list">
               <Tab id="conversation" className="tab">
                 Conversation
@@ -70,7 +79,7 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
             </TabList>
             <TabPanel id="conversation">
               <Conversation job={ref} details={job.data.details} turns={turns.data} steps={steps.data} live={live} />
-              <FollowUp job={ref} status={job.data.status} onSent={() => wasEnded && onFurtherTurn()} />
+              <FollowUp job={ref} standing={job.data} onSent={() => wasEnded && setRound(round + 1)} />
             </TabPanel>
             <TabPanel id="changes">
               <Suspense fallback={<Loading />}>
@@ -85,26 +94,18 @@ function JobView({ job: ref, onFurtherTurn }: { job: JobRef; onFurtherTurn(): vo
 }
 
 function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
-  const { steps, usage, pullRequest, forkedFrom } = job.details;
+  const { steps, usage, forkedFrom } = job.details;
   return (
     <dl className="facts">
       <Fact name="Repository">
         {repositoryName(job.source.repository)} {job.source.ref !== null && <code>{job.source.ref}</code>}
       </Fact>
-      <Fact name="Pull request">
-        {job.prLink === null ? (
-          <span className="quiet">{job.status === 'active' ? 'not yet' : 'none'}</span>
-        ) : (
-          <>
-            <a href={job.prLink}>View</a> {pullRequest !== null && <PullRequestBadge {...pullRequest} />}
-          </>
-        )}
-      </Fact>
       <Fact name="Model">
         <code>{job.model}</code>
       </Fact>
       <Fact name="Usage">
-        {plural(steps, 'step')}, {tokens(usage.inputTokens)} tokens in, {tokens(usage.outputTokens)} out
+        {plural(steps, forkedFrom === null ? 'step' : 'new step')}, {tokens(usage.inputTokens)} tokens in,{' '}
+        {tokens(usage.outputTokens)} out
       </Fact>
       <Fact name="Cost">{cost(usage.costUsd)}</Fact>
       <Fact name="Created">
@@ -127,38 +128,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
-  );
-}
-
-interface FailureNoteProps {
-  job: Job;
-  projectId: string;
-  prompt: string;
-  failure: NonNullable<Job['details']['failure']>;
-}
-
-/** Why a job failed, and what a person can do. */
-function FailureNote({ job, projectId, prompt, failure }: FailureNoteProps) {
-  return (
-    <section className="note note-error failure">
-      <h2>{failure.title}</h2>
-      <p>{failure.remedy}</p>
-      <p className="hint">
-        Category <code>{failure.category}</code>.{' '}
-        {failure.retryable
-          ? 'A retry may help: send a follow-up message below or fork from a step.'
-          : 'A plain retry will fail again. A follow-up message below starts another turn.'}
-      </p>
-      <div className="actions">
-        <Link
-          className="button"
-          to="/new"
-          state={{ again: { projectId, prompt, ref: job.source.ref ?? '', model: job.model } }}
-        >
-          Retry
-        </Link>
-      </div>
-    </section>
   );
 }
 

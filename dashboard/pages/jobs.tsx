@@ -1,16 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button, Input, Label, SearchField } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { readFilters, statuses, type JobFilters } from '../jobs/filters.ts';
 import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
+import { NoWorker } from '../jobs/no-worker.tsx';
 import { JobRows } from '../jobs/job-rows.tsx';
 import { LiveDot } from '../components/live-dot.tsx';
 
-/** All jobs of the organization, live. The filters are in the address. */
+/** Shows all jobs of the organization, live. The filters are in the address. */
 export function JobsPage() {
   const filters = useSearch({ from: '/jobs' });
   const list = useInfiniteQuery(jobListQuery(filters));
@@ -26,6 +27,7 @@ export function JobsPage() {
         <LiveDot connection={connection} />
       </div>
       <Filters filters={filters} />
+      <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {list.isError && <ErrorNote title="Jobs could not be loaded" message={messageOf(list.error)} />}
       {list.isPending && <Loading />}
       {list.isSuccess && jobs.length === 0 && <NoJobs filters={filters} />}
@@ -59,16 +61,25 @@ function NoJobs({ filters }: { filters: JobFilters }) {
 function Filters({ filters }: { filters: JobFilters }) {
   const { projects } = useSession();
   const navigate = useNavigate({ from: '/jobs' });
-  const [text, setText] = useState(filters.q ?? '');
-  const wanted = useDeferredValue(text);
+  const { q = '' } = filters;
+  const [text, setText] = useState(q);
+  const searched = useRef(q);
   const set = (change: { [Name in keyof JobFilters]?: JobFilters[Name] | undefined }) =>
-    void navigate({ to: '/jobs', search: readFilters({ ...filters, ...change }), replace: true });
+    void navigate({ to: '/jobs', search: (current) => readFilters({ ...current, ...change }), replace: true });
+  useEffect(() => {
+    // a link has changed the search
+    if (q === searched.current) return;
+    searched.current = q;
+    setText(q);
+  }, [q]);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (wanted.trim() !== (filters.q ?? '')) set({ q: wanted.trim() || undefined });
+      if (text.trim() === searched.current) return;
+      searched.current = text.trim();
+      set({ q: text.trim() || undefined });
     }, 250);
     return () => clearTimeout(timer);
-  }, [wanted]);
+  }, [text]);
   return (
     <div className="filters" role="search">
       <div className="segments" role="group" aria-label="Status">

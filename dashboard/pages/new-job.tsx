@@ -5,20 +5,21 @@ import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextF
 import { answerOf, api, messageOf } from '../http/client.ts';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
+import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
 import { OfflineGrammar } from '../jobs/offline-grammar.tsx';
 
-interface Draft {
+interface NewJob {
   projectId: string;
   prompt: string;
   ref: string;
   model: string;
   isDraft: boolean;
-  /** The same for a second press of the button: two presses make one job. */
+  /** Stays the same when the button is pressed twice, so that only one job is created. */
   idempotencyKey: string;
 }
 
-function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: Draft) {
+function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: NewJob) {
   return answerOf(
     api.POST('/v2/agent/{projectId}/job', {
       params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
@@ -32,27 +33,30 @@ function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: D
   );
 }
 
-/** The form for a new job. */
+/** Shows the form for a new job. */
 export function NewJobPage() {
   const { projects, defaults } = useSession();
   const navigate = useNavigate();
   const again = useLocation({ select: ({ state }) => state.again });
-  const [projectId, setProjectId] = useState(again?.projectId ?? projects[0]?.id ?? '');
-  const [prompt, setPrompt] = useState(again?.prompt ?? '');
-  const [ref, setRef] = useState(again?.ref ?? '');
-  const [model, setModel] = useState(again?.model ?? '');
-  const [isDraft, setDraft] = useState(false);
+  const first = { projectId: projects[0]?.id ?? '', prompt: '', ref: '', model: '', draft: '' };
+  const { values, change, forget } = useDraft('new-job', first, again);
+  const { projectId, prompt, ref, model } = values;
+  const isDraft = values.draft !== '';
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
-  // another body is another job
+  // a different body is a different job
   useEffect(() => setIdempotencyKey(crypto.randomUUID()), [projectId, prompt, ref, model, isDraft]);
   const create = useMutation({
     mutationFn: createJob,
-    onSuccess: ({ id }, { projectId }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId, id } }),
+    onSuccess: ({ id }, { projectId }) => {
+      forget();
+      return navigate({ to: '/jobs/$projectId/$id', params: { projectId, id } });
+    },
   });
   useEffect(() => {
     document.title = 'New job · Docket';
   }, []);
-  const project = projects.find(({ id }) => id === projectId);
+  // a kept draft may be for a project that is gone
+  const project = projects.find(({ id }) => id === projectId) ?? projects[0];
   if (project === undefined) return <EmptyNote title="No projects yet">Create one in the settings.</EmptyNote>;
   const usedModel = model.trim() || (project.model ?? defaults.agentModel);
   return (
@@ -62,12 +66,12 @@ export function NewJobPage() {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate({ projectId, prompt, ref, model, isDraft, idempotencyKey });
+          create.mutate({ projectId: project.id, prompt, ref, model, isDraft, idempotencyKey });
         }}
       >
         <label className="field">
           <span className="label">Project</span>
-          <select className="input" value={projectId} onChange={({ target }) => setProjectId(target.value)}>
+          <select className="input" value={project.id} onChange={({ target }) => change({ projectId: target.value })}>
             {projects.map(({ id, name, repository }) => (
               <option key={id} value={id}>
                 {name} · {repositoryName(repository)}
@@ -75,7 +79,7 @@ export function NewJobPage() {
             ))}
           </select>
         </label>
-        <TextField className="field" value={prompt} onChange={setPrompt} isRequired>
+        <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>
           <Label className="label">What should change?</Label>
           <TextArea
             className="input prompt"
@@ -92,20 +96,24 @@ export function NewJobPage() {
         </TextField>
         {usedModel === 'offline/editor' && (
           <OfflineGrammar
-            onUse={(sentence) => setPrompt(prompt === '' ? sentence : `${prompt.trimEnd()}\n${sentence}`)}
+            onUse={(sentence) => change({ prompt: prompt === '' ? sentence : `${prompt.trimEnd()}\n${sentence}` })}
           />
         )}
         <div className="field-pair">
-          <TextField className="field" value={ref} onChange={setRef}>
+          <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>
             <Label className="label">Base branch, tag or commit</Label>
             <Input className="input code" placeholder="default branch" spellCheck={false} />
           </TextField>
-          <TextField className="field" value={model} onChange={setModel}>
+          <TextField className="field" value={model} onChange={(model) => change({ model })}>
             <Label className="label">Model</Label>
             <Input className="input code" placeholder={project.model ?? defaults.agentModel} spellCheck={false} />
           </TextField>
         </div>
-        <Checkbox className="checkbox" isSelected={isDraft} onChange={setDraft}>
+        <Checkbox
+          className="checkbox"
+          isSelected={isDraft}
+          onChange={(isDraft) => change({ draft: isDraft ? 'yes' : '' })}
+        >
           <span className="box" aria-hidden="true" />
           Open the pull request as a draft
         </Checkbox>

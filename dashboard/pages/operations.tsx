@@ -19,7 +19,7 @@ const spans = [
   [720, '30 days'],
 ] as const;
 
-/** How the service does: what it gets done, what fails, how long it takes and what it costs. */
+/** Shows throughput, failures, latency and cost of the service. */
 export function OperationsPage() {
   const [hours, setHours] = useState(24);
   const operations = useQuery({
@@ -50,7 +50,7 @@ export function OperationsPage() {
           <Figures operations={operations.data} />
           <Plots operations={operations.data} />
           <UsageOverTime />
-          <Failures failures={operations.data.failures} />
+          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} />
           <Workers operations={operations.data} />
         </>
       )}
@@ -107,6 +107,7 @@ function Plots({ operations }: { operations: Operations }) {
           { label: 'started', colour: '--blue', values: throughput.map(({ created }) => created) },
           { label: 'completed', colour: '--green', values: throughput.map(({ completed }) => completed) },
           { label: 'failed', colour: '--red', values: throughput.map(({ failed }) => failed) },
+          { label: 'cancelled', colour: '--quiet', values: throughput.map(({ cancelled }) => cancelled) },
         ],
       },
       {

@@ -14,7 +14,7 @@ import { messageOf } from '../http/client.ts';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
-/** Asks the assistant of a site as a reader would, and shows what it found. */
+/** Asks a site's assistant as a reader would, and shows the search results. */
 export function PlaygroundPage() {
   const { sites } = useSession();
   const { site: domain = sites[0]?.domain ?? '' } = useSearch({ from: '/playground' });
@@ -102,14 +102,14 @@ function bodyOf({ currentPath, context, isReader }: QuestionDraft, threadId: str
   };
 }
 
-/** The transport throws the body of an error as the message. */
+/** Returns the API's message. The transport throws the body of an error response as the error's message. */
 function sentenceOf(error: Error): string {
   try {
     const body: unknown = JSON.parse(error.message);
     if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string')
       return body.error;
   } catch {
-    // it was no JSON
+    // not JSON
   }
   return messageOf(error);
 }

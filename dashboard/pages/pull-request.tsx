@@ -16,7 +16,7 @@ import '../styles/pull-request.css';
 
 const DiffView = lazy(() => import('../diff/diff-view.tsx').then(({ DiffView }) => ({ default: DiffView })));
 
-/** A pull request of the local forge. */
+/** Shows a pull request of the local forge. */
 export function PullRequestPage() {
   const { id } = useParams({ from: '/pulls/$id' });
   const request = useQuery({
@@ -81,7 +81,7 @@ function Shown({ request }: { request: PullRequest }) {
   );
 }
 
-/** The diff to the base, of the branch as it is with its last commit. */
+/** Shows the diff between the base and the branch at its last commit. */
 function Changes({ id, head }: { id: string; head: string }) {
   const diff = useQuery({
     queryKey: ['pull-request', id, 'diff', head],
@@ -98,7 +98,7 @@ function Changes({ id, head }: { id: string; head: string }) {
   );
 }
 
-/** Marks of the machine, which people do not read. */
+/** Removes HTML comments, which are markers for machines. */
 function withoutComments(body: string): string {
   return body.replace(/<!--[\s\S]*?-->/g, '').trim();
 }

@@ -17,7 +17,7 @@ const parts = {
   audit: { label: 'Log', Page: AuditPage },
 };
 
-/** What can be set, a part at an address each. */
+/** Shows the settings. Each part has its own address. */
 export function SettingsPage() {
   const { part } = useParams({ from: '/settings/$part' });
   const shown = Object.entries(parts).find(([name]) => name === part)?.[1];

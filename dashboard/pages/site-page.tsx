@@ -9,7 +9,7 @@ import { plain } from '../plain.ts';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
-/** A page of a site as the assistant knows it: where links lead while nobody has said where the site is published. */
+/** Shows a page of a site as it was indexed. Links lead here when the site's published URL is not set. */
 export function SitePage() {
   const { site, path } = useSearch({ from: '/playground/page' });
   useEffect(() => {

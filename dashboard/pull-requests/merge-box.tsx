@@ -4,11 +4,12 @@ import { Button } from 'react-aria-components';
 import { Problem } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
+import { followUpAnchor } from '../jobs/follow-up.tsx';
 import { queryClient } from '../queries.ts';
 
 type Act = 'merge' | 'close' | 'ready';
 
-/** What became of a pull request, or what can be done with it, and why it could not be merged. */
+/** Shows the state of a pull request, the possible actions, and why it could not be merged. */
 export function MergeBox({ request }: { request: PullRequest }) {
   const { id, state, draft, merge, base, job } = request;
   const act = useMutation({
@@ -61,7 +62,12 @@ export function MergeBox({ request }: { request: PullRequest }) {
             {merge.isMerging ? 'Merging…' : 'Merge'}
           </Button>
         )}
-        <Link className="button" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
+        <Link
+          className="button"
+          to="/jobs/$projectId/$id"
+          params={{ projectId: job.projectId, id: job.id }}
+          hash={followUpAnchor}
+        >
           Request a change
         </Link>
         <Button className="button button-danger push" isDisabled={isBusy} onPress={() => act.mutate('close')}>

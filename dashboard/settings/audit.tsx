@@ -6,7 +6,7 @@ import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { answerOf, api } from '../http/client.ts';
 
-/** Who administered what. */
+/** Shows the audit log of administrative actions. */
 export function AuditPage() {
   const audit = useInfiniteQuery({
     queryKey: ['audit'],

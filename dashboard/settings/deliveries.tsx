@@ -14,11 +14,11 @@ import { queryClient } from '../queries.ts';
 interface DeliveriesProps {
   projectId: string;
   webhook: Webhook;
-  /** Called when a message is sent again; it may change the webhook's own state. */
+  /** Called when a delivery is sent again, which may change the webhook's own state. */
   onSent(): unknown;
 }
 
-/** What was sent to a webhook, or could not be. */
+/** Shows the deliveries of a webhook, including failed ones. */
 export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: DeliveriesProps) {
   const queryKey = ['deliveries', id];
   const deliveries = useInfiniteQuery({
@@ -89,7 +89,7 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
   );
 }
 
-/** In a word; what each attempt came to is behind it. */
+/** Shows the state of a delivery, with the result of each attempt in its details. */
 function DeliveryState({ delivery }: { delivery: Delivery }) {
   const { attempts, status, error, nextAttemptAt } = delivery;
   const last = attempts[0];

@@ -22,7 +22,7 @@ async function readKeys() {
   return { keys: pages.flatMap((page) => page.keys) };
 }
 
-/** Keys of the organization, and the ids that go with them. */
+/** Shows the organization's keys and the ids used with them. */
 export function KeysPage() {
   const { projects, sites } = useSession();
   const keys = useQuery({ queryKey, queryFn: readKeys });

@@ -1,7 +1,7 @@
 import { linesOf } from '../components/fields.tsx';
 import type { Project } from '../http/types.ts';
 
-/** The settings of a project as a form holds them: lists a line each, no amount as nothing. */
+/** Settings of a project in a form. A list has one item per line, and an absent amount is empty. */
 export interface ProjectDraft {
   name: string;
   repository: string;
@@ -18,12 +18,12 @@ export interface ProjectDraft {
   checkCommand: string;
   mayChangeWorkflows: boolean;
   mayRun: boolean;
-  /** A new one; the one that is stored is never shown. */
+  /** New token. The stored one is never shown. */
   forgeToken: string;
   removesToken: boolean;
 }
 
-/** What the form begins with; null: of a project that is still to be made. */
+/** Returns the initial values of the form; null is for a new project. */
 export function draftOf(project: Project | null): ProjectDraft {
   return {
     name: project?.name ?? '',
@@ -50,7 +50,7 @@ function amountOf(text: string): number | null {
   return text.trim() === '' ? null : Number(text);
 }
 
-/** What is sent. A name that is left out stays, or is derived from the repository. */
+/** Returns the request body. A name that is left out stays unchanged or is derived from the repository. */
 export function changeOf(draft: ProjectDraft) {
   const { name, mayChangeWorkflows, mayRun, forgeToken, removesToken } = draft;
   return {

@@ -15,7 +15,7 @@ const forges = [
   ['local', 'local: pages of this dashboard'],
 ] as const;
 
-/** Makes a project, or changes the one that is given. A token goes in and is never shown. */
+/** Creates a project or updates the given one. A token can be set but is never shown. */
 export function ProjectForm({ project, onSaved }: { project: Project | null; onSaved(): unknown }) {
   const [draft, setDraft] = useState(() => draftOf(project));
   const [forge, setForge] = useState<(typeof forges)[number][0]>('');

@@ -18,7 +18,7 @@ async function readProjects() {
   return { projects: pages.flatMap((page) => page.projects) };
 }
 
-/** Repositories that jobs work on, and what jobs may do there. */
+/** Shows the repositories that jobs work on, and the permissions of jobs there. */
 export function ProjectsPage() {
   const projects = useQuery({ queryKey, queryFn: readProjects });
   return (

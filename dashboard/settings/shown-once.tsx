@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 
-/** A secret that is shown this one time. */
+/** Shows a secret that is displayed only once. */
 export function ShownOnce({ secret }: { secret: string }) {
   const [isCopied, setCopied] = useState(false);
   return (

@@ -7,7 +7,7 @@ import type { Site } from '../http/types.ts';
 
 interface Draft {
   domain: string;
-  /** An address, or a directory of the worker's machine where the site is on one. */
+  /** URL, or for a site from a directory, its path on the worker's machine. */
   source: string;
   ref: string;
   path: string;
@@ -38,7 +38,7 @@ function settingsOf(draft: Draft) {
   };
 }
 
-/** Makes a site, or changes the one that is given; it is indexed anew when its pages come from elsewhere. */
+/** Creates a site or updates the given one. A change of the pages' source re-indexes it. */
 export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unknown }) {
   const [draft, setDraft] = useState(() => draftOf(site));
   const isDirectory = site !== null && site.directory !== null;

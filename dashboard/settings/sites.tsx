@@ -25,7 +25,7 @@ async function readSites() {
   return { sites: pages.flatMap((page) => page.sites) };
 }
 
-/** Sites whose pages the assistant answers from. */
+/** Shows the sites whose pages the assistant answers from. */
 export function SitesPage() {
   const sites = useQuery({
     queryKey,

@@ -19,13 +19,13 @@ type EventType = (typeof eventTypes)[number];
 
 interface WebhookFormProps {
   projectId: string;
-  /** The one that is changed; null: a new one. */
+  /** Webhook to update; null to create one. */
   webhook: Webhook | null;
-  /** With the secret of a new one, which is shown only once. */
+  /** Receives the secret of a new webhook, which is shown only once. */
   onSaved(secret: string | null): unknown;
 }
 
-/** Makes a webhook, or changes the one that is given. */
+/** Creates a webhook or updates the given one. */
 export function WebhookForm({ projectId, webhook, onSaved }: WebhookFormProps) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');

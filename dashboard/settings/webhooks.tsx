@@ -15,7 +15,7 @@ import { Deliveries } from './deliveries.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
-/** The receivers of a project's events. */
+/** Shows the webhooks of a project. */
 export function WebhooksPage() {
   const { projects } = useSession();
   const [projectId, setProjectId] = useState(projects[0]?.id ?? '');

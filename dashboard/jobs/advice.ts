@@ -1,0 +1,31 @@
+import type { Job } from '../http/types.ts';
+
+type Failure = NonNullable<Job['details']['failure']>;
+
+/** Says what helps after a failure, in addition to its remedy. */
+export function adviceOn({ category, retryable }: Pick<Failure, 'category' | 'retryable'>): string {
+  if (category === 'cancelled') return '';
+  if (category === 'ref_not_found')
+    return 'Retry opens the form of the job, where you can change the base branch. A message below would fail again.';
+  return retryable
+    ? 'Retry, send a message below, or fork from a step.'
+    : 'A plain retry will fail again. A message below starts another turn.';
+}
+
+/** Says what becomes of a message to a job. */
+export function effectOfMessage({
+  status,
+  details,
+}: Pick<Job, 'status'> & { details: Pick<Job['details'], 'pullRequest' | 'failure'> }): string {
+  if (status === 'active') return 'The agent reads this before its next step.';
+  if (details.failure?.category === 'ref_not_found') return 'A message cannot change the base branch: retry the job.';
+  switch (details.pullRequest?.state) {
+    case 'open':
+      return 'The agent continues on the same branch and pull request.';
+    case 'merged':
+    case 'closed':
+      return `The pull request is ${details.pullRequest.state}: changes go to a new branch and pull request.`;
+    default:
+      return 'The agent continues and opens a pull request if it changes files.';
+  }
+}
