@@ -2,7 +2,9 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** Bundles the command line into the one file of its package: Node strips no types below node_modules. */
+/**
+ * Bundles the command line into the single file of its package, because Node does not strip types below node_modules.
+ */
 
 const file = join(import.meta.dirname, 'dist/docket.js');
 await build({
@@ -13,7 +15,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20',
-  // commander is CommonJS and asks for Node's modules with require
+  // commander is CommonJS and loads Node's modules with require
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
   },

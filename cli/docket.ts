@@ -1,6 +1,9 @@
 import { keepCompiledCode } from '../worker/compile-cache.ts';
 
-/** `npm run docket -- …`; a process of its own for every command, so it lives on what the last one compiled. */
+/**
+ * Entry point of `npm run docket -- …`. Every command is a new process, so it reuses the code that earlier ones
+ * compiled.
+ */
 
 keepCompiledCode(process.env);
 await import('./run-docket.ts');

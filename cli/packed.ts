@@ -1,6 +1,8 @@
 import { createProgram } from './commands/program.ts';
 import { readInput, runProgram } from './run-program.ts';
 
-/** `npx docket`: the command line without what administers a database or replays a workflow. */
+/**
+ * Entry point of `npx docket`: the command line without the commands that administer a database or replay a workflow.
+ */
 
 await runProgram(createProgram({ env: process.env, readInput, replay: null }));

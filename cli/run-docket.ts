@@ -7,12 +7,12 @@ import { withOperator } from './operator/open-context.ts';
 import { addOrganizationCommands } from './operator/organization.ts';
 import { readInput, runProgram } from './run-program.ts';
 
-/** `npm run docket -- …`: the command line of a checkout, which has the operator's commands and replays jobs, too. */
+/** Runs the command line of a checkout, which adds the operator's commands and replays jobs. */
 
 const environmentFile = resolve(import.meta.dirname, '../.env');
 if (existsSync(environmentFile)) process.loadEnvFile(environmentFile);
 
-// what replays weighs more than all other commands together
+// loaded on demand: the replay code is heavier than all other commands together
 const replay: ReplayBundle = async (...given) => (await import('./replay/replay-job.ts')).replayBundle(...given);
 const program = createProgram({ env: process.env, readInput, replay });
 addOrganizationCommands(program, withOperator);

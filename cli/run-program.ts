@@ -7,21 +7,24 @@ import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { messageOf } from '../local/start-error.ts';
 import { CommandError } from './command-error.ts';
 
-/** Commander's own code is 1, which here is a refusal. */
+/** Exit code for a usage error. Commander would use 1, which means a refused request here. */
 const misused = 2;
 
-/** Runs the program with the arguments of this process. An error is one plain line, without a secret of the environment. */
+/**
+ * Runs the program with this process's arguments. Errors print as one plain line with the environment's secrets
+ * redacted.
+ */
 export async function runProgram(program: Command): Promise<void> {
   const redact = createRedactor(secretsOfEnvironment(process.env));
   const say = (error: unknown) => console.error(asOneLine(redact(messageOf(error))));
   onUncaught(say);
-  // the reader of a pipe may have seen enough, as "head" has
+  // the reader of a pipe may close it early, as "head" does
   process.stdout.on('error', () => process.exit());
   try {
     await program.parseAsync();
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    // a mistake in the use of the command line was printed with it
+    // commander has already printed usage errors
     if (!(error instanceof CommanderError)) say(error);
   }
 }
@@ -31,7 +34,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-/** Tells a person at a terminal how to end the input. */
+/** Reads standard input to its end. At a terminal, first explains how to end the input. */
 export function readInput(): Promise<string> {
   if (process.stdin.isTTY) console.error('Paste it, then press Enter and Ctrl-D.');
   return text(process.stdin);

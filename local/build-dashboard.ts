@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 const checkout = resolve(import.meta.dirname, '..');
 
 /**
- * Builds the dashboard unless it is built already. What goes wrong is told and stops nothing: the API works without it. An
- * installation without its sources, or without what builds it, keeps the dashboard that it came with.
+ * Builds the dashboard unless the build is up to date. A failure is logged and does not stop the start, because the API
+ * works without the dashboard. An installation without the dashboard's sources or build tools uses the build it was
+ * shipped with.
  */
 export async function buildDashboard({ log, signal }: { log(line: string): void; signal: AbortSignal }): Promise<void> {
   const hasTools = existsSync(join(checkout, 'node_modules/vite'));

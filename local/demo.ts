@@ -1,13 +1,17 @@
 import { join } from 'node:path';
-import { askQuestion } from './demo-question.ts';
-import { followJob } from './demo-job.ts';
-import { homeOf } from './local-json.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askQuestion } from '../cli/commands/ask.ts';
+import { answerOf, bodyOf, createApi } from '../cli/http/api.ts';
+import { homeOf, type LocalJson } from './local-json.ts';
 import { catchInterruption } from './processes/interruption.ts';
 import { startStack } from './stack.ts';
 import { messageOf } from './start-error.ts';
 import { createOutput } from './temporal/terminal.ts';
 
-/** `npm run demo`: brings the stack up in a home of its own, turns a prompt into a pull request, asks a question, and stops. */
+/**
+ * Runs `npm run demo`: starts the stack in a separate home, turns a prompt into a pull request, asks a question and
+ * stops.
+ */
 
 const prompt =
   'Replace "colour" with "color" everywhere. Create docs/guides/reset.md with "# Reset a lamp\\n\\nHold its button for ten seconds.\\n"';
@@ -21,7 +25,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();
   const home = join(homeOf(process.env), 'demo');
 
-  heading('Bringing the stack up (PostgreSQL, Temporal, API, worker)');
+  heading('Starting the stack (PostgreSQL, Temporal, API, worker)');
   await using stack = await startStack({
     home,
     env: process.env,
@@ -31,10 +35,10 @@ async function main(signal: AbortSignal): Promise<void> {
   });
 
   heading('A prompt becomes a pull request');
-  await followJob(stack.localJson, { prompt, signal });
+  await runJob(stack.localJson, signal);
 
   heading('A question becomes a streamed answer');
-  await askQuestion(stack.localJson, { question, signal });
+  await ask(stack.localJson, signal);
 
   heading('Stopping');
   await stack[Symbol.asyncDispose]();
@@ -43,10 +47,52 @@ async function main(signal: AbortSignal): Promise<void> {
   );
 }
 
-// a terminal that is gone must not take the clean stop with it
+const pollIntervalMs = 150;
+const longestWaitMs = 120_000;
+
+/** Creates a job, prints its phases until it ends, and then the job, the link of its pull request and its diff. */
+async function runJob({ baseUrl, projectId, adminKey }: LocalJson, signal: AbortSignal): Promise<void> {
+  const api = createApi({ baseUrl, key: adminKey });
+  const address = `${baseUrl}/v2/agent/${projectId}/job`;
+  console.log(`POST ${address}\n  ${JSON.stringify({ prompt })}`);
+  const request = { params: { path: { projectId } }, body: { prompt }, signal };
+  const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', request));
+
+  const params = { path: { projectId, id } };
+  const deadline = Date.now() + longestWaitMs;
+  const read = () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params, signal }));
+  let shown = '';
+  let job = await read();
+  for (; job.status === 'active'; job = await read()) {
+    const state = `${job.details.phase ?? 'queued'}, ${job.details.steps} steps`;
+    if (state !== shown) console.log(`  ${id}: ${state}`);
+    shown = state;
+    if (Date.now() > deadline) throw new Error(`The job did not end within ${longestWaitMs / 1000} s.`);
+    await sleep(pollIntervalMs, undefined, { signal });
+  }
+  console.log(`\nGET ${address}/${id}\n${JSON.stringify(job, null, 2)}`);
+  if (job.status !== 'completed' || job.prLink === null) {
+    const { failure, message } = job.details;
+    const reason = failure === null ? message : `${failure.title}. ${failure.remedy}`;
+    throw new Error(`The job ended without a pull request: ${reason}`);
+  }
+  const diff = api.GET('/v2/agent/{projectId}/job/{id}/diff', { params, parseAs: 'text', signal });
+  console.log(`\nPull request: ${job.prLink}\n\n${await bodyOf(diff)}`);
+}
+
+/** Prints the answer as it streams, and then its sources. */
+async function ask({ baseUrl, domain, assistantKey }: LocalJson, signal: AbortSignal): Promise<void> {
+  console.log(`POST ${baseUrl}/discovery/v2/assistant/${domain}/message\n  "${question}"\n`);
+  const api = createApi({ baseUrl, key: assistantKey });
+  const write = (text: string) => process.stdout.write(text);
+  const { sources } = await askQuestion(api, { domain, question, write, signal });
+  console.log(`\n\nSources:\n${sources.map(({ title, url }) => `  - ${title} (${url})`).join('\n')}`);
+}
+
+// a closed terminal must not prevent a clean stop
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
-// a person who insists gets the terminal back; the next start ends what is still running
+// a second Ctrl-C exits at once; the next start ends the processes that are still running
 using interruption = catchInterruption(() => process.exit(1));
 try {
   await main(interruption.signal);

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { StartError } from './start-error.ts';
 
 const lookMs = 2_000;
-/** Below the first the disk counts as full, above the second it has space again. */
+/** The disk counts as full below the first limit and as free again above the second. */
 const fullBytes = 16 * 1024 * 1024;
 const enoughBytes = 48 * 1024 * 1024;
 
@@ -11,13 +11,13 @@ function freeBytes(directory: string): number {
   return bavail * bsize;
 }
 
-/** Throws StartError when nothing could be stored in a folder. */
+/** Throws StartError when the folder's disk is full. */
 export function checkDisk(directory: string): void {
   if (freeBytes(directory) < fullBytes)
     throw new StartError(`The disk of ${directory} is full; free some space and start again.`);
 }
 
-/** Says what to do when the disk of a folder becomes full, and when it has space again. */
+/** Logs what to do when the folder's disk fills up, and logs again once it has space. */
 export function watchDisk(directory: string, log: (line: string) => void): Disposable {
   let isFull = false;
   const look = () => {

@@ -5,23 +5,26 @@ import { checkDisk } from './disk-space.ts';
 import { tryLock } from './processes/lock-file.ts';
 import type { LockFile } from './processes/lock-file.ts';
 import { narrowModes } from './narrow-modes.ts';
-import { codeOf, messageOf, StartError } from './start-error.ts';
+import type { StackSettings } from './settings.ts';
+import { messageOf, StartError } from './start-error.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 const lockName = 'lock';
 const keyPepperName = 'key-pepper';
 const encryptionKeyName = 'encryption-key';
 
-/** The folder that holds all data of a local stack, locked for as long as this process uses it. */
+/** Folder that holds all data of a local stack, locked while this process uses it. */
 export interface Home extends Disposable {
   readonly directory: string;
-  /** Folders of the home. */
+  /** Folders in the home. */
   readonly repositories: string;
   readonly work: string;
   readonly logs: string;
 }
 
 /**
- * Creates the home when there is none, and locks it. Throws StartError when it cannot be written, or when a stack runs on it.
+ * Creates the home if it does not exist and locks it. Throws StartError when it is not writable or another stack runs
+ * on it.
  */
 export async function openHome(directory: string): Promise<Home> {
   const lock = await lockHome(directory);
@@ -56,7 +59,7 @@ async function lockHome(directory: string): Promise<LockFile | null> {
   }
 }
 
-/** Whoever else may write to a home could put a key or a database of their own there. */
+/** Checks who can write to a home: another account could plant its own key or database there. */
 async function checkOwner(directory: string): Promise<void> {
   const account = process.getuid?.() ?? 0;
   const { uid, mode } = await stat(directory);
@@ -64,7 +67,7 @@ async function checkOwner(directory: string): Promise<void> {
     throw new StartError(`Other accounts may write to ${directory}; set DOCKET_HOME to a folder of your own.`);
 }
 
-/** Removes all that a home holds; its lock stays. */
+/** Removes everything in a home except its lock. */
 export async function emptyHome({ directory, ...folders }: Home): Promise<void> {
   const entries = (await readdir(directory)).filter((name) => name !== lockName);
   for (const name of entries) await rm(join(directory, name), { recursive: true, force: true });
@@ -79,36 +82,49 @@ async function createFolders({
   for (const folder of [repositories, work, logs]) await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** What a home whose secret file is gone has lost; a line for each. */
-export async function lostSecrets(directory: string): Promise<string[]> {
-  const consequences = {
-    [keyPepperName]: 'keys and sessions made before are not valid any more',
-    [encryptionKeyName]: 'stored tokens and ssh keys cannot be decrypted, and jobs that were running cannot go on',
-  };
-  const lines = Object.entries(consequences).map(async ([name, consequence]) =>
-    (await readOrNull(join(directory, name))) === null
+/** Returns one line for each missing secret file of a home that no setting replaces, with what was lost. */
+export async function lostSecrets(
+  directory: string,
+  { keyPepper, encryptionKeys }: Pick<StackSettings, 'keyPepper' | 'encryptionKeys'>,
+): Promise<string[]> {
+  const secrets = [
+    { name: keyPepperName, given: keyPepper, consequence: 'earlier keys and sessions are no longer valid' },
+    {
+      name: encryptionKeyName,
+      given: encryptionKeys,
+      consequence: 'stored tokens and ssh keys cannot be decrypted, and running jobs cannot continue',
+    },
+  ];
+  const lines = secrets.map(async ({ name, given, consequence }) =>
+    given === null && (await readOrNull(join(directory, name))) === null
       ? `${join(directory, name)} is missing, so ${consequence}. To get them back, stop Docket and restore the file from a backup.`
       : [],
   );
   return (await Promise.all(lines)).flat();
 }
 
-/** The secret that key digests of this home are made with; made the first time. */
+/** Returns the secret for this home's key digests, creating it on first use. */
 export function readKeyPepper(directory: string): Promise<string> {
   return readOrMake(join(directory, keyPepperName), () => randomBytes(32).toString('hex'));
 }
 
-/** The key that this home seals stored secrets with, as `DOCKET_ENCRYPTION_KEYS` has it; made the first time. */
+/**
+ * Returns the key that seals this home's stored secrets, in the format of `DOCKET_ENCRYPTION_KEYS`, creating it on
+ * first use.
+ */
 export function readEncryptionKey(directory: string): Promise<string> {
   return readOrMake(join(directory, encryptionKeyName), () => `local:${randomBytes(32).toString('base64')}`);
 }
 
-/** The same, where there is one. */
+/** Returns the home's encryption key, or null when there is none. */
 export function findEncryptionKey(directory: string): Promise<string | null> {
   return readOrNull(join(directory, encryptionKeyName));
 }
 
-/** Whoever makes the file first decides: what was stored with its content must open for ever. */
+/**
+ * Reads a file, creating it if it is missing. Among concurrent starts the first one to create it wins, because data
+ * stored with its content must remain readable.
+ */
 async function readOrMake(file: string, make: () => string): Promise<string> {
   const kept = await readOrNull(file);
   if (kept !== null) return kept;

@@ -1,7 +1,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { codeOf, messageOf, StartError } from './start-error.ts';
+import { messageOf, StartError } from './start-error.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 const pidSchema = z.number().int().positive().nullable();
 
@@ -13,26 +14,29 @@ export const localJsonSchema = z.object({
   adminKey: z.string(),
   assistantKey: z.string(),
   temporalAddress: z.string(),
-  /** Null when Temporal is not ours, or has no web interface. */
+  /** Null when this stack does not run Temporal, or runs it without a web interface. */
   temporalUiUrl: z.url().nullable(),
   databaseUrl: z.string(),
-  /** Where repositories and directories of sites lie; paths in the database begin with them. */
+  /** Folders of repositories and of site directories. Paths in the database begin with them. */
   folders: z.object({ repositories: z.string(), directories: z.string() }).optional(),
-  /** Null: not ours, or not running at the moment. */
+  /** Null for a process that this stack does not run or that is currently down. */
   pids: z.object({ api: pidSchema, worker: pidSchema, postgres: pidSchema, temporal: pidSchema }),
 });
 
-/** What a running stack tells of itself in `local.json` of its home. */
+/** Description of a running stack, stored in `local.json` of its home. */
 export type LocalJson = z.infer<typeof localJsonSchema>;
 
 export type ChildName = keyof LocalJson['pids'];
 
-/** The home that the environment names: `DOCKET_HOME`, or `.docket` below the working directory. */
+/** Returns the home that the environment names: `DOCKET_HOME`, or `.docket` in the working directory. */
 export function homeOf(env: NodeJS.ProcessEnv): string {
   return resolve(env['DOCKET_HOME'] || '.docket');
 }
 
-/** Null when the home has none. Throws StartError, and leaves the file alone, when it cannot be understood. */
+/**
+ * Returns null when the home has no `local.json`. Throws StartError, and leaves the file unchanged, when it is
+ * malformed.
+ */
 export async function readLocalJson(home: string): Promise<LocalJson | null> {
   const file = join(home, 'local.json');
   try {
@@ -46,7 +50,7 @@ export async function readLocalJson(home: string): Promise<LocalJson | null> {
   }
 }
 
-/** Replaces the file in one step. Only its owner may read it: it holds keys. */
+/** Replaces the file atomically. Only its owner may read it, because it holds keys. */
 export async function writeLocalJson(home: string, content: LocalJson): Promise<void> {
   const file = join(home, 'local.json');
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
@@ -58,6 +62,6 @@ function reasonOf(error: unknown): string {
     const names = error.issues.map(({ path }) => (path.length === 0 ? 'the whole' : path.join('.')));
     return `wrong: ${names.join(', ')}`;
   }
-  if (error instanceof SyntaxError) return 'it is no JSON';
+  if (error instanceof SyntaxError) return 'it is not JSON';
   return codeOf(error) ?? messageOf(error);
 }

@@ -6,8 +6,8 @@ import type { LocalJson } from './local-json.ts';
 export type Folders = NonNullable<LocalJson['folders']>;
 
 /**
- * Lets the database follow a home or a checkout that was moved since its last start: what is stored are the full paths that
- * clients see. A folder that is still at its old place was not moved; another one is used now.
+ * Updates the full paths in the database, which clients see, after a home or a checkout was moved. A folder that still
+ * exists at its old path was not moved: the stack now uses a different one.
  */
 export async function updateMovedFolders({
   databaseUrl,

@@ -1,15 +1,16 @@
 import { chmod, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from './start-error.ts';
+import { codeOf } from '../lib/error-code.ts';
 
-/** What a home holds, beside what lies in folders that only their owner enters. */
+/** Files and folders of a home, apart from those inside folders that only their owner can enter. */
 const files = ['encryption-key', 'key-pepper', 'local.json', 'lock', 'processes.json'];
 const folders = ['logs', 'repositories', 'temporal', 'work'];
 const foldersOfFiles = ['logs', 'temporal', 'postgres'];
 
 /**
- * Takes from others what an earlier release let them read in a home: its folders are for their owner (700), its files too (600).
- * Where root starts the stack, the account of its PostgreSQL passes the home and `postgres`. What a person keeps there is left alone.
+ * Removes access that an earlier release granted to other accounts in a home: its folders get mode 700 and its files
+ * 600. When root starts the stack, PostgreSQL's account must still pass through the home and `postgres`. The user's own
+ * files are left alone.
  */
 export async function narrowModes(home: string): Promise<void> {
   const passable = process.getuid?.() === 0 ? 0o711 : 0o700;
@@ -29,7 +30,7 @@ async function filesBelow(folder: string): Promise<string[]> {
   }
 }
 
-/** Changes what is there and is no link. */
+/** Changes the mode of an existing path that is not a symbolic link. */
 async function setMode(path: string, kind: 'file' | 'folder', mode: number): Promise<void> {
   const found = await lstat(path).catch(() => null);
   const isWanted = kind === 'file' ? found?.isFile() : found?.isDirectory();

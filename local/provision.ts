@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Pool } from 'pg';
 import { digestOf, parseKey } from '../db/organizations/key-format.ts';
-import { createGrantAdministration } from '../db/organizations/grants.ts';
+import { createGrantAdministration } from '../db/for-operator/grants.ts';
 import { createKeyStore } from '../db/organizations/keys.ts';
 import type { KeyKind } from '../db/organizations/keys.ts';
 import { operatorOf } from '../db/caller.ts';
@@ -17,7 +17,7 @@ import { createSampleRepository, sampleDocsPath } from './sample-repository.ts';
 
 const organizationName = 'Local';
 const sampleDomain = 'sample';
-/** The domain of Docket's own documentation. */
+/** Domain of the site with Docket's own documentation. */
 const ownDomain = 'docket';
 
 export type Provisioned = Pick<LocalJson, 'projectId' | 'domain' | 'adminKey' | 'assistantKey'>;
@@ -27,15 +27,16 @@ export interface ProvisionOptions {
   keyPepper: string;
   /** Folder of the sample repository. */
   repositories: string;
-  /** Folder of Docket's own documentation; null: it gets no site. */
+  /** Folder of Docket's own documentation; null to create no site for it. */
   documentation: string | null;
-  /** What an earlier start wrote down; null: nothing. */
+  /** Values that an earlier start recorded; null when there are none. */
   known: Provisioned | null;
 }
 
 /**
- * Creates what the first `curl` needs: an organization, a project and a site on the sample repository, a site of Docket's own
- * documentation, and a key of each kind. What an earlier start created is kept; a key that no longer works is replaced.
+ * Creates what the first `curl` needs: an organization, a project and a site on the sample repository, a site of
+ * Docket's own documentation, and a key of each kind. Reuses what an earlier start created, and replaces a key that no
+ * longer works.
  */
 export async function provision(options: ProvisionOptions): Promise<Provisioned> {
   const { pool, keyPepper, repositories, documentation, known } = options;
@@ -80,9 +81,9 @@ async function findSample(pool: Pool, repository: string): Promise<ProjectRow | 
 
 async function createSample(pool: Pool, repository: string): Promise<ProjectRow> {
   const { id: organizationId } = await createOrganizationDirectory(pool).create({ name: organizationName });
-  // whoever starts it on a machine of his own is the operator, too
+  // a person who starts the stack on their own machine is also its operator
   await createGrantAdministration(pool).grant({ organizationId }, everything);
-  // the sample has no secret that would have to be sealed
+  // the sample has no secret to seal
   return createProjectStore(pool, createSecretBox([])).create(operatorOf({ organizationId }), {
     name: 'Sample',
     repository,

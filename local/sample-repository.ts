@@ -1,14 +1,15 @@
-import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleGit } from 'simple-git';
 
 const filesOfSample = join(import.meta.dirname, 'sample');
 
-/** Folder of the sample repository that holds its documentation. */
+/** Documentation folder of the sample repository. */
 export const sampleDocsPath = 'docs';
 
-/** The environment of every git call here: nothing inherited that could run or redirect anything. */
+/** Returns the environment for every git call here. It inherits nothing that could run or redirect anything. */
 function gitEnvironment(home: string) {
   const author = { name: 'Docket sample', email: 'sample@docket.invalid', date: '2026-01-05T09:00:00Z' };
   return {
@@ -27,12 +28,12 @@ function gitEnvironment(home: string) {
 }
 
 /**
- * Makes the sample repository: a bare git repository `lamp.git` below `directory` with a documentation folder.
- * One that is there already is kept as it is. Errors: git is not installed, or the directory is not writable.
+ * Creates the sample repository: a bare git repository `lamp.git` in `directory` with a documentation folder. An
+ * existing one is left unchanged. Fails when git is not installed or the directory is not writable.
  */
 export async function createSampleRepository({ directory }: { directory: string }): Promise<{ repository: string }> {
   const repository = join(directory, 'lamp.git');
-  if (await exists(join(repository, 'HEAD'))) return { repository };
+  if (existsSync(join(repository, 'HEAD'))) return { repository };
   await mkdir(directory, { recursive: true });
   const work = await mkdtemp(join(tmpdir(), 'docket-sample-'));
   const half = `${repository}.${process.pid}`;
@@ -55,13 +56,4 @@ export async function createSampleRepository({ directory }: { directory: string 
     await rm(work, { recursive: true, force: true });
   }
   return { repository };
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

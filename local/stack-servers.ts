@@ -6,25 +6,28 @@ import type { LocalJson } from './local-json.ts';
 import { startPostgres } from './postgres/postgres.ts';
 import type { StackSettings } from './settings.ts';
 import type { StackChildren } from './processes/stack-children.ts';
-import { codeOf, messageOf, StartError } from './start-error.ts';
+import { messageOf, StartError } from './start-error.ts';
 import type { Steps } from './steps.ts';
 import { findTemporalBinary } from './temporal/temporal-binary.ts';
 import { startTemporal, untilTemporalAnswers } from './temporal/temporal.ts';
 import type { Output } from './temporal/terminal.ts';
+import { codeOf } from '../lib/error-code.ts';
 
 const externalServerMs = 15_000;
 
 export interface ServerContext {
   settings: StackSettings;
   home: Home;
-  /** What the last start wrote down: its ports are taken again where they are free. */
+  /** State that the last start recorded. Its ports are reused if they are free. */
   known: LocalJson | null;
   children: StackChildren;
   started: AsyncDisposableStack;
   steps: Steps;
 }
 
-/** The database that `DATABASE_URL` names, or a server of our own; with the newest schema. Answers its address. */
+/**
+ * Uses the database that `DATABASE_URL` names or starts a server, then migrates the schema. Returns the database URL.
+ */
 export async function startDatabase({
   settings,
   home,
@@ -59,7 +62,7 @@ export interface TemporalContext extends ServerContext, Output {
   isHeadless: boolean;
 }
 
-/** The Temporal that `TEMPORAL_ADDRESS` names, or a development server of our own. */
+/** Uses the Temporal server that `TEMPORAL_ADDRESS` names, or starts a development server. */
 export async function startTemporalServer(
   context: TemporalContext,
 ): Promise<{ address: string; uiUrl: string | null }> {
@@ -70,7 +73,7 @@ export async function startTemporalServer(
     await untilTemporalAnswers(temporal, AbortSignal.any([signal, AbortSignal.timeout(externalServerMs)])).catch(
       (cause: unknown) => {
         throw new StartError(
-          `No Temporal server with the namespace ${temporal.namespace} answers on ${address}, which TEMPORAL_ADDRESS names; start it or correct the address and its credentials, or unset TEMPORAL_ADDRESS.`,
+          `No Temporal server with the namespace ${temporal.namespace} responds at ${address} (TEMPORAL_ADDRESS). Start it, correct the address and its credentials, or unset TEMPORAL_ADDRESS.`,
           { cause },
         );
       },
@@ -90,7 +93,7 @@ export async function startTemporalServer(
   return { address: server.address, uiUrl: server.uiUrl };
 }
 
-/** The port a local address names; undefined when it names none, or is no address of this machine. */
+/** Returns the port of a local address, or undefined when it has none or is not on this machine. */
 function portOf(address: string | null | undefined): number | undefined {
   if (address === null || address === undefined || !URL.canParse(address)) return undefined;
   const { port, hostname } = new URL(address);

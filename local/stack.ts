@@ -28,29 +28,33 @@ import { createSteps } from './steps.ts';
 import { superviseProcess } from './processes/supervised-process.ts';
 import type { ProcessSpec, SupervisedProcess } from './processes/supervised-process.ts';
 import type { Output } from './temporal/terminal.ts';
+import { allOf } from '../lib/all-of.ts';
 
 export interface StackOptions extends Partial<Output> {
-  /** Folder of all data of the stack. */
+  /** Folder of all the stack's data. */
   home: string;
   env: NodeJS.ProcessEnv;
-  /** Aborts a start that is under way; a stack that stands is disposed of by its owner. */
+  /** Cancels a start in progress. A running stack is disposed of by its owner. */
   signal?: AbortSignal;
-  /** A stack for one short use: it empties its home first, takes any free port, and has no web interface of Temporal. */
+  /**
+   * Runs a stack for one short use: it empties its home first, uses any free port and has no Temporal web interface.
+   */
   isDemo?: boolean;
 }
 
 export interface Stack extends AsyncDisposable {
-  /** What `local.json` says at this moment. */
+  /** Current contents of `local.json`. */
   readonly localJson: LocalJson;
-  /** Signs in to the dashboard, once and soon; the part behind the # is sent to no server. */
+  /** One-time link that signs in to the dashboard and expires soon. The part after the # is sent to no server. */
   readonly signInUrl: string;
   readonly api: SupervisedProcess;
   readonly worker: SupervisedProcess;
 }
 
 /**
- * Brings PostgreSQL, Temporal, the API and the worker up on this machine and keeps them up until it is disposed of. What
- * `DATABASE_URL` and `TEMPORAL_ADDRESS` name is used instead of a server of its own. Throws StartError with one sentence.
+ * Starts PostgreSQL, Temporal, the API and the worker on this machine and keeps them running until disposed of. Uses
+ * the servers that `DATABASE_URL` and `TEMPORAL_ADDRESS` name instead of starting its own. Throws StartError with one
+ * sentence.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { env, log = console.log, redraw, signal = new AbortController().signal, isDemo = false } = options;
@@ -70,8 +74,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   ]);
   signal.throwIfAborted();
 
-  if (known !== null && settings.keyPepper === null && settings.encryptionKeys === null)
-    for (const line of await lostSecrets(home.directory)) log(line);
+  if (known !== null) for (const line of await lostSecrets(home.directory, settings)) log(line);
   const keyPepper = settings.keyPepper ?? (await readKeyPepper(home.directory));
   const encryptionKeys = settings.encryptionKeys ?? (await readEncryptionKey(home.directory));
   const localRepositories = settings.localRepositories ?? home.repositories;
@@ -138,7 +141,7 @@ async function chooseAddress({ http }: StackSettings, isDemo: boolean) {
   const wanted = isDemo ? 0 : http.port;
   if (wanted !== 0 && !(await isPortFree(wanted, http.host))) {
     throw new StartError(
-      `Port ${wanted} on ${http.host} is in use; end what listens there, or set PORT to a free port.`,
+      `Port ${wanted} on ${http.host} is in use; stop the process that uses it, or set PORT to a free port.`,
     );
   }
   const port = wanted === 0 ? await findFreePort() : wanted;
@@ -162,11 +165,4 @@ async function provisionOnce(
   } finally {
     await pool.end();
   }
-}
-
-/** Waits for all, also when one fails: nothing is still coming up when the first failure is thrown. */
-async function allOf<T extends readonly unknown[]>(work: { [K in keyof T]: Promise<T[K]> }): Promise<T> {
-  const settled = await Promise.allSettled(work);
-  for (const result of settled) if (result.status === 'rejected') throw result.reason;
-  return Promise.all(work);
 }

@@ -1,14 +1,9 @@
-/** Why the local stack cannot come up: one sentence that tells a person what happened and what to do. */
+/** Reports why the local stack cannot start: one sentence that says what happened and what to do. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** The code of a system error (`ENOENT`, `EACCES`); null for everything else. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }

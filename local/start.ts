@@ -14,11 +14,14 @@ import { messageOf, StartError } from './start-error.ts';
 import { createOutput } from './temporal/terminal.ts';
 import { watchSources } from './processes/watch-sources.ts';
 
-/** `npm start`: brings the stack up, keeps it up, and takes it down at Ctrl-C. With `--watch`, changed code is started anew. */
+/**
+ * Runs `npm start`: starts the stack, keeps it running, and stops it on Ctrl-C. With `--watch`, changed code is
+ * restarted.
+ */
 
 const checkout = resolve(import.meta.dirname, '..');
 
-/** A sentence; what nobody expected comes with its stack. */
+/** Prints an error as one sentence. Unexpected errors include the stack trace. */
 function say(error: unknown): void {
   const redact = createRedactor(secretsOfEnvironment(process.env));
   const isExpected = error instanceof StartError || !(error instanceof Error);
@@ -54,11 +57,11 @@ function watchAndRestart(stack: Stack): Disposable {
 async function main(): Promise<void> {
   const startedAt = Date.now();
   loadEnvironmentFile();
-  // the processes that are started, and started again, inherit it
+  // inherited by the processes that are started and restarted
   keepCompiledCode(process.env);
   const home = homeOf(process.env);
   const output = createOutput(process.stdout);
-  // a person who insists gets the terminal back; the next start ends what is still running
+  // a second Ctrl-C exits at once; the next start ends the processes that are still running
   using interruption = catchInterruption(() => process.exit(1));
   const { signal } = interruption;
   console.log(`Starting Docket in ${home}`);
@@ -73,7 +76,7 @@ async function main(): Promise<void> {
   console.log('Stopped.');
 }
 
-// a terminal that is gone must not take the clean stop with it
+// a closed terminal must not prevent a clean stop
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 onUncaught(say);

@@ -1,11 +1,11 @@
 const reminderMs = 10_000;
 
 export interface Steps {
-  /** Runs one step of the start; its name and the time it took are printed when it is done. */
+  /** Runs one step of the start, then prints its name and duration. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Prints the steps of a start with their elapsed time, and a reminder while one of them takes long. */
+/** Prints the steps of a start with their elapsed time, and a reminder while a step is slow. */
 export function createSteps(log: (line: string) => void): Steps {
   return {
     async run(name, work) {

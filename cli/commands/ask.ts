@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { asOneLine } from '../../lib/redaction/log-line.ts';
 import { CommandError } from '../command-error.ts';
-import { parseAnswer, streamOf, whole } from '../http/api.ts';
+import { parseAnswer, streamOf, whole, type Api } from '../http/api.ts';
 import { messagesIn } from '../http/events.ts';
 import { connect, type CommandContext } from './context.ts';
 import { isJson, plain, print } from './output.ts';
@@ -16,7 +16,7 @@ const partSchema = z.discriminatedUnion('type', [
 const typedSchema = z.object({ type: z.string() });
 const wantedTypes = new Set<string>(partSchema.options.map(({ shape }) => shape.type.value));
 
-/** `docket ask` */
+/** Adds `docket ask`. */
 export function addAskCommand(program: Command, context: CommandContext): void {
   program
     .command('ask')
@@ -27,16 +27,8 @@ export function addAskCommand(program: Command, context: CommandContext): void {
       const { api, local } = await connect(context, command, 'assistant');
       const domain = options.site ?? (context.env['DOCKET_SITE'] || local?.domain);
       if (domain === undefined) throw new CommandError('Name the site with --site or DOCKET_SITE.', { exitCode: 2 });
-      const call = api.POST('/discovery/v2/assistant/{domain}/message', {
-        params: { path: { domain } },
-        body: {
-          fp: 'docket-cli',
-          messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }],
-        },
-        parseAs: 'stream',
-      });
       const write = isJson(command) ? () => {} : (text: string) => process.stdout.write(plain(text));
-      const { answer, sources } = await whole(readAnswer(await streamOf(call), write));
+      const { answer, sources } = await whole(askQuestion(api, { domain, question, write }));
       if (isJson(command)) return print(JSON.stringify({ answer, sources }, null, 2));
       print(answer.endsWith('\n') ? '' : '\n');
       if (sources.length > 0)
@@ -44,12 +36,35 @@ export function addAskCommand(program: Command, context: CommandContext): void {
     });
 }
 
+interface Question {
+  domain: string;
+  question: string;
+  /** Receives the answer as it comes. */
+  write(text: string): void;
+  signal?: AbortSignal;
+}
+
+/** Asks the documentation of a site, and returns the answer with its sources. */
+export async function askQuestion(api: Api, { domain, question, write, signal }: Question) {
+  const call = api.POST('/discovery/v2/assistant/{domain}/message', {
+    params: { path: { domain } },
+    body: {
+      fp: 'docket-cli',
+      messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }],
+    },
+    headers: { Accept: 'text/event-stream' },
+    parseAs: 'stream',
+    signal,
+  });
+  return readAnswer(await streamOf(call), write);
+}
+
 async function readAnswer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, write: (text: string) => void) {
   let answer = '';
   const sources: { title: string; url: string }[] = [];
   for await (const { data } of messagesIn(stream)) {
     if (data === '[DONE]') continue;
-    // later versions may send further types
+    // later versions may send other types
     if (!wantedTypes.has(parseAnswer(typedSchema, data).type)) continue;
     const part = parseAnswer(partSchema, data);
     switch (part.type) {
@@ -68,5 +83,5 @@ async function readAnswer(stream: ReadableStream<Uint8Array<ArrayBuffer>>, write
     }
   }
   if (answer !== '') write('\n');
-  throw new CommandError('The answer broke off. Ask again.');
+  throw new CommandError('The answer was interrupted. Ask again.');
 }

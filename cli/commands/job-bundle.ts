@@ -13,8 +13,9 @@ import type { JobRef } from './job-watch.ts';
 import { jobOf, onJob } from './on-job.ts';
 import { readInteger } from './options.ts';
 import { printRecord } from './output.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
-/** `docket job bundle|replay` */
+/** Adds `docket job bundle|replay`. */
 export function addJobBundleCommands(group: Command, context: CommandContext): void {
   onJob<{ output?: string }>(
     group
@@ -54,10 +55,14 @@ export function addJobBundleCommands(group: Command, context: CommandContext): v
     });
 }
 
-/** Downloads a bundle; the file is there only when it is whole. */
+/** Downloads a bundle. The file appears only once the download is complete. */
 async function download(api: Api, path: JobRef, file: string): Promise<void> {
   const stream = await streamOf(
-    api.GET('/v2/agent/{projectId}/job/{id}/bundle', { params: { path }, parseAs: 'stream' }),
+    api.GET('/v2/agent/{projectId}/job/{id}/bundle', {
+      params: { path },
+      headers: { Accept: 'application/gzip' },
+      parseAs: 'stream',
+    }),
   );
   const half = `${file}.${randomUUID()}`;
   await onFile(file, async () => {
@@ -76,8 +81,8 @@ async function onFile<Result>(file: string, work: () => Promise<Result>): Promis
   try {
     return await work();
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    if (!fileProblems.has(code)) throw cause;
+    const code = codeOf(cause);
+    if (code === null || !fileProblems.has(code)) throw cause;
     throw new CommandError(`The file ${JSON.stringify(file)} cannot be used (${code}). Name another file.`, { cause });
   }
 }

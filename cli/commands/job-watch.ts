@@ -10,7 +10,7 @@ export interface JobRef {
   id: string;
 }
 
-/** Exit codes of a job that ended otherwise than completed: docs/cli.md. */
+/** Exit codes for jobs that did not complete; see docs/cli.md. */
 const failed = 3;
 const cancelled = 4;
 
@@ -19,8 +19,8 @@ export function getJob(api: Api, path: JobRef) {
 }
 
 /**
- * Prints the events of a job as they come and how it ended: the address of its pull request is the last line. With `json`
- * each line is an event, the last one the job. Throws CommandError when the job did not complete.
+ * Prints the events of a job as they arrive, then its outcome; the last line is the URL of its pull request. With
+ * `json`, each line is an event and the last one is the job. Throws CommandError when the job did not complete.
  */
 export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: boolean; after?: number }) {
   const report = json ? (event: JobEvent) => print(JSON.stringify(event)) : createReporter();
@@ -32,7 +32,7 @@ export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: b
       report(event);
     }
     const job = await getJob(api, ref);
-    // a follow-up may have begun meanwhile
+    // a follow-up may have started in the meantime
     if (job.status !== 'active') return printEnd(job, json);
   }
 }
@@ -51,7 +51,7 @@ function printEnd(job: AgentJob, json: boolean): void {
   throw new CommandError(`${failure.title}. ${failure.remedy}`, { exitCode });
 }
 
-/** Prints one line for what a person wants to know of; the model's words when they are complete. */
+/** Returns a reporter that prints one line per event a person cares about, and the model's text once it is complete. */
 function createReporter(): (event: JobEvent) => void {
   let words = '';
   return ({ type, step, createdAt, data }) => {

@@ -16,9 +16,9 @@ interface StepOptions {
 
 const statuses = ['active', 'completed', 'failed', 'archived'] as const;
 const turnOption = ['--turn <number>', 'default: the newest turn', readInteger] as const;
-const watchOption = ['--watch', 'follow the job to its end; the exit code says how it ended'] as const;
+const watchOption = ['--watch', 'follow the job to its end; the exit code reflects the outcome'] as const;
 
-/** `docket job …` */
+/** Adds `docket job …`. */
 export function addJobCommands(program: Command, context: CommandContext): void {
   const group = program.command('job').description('agent jobs');
   addCreate(group, context);
@@ -48,7 +48,7 @@ function addCreate(group: Command, context: CommandContext): void {
     .option('--ref <ref>', 'branch, tag or commit to start from')
     .option('--model <provider/model>', 'model (default: the one of the project)')
     .option('--draft', 'open the pull request as a draft')
-    .option('--idempotency-key <key>', 'a second command with the same key answers with the job of the first')
+    .option('--idempotency-key <key>', 'a second command with the same key returns the job of the first')
     .option(...watchOption)
     .action(async (prompt: string, options: CreateOptions, command: Command) => {
       const { api } = await connect(context, command);
@@ -104,7 +104,7 @@ function addReaders(group: Command, context: CommandContext): void {
   onJob<{ after?: number }>(
     group
       .command('watch')
-      .description('follow a job to its end; the exit code says how it ended')
+      .description('follow a job to its end; the exit code reflects the outcome')
       .option('--after <number>', 'only events after this one', readInteger),
     context,
     ({ api, ref, command }, { after }) => watchJob(api, ref, { json: isJson(command), after }),
@@ -130,7 +130,7 @@ function addReaders(group: Command, context: CommandContext): void {
                 parseAs: 'text',
               }),
             );
-      // a program gets the bytes as they are; a terminal would obey some of them
+      // a program gets the bytes unchanged; a terminal would interpret escape sequences among them
       process.stdout.write(process.stdout.isTTY ? plain(patch) : patch);
     },
   );

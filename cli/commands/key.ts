@@ -10,7 +10,7 @@ interface CreateOptions {
   expires?: number | '';
 }
 
-/** `docket key create|list|revoke` */
+/** Adds `docket key create|list|revoke`. */
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const group = program.command('key').description('API keys: admin (secret) and assistant (public)');
 

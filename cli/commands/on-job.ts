@@ -10,7 +10,7 @@ export interface OnJob {
   command: Command;
 }
 
-/** Has a command take the id of a job, and perhaps one more argument, and run on that job. */
+/** Makes a command accept a job id, and optionally one more argument, and run on that job. */
 export function onJob<Options extends object>(
   command: Command,
   context: CommandContext,
@@ -26,7 +26,7 @@ export function onJob<Options extends object>(
   });
 }
 
-/** The API names a job by its project, too; a person should not need to. */
+/** Finds the project of a job: the API needs it to address the job, but users should not have to give it. */
 export async function jobOf(api: Api, id: string): Promise<JobRef> {
   let cursor: string | null | undefined;
   while (cursor !== null) {

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { CommandError } from '../command-error.ts';
 
-/** A whole number. The API says which ones it takes. */
+/** Parses a whole number. The API enforces its range. */
 export function readInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
 
-/** An amount in US dollars such as `2.50`; `none` is null. */
+/** Parses an amount in US dollars such as `2.50`. Returns null for `none`. */
 export function readDollars(text: string): number | null {
   if (text === 'none') return null;
   if (!/^\d{1,9}(?:\.\d{1,6})?$/.test(text))
@@ -16,7 +16,7 @@ export function readDollars(text: string): number | null {
   return Number(text);
 }
 
-/** A day count such as `30d`; `never` is null. */
+/** Parses a number of days such as `30d`. Returns null for `never`. */
 export function readDays(text: string): number | null {
   if (text === 'never') return null;
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
@@ -24,12 +24,15 @@ export function readDays(text: string): number | null {
   return Number(days);
 }
 
-/** Collects an option that is repeated; an empty text empties the list. */
+/** Collects the values of a repeatable option. An empty value clears the list. */
 export function collect(text: string, earlier: string[] = []): string[] {
   return text.trim() === '' ? [] : [...earlier, text];
 }
 
-/** The name of a file that holds a secret. A mistaken secret would otherwise be repeated in the error. */
+/**
+ * Parses the name of a file that holds a secret. Rejects a private key here, because the error would otherwise print
+ * it.
+ */
 export function readSecretPath(text: string): string {
   if (text.includes('PRIVATE KEY')) throw new InvalidArgumentError('It must be the name of a file, not its content.');
   return text;
@@ -43,12 +46,12 @@ export async function textOf(file: string): Promise<string> {
   }
 }
 
-/** An empty text takes a setting back. */
+/** Maps an empty text to null, which resets a setting. */
 export function orNull<Value>(value: Value | '' | undefined): Value | null | undefined {
   return value === '' ? null : value;
 }
 
-/** Throws CommandError unless something is to be changed. */
+/** Throws CommandError when no change was requested. */
 export function checkChange(change: object): void {
   if (Object.values(change).every((value) => value === undefined))
     throw new CommandError('Name at least one change; --help lists what can be changed.', { exitCode: 2 });

@@ -3,7 +3,7 @@ import { asOneLine } from '../../lib/redaction/log-line.ts';
 
 type Cell = string | number | boolean | Date | null | undefined;
 
-/** Lines in which nothing moves the terminal's cursor or hides a word, whoever wrote them; JSON stays the same JSON. */
+/** Escapes untrusted text so that it cannot move the terminal's cursor or hide words. JSON keeps its meaning. */
 export function plain(text: string): string {
   return text.split('\n').map(asOneLine).join('\n');
 }
@@ -12,7 +12,7 @@ export function print(text: string): void {
   console.log(plain(text));
 }
 
-/** Prints one thing: `name: value` lines for a person, or JSON with --json. */
+/** Prints one record: `name: value` lines for a person, or JSON with --json. */
 export function printRecord(command: Command, record: object): void {
   if (isJson(command)) {
     print(JSON.stringify(record, null, 2));
@@ -23,7 +23,7 @@ export function printRecord(command: Command, record: object): void {
   for (const [name, value] of entries) print(`${`${name}:`.padEnd(width + 2)}${cellText(value)}`);
 }
 
-/** The entries of an object, those of an object in it as `outer.inner`. */
+/** Returns the entries of an object. Entries of a nested object are named `outer.inner`. */
 function entriesOf(record: object, prefix = ''): [string, unknown][] {
   return Object.entries(record).flatMap(([name, value]: [string, unknown]): [string, unknown][] => {
     const isNested = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
@@ -51,7 +51,7 @@ export function printList<Row extends object>(
   );
 }
 
-/** Prints rows below their titles, in columns. */
+/** Prints rows in aligned columns below their titles. */
 export function printTable(titles: string[], rows: string[][]): void {
   const table = [titles, ...rows];
   const widths = titles.map((_, index) => Math.max(...table.map((cells) => cells[index]?.length ?? 0)));
@@ -65,7 +65,7 @@ export function printTable(titles: string[], rows: string[][]): void {
   }
 }
 
-/** Whether --json was given. */
+/** Reports whether --json was given. */
 export function isJson(command: Command): boolean {
   return command.optsWithGlobals<{ json?: boolean }>().json === true;
 }
@@ -77,13 +77,13 @@ function cellText(value: unknown): string {
   return asOneLine(String(value));
 }
 
-/** One line of at most `most` characters. */
+/** Returns the text as one line of at most `most` characters. */
 export function shortened(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 
-/** What a tool call is about: a path, a pattern or the first of its texts. */
+/** Returns the subject of a tool call: a path, a pattern or the first string in its input. */
 export function subjectOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return '';
   const entries = Object.entries(input).filter(([, value]) => typeof value === 'string');

@@ -10,7 +10,9 @@ import { addWebhookCommands } from './webhook.ts';
 import { answerOf } from '../http/api.ts';
 import { printRecord } from './output.ts';
 
-/** The `docket` command line, a client of the HTTP API. A mistake in its use is printed and thrown as a CommanderError. */
+/**
+ * Creates the `docket` command line, a client of the HTTP API. A usage error is printed and thrown as a CommanderError.
+ */
 export function createProgram(context: CommandContext): Command {
   const program = new Command('docket')
     .description('runs agent jobs, asks the documentation, and administers projects, sites, keys and webhooks')
@@ -30,7 +32,7 @@ export function createProgram(context: CommandContext): Command {
   return program;
 }
 
-/** `docket sign-in` */
+/** Adds `docket sign-in`. */
 function addSignInCommand(program: Command, context: CommandContext): void {
   program
     .command('sign-in')

@@ -1,7 +1,7 @@
 import { CommandError } from '../command-error.ts';
 import { answerOf, type Api } from '../http/api.ts';
 
-/** The project that is named, else the only one of the organization. */
+/** Returns the id of the named project, or of the organization's only project. */
 export async function projectIdOf(api: Api, named: string | undefined): Promise<string> {
   if (named) return named;
   const { projects } = await answerOf(api.GET('/v1/projects', { params: { query: { limit: 2 } } }));

@@ -33,13 +33,15 @@ interface SettingOptions {
 
 const forges = ['github', 'gitlab', 'gitea', 'local'] as const;
 
-/** `docket project create|show|update|delete|list` */
+/** Adds `docket project create|show|update|delete|list`. */
 export function addProjectCommands(program: Command, context: CommandContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
   addSettings(group.command('create').description('create a project'))
     .requiredOption('--repository <url>', 'https, ssh or file:/// address of the repository')
-    .addOption(new Option('--forge <kind>', 'where pull requests are opened, if the host does not say').choices(forges))
+    .addOption(
+      new Option('--forge <kind>', 'where pull requests are opened, if the host does not determine it').choices(forges),
+    )
     .action(
       async (options: SettingOptions & { repository: string; forge?: (typeof forges)[number] }, command: Command) => {
         const { api } = await connect(context, command);
@@ -62,8 +64,8 @@ export function addProjectCommands(program: Command, context: CommandContext): v
     ),
   )
     .option('--repository <url>', 'another repository on the same forge; existing jobs keep theirs')
-    .addOption(new Option('--remove-token', "forget its token; jobs use the worker's").conflicts('tokenStdin'))
-    .addOption(new Option('--remove-ssh-key', 'forget its private key for ssh').conflicts(['sshKey', 'sshKeyStdin']))
+    .addOption(new Option('--remove-token', "remove its token; jobs then use the worker's").conflicts('tokenStdin'))
+    .addOption(new Option('--remove-ssh-key', 'remove its private key for ssh').conflicts(['sshKey', 'sshKeyStdin']))
     .action(async (id: string, options: SettingOptions, command: Command) => {
       const body = await settingsOf(context, options);
       checkChange(body);
@@ -105,7 +107,9 @@ function onProject(command: Command): Command {
   return command.argument('<id>', 'the id of the project');
 }
 
-/** Options of a project. A secret comes from a file or from standard input, never from the command line itself. */
+/**
+ * Adds the options of a project. A secret comes from a file or from standard input, never from the command line itself.
+ */
 function addSettings(command: Command): Command {
   return command
     .option('--name <name>', 'name (default: the last part of the repository)')
@@ -167,7 +171,7 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
   }
 }
 
-/** The lines of a file of ssh-keyscan, without its comments. */
+/** Returns the lines of ssh-keyscan output without its comments. */
 function hostKeysIn(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, done, everyItem, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, orNull, readInteger } from './options.ts';
+import { checkChange, orNull, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface SiteOptions {
@@ -16,10 +16,15 @@ interface SiteOptions {
   refreshMinutes?: number;
 }
 
+interface ReaderOptions {
+  readerIssuer?: string;
+  readerKey?: string;
+}
+
 const pollMs = 500;
 const longestWaitMs = 10 * 60_000;
 
-/** `docket site create|show|list|index|update|delete` */
+/** Adds `docket site create|show|list|index|update|delete`. */
 export function addSiteCommands(program: Command, context: CommandContext): void {
   const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
 
@@ -66,15 +71,20 @@ export function addSiteCommands(program: Command, context: CommandContext): void
       printRecord(command, wait === true ? await indexed(api, domain) : site);
     });
 
-  addSettings(onSite(group.command('update').description('change a site; a new source is re-indexed'))).action(
-    async (domain: string, options: SiteOptions, command: Command) => {
-      const body = settingsOf(options);
+  addSettings(onSite(group.command('update').description('change a site; a new source is re-indexed')))
+    .option('--reader-issuer <name>', 'issuer of the tokens that prove the groups of readers ("" accepts none)')
+    .option(
+      '--reader-key <file>',
+      'what verifies them: the public key of an Ed25519 pair in PEM, or a shared secret',
+      readSecretPath,
+    )
+    .action(async (domain: string, options: SiteOptions & ReaderOptions, command: Command) => {
+      const body = { ...settingsOf(options), readerTokens: await readerTokensOf(options) };
       checkChange(body);
       const { api } = await connect(context, command);
       const call = api.PATCH('/v1/sites/{domain}', { params: { path: { domain } }, body });
       printRecord(command, await answerOf(call));
-    },
-  );
+    });
 
   onSite(group.command('delete').description('delete a site with its index and its conversations, permanently'))
     .requiredOption('--yes', 'confirm the deletion')
@@ -112,13 +122,24 @@ function settingsOf({ repository, directory, ref, path, baseUrl, retentionDays, 
   };
 }
 
+async function readerTokensOf({ readerIssuer: issuer, readerKey: file }: ReaderOptions) {
+  if (issuer === '') return null;
+  if (issuer === undefined && file === undefined) return undefined;
+  if (issuer === undefined || file === undefined)
+    throw new CommandError('Give both --reader-issuer and --reader-key.', { exitCode: 2 });
+  const key = await textOf(file);
+  return key.includes('-----BEGIN')
+    ? { algorithm: 'EdDSA' as const, issuer, publicKey: key }
+    : { algorithm: 'HS256' as const, issuer, secret: key.trim() };
+}
+
 type Site = Awaited<ReturnType<typeof getSite>>;
 
 function getSite(api: Api, domain: string) {
   return answerOf(api.GET('/v1/sites/{domain}', { params: { path: { domain } } }));
 }
 
-/** Waits until no request is open: what the site then says is the answer to it. */
+/** Waits until no index request is open. The site's state then reflects the outcome of the request. */
 async function indexed(api: Api, domain: string): Promise<Site> {
   const deadline = Date.now() + longestWaitMs;
   for (;;) {

@@ -14,11 +14,11 @@ interface OfProject {
   project?: string;
 }
 
-/** `docket webhook create|list|enable|delete|ping|deliveries|redeliver` */
+/** Adds `docket webhook create|list|enable|delete|ping|deliveries|redeliver`. */
 export function addWebhookCommands(program: Command, context: CommandContext): void {
   const group = program.command('webhook').description("webhooks: HTTP callbacks for events of a project's jobs");
 
-  /** Connects, and finds the project that the command names. */
+  /** Connects and finds the project that the command names. */
   async function open(command: Command) {
     const { api } = await connect(context, command);
     const named = command.opts<OfProject>().project ?? context.env['DOCKET_PROJECT'];
@@ -26,9 +26,9 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
   }
 
   ofProject(group.command('create').description('create a webhook; its secret is shown once'))
-    .argument('<url>', 'where messages are posted to')
+    .argument('<url>', 'URL that messages are sent to')
     .option('--description <text>', 'description')
-    .option('--event <type>', 'what is sent, such as job.completed (repeatable; default: everything)', collect)
+    .option('--event <type>', 'event type to send, such as job.completed (repeatable; default: all)', collect)
     .action(async (url: string, { description, event }: CreateOptions, command: Command) => {
       const { api, projectId } = await open(command);
       const body = { url, description, eventTypes: event };

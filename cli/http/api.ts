@@ -18,7 +18,7 @@ export class ApiProblem extends CommandError {
   }
 }
 
-const foreignAnswer = 'The server did not answer as Docket does. Check the address (--url, DOCKET_URL).';
+export const foreignAnswer = 'The response is not from Docket. Check the address (--url, DOCKET_URL).';
 
 /** Parses JSON of the server by a schema. Throws CommandError. */
 export function parseAnswer<T>(schema: z.ZodType<T>, text: string): T {
@@ -48,7 +48,7 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
     async fetch(request) {
       try {
         // a body may hold a credential of a forge: it goes to the named server only
-        return inPlace(await fetch(request, { redirect: 'manual' }));
+        return inPlace(request, await fetch(request, { redirect: 'manual' }));
       } catch (cause) {
         if (cause instanceof CommandError) throw cause;
         throw new UnreachableError(
@@ -60,12 +60,38 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
   });
 }
 
-function inPlace(response: Response): Response {
-  if (response.status < 300 || response.status >= 400) return response;
+function inPlace(request: Request, response: Response): Response {
+  if (response.status < 300 || response.status >= 400) return bounded(request, response);
   const target = response.headers.get('Location')?.slice(0, 300) ?? 'another address';
   throw new CommandError(
     `The server redirects to ${target}. If Docket is there, name that address (--url, DOCKET_URL).`,
   );
+}
+
+/** Longest answer that is read whole. */
+const longestAnswer = 64 * 1024 * 1024;
+/** Longest bundle, which is written to a file: a job has at most 512 MB of snapshots, and its texts compress well. */
+const longestBundle = 4 * 1024 ** 3;
+
+/** Each message of a stream is bounded where it is read, but not the stream. */
+const longestStreams: Record<string, number> = { 'text/event-stream': Infinity, 'application/gzip': longestBundle };
+
+/** Bounds an answer, because a foreign server may send one without end, whatever it calls it. */
+function bounded(request: Request, response: Response): Response {
+  const accepted = request.headers.get('Accept') ?? '';
+  const longest = (response.ok ? longestStreams[accepted] : undefined) ?? longestAnswer;
+  if (response.body === null || longest === Infinity) return response;
+  let length = 0;
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        length += chunk.length;
+        if (length > longest) controller.error(new CommandError(foreignAnswer));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(counted, response);
 }
 
 interface Unread {
@@ -114,16 +140,21 @@ export async function whole<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
+const mostPages = 1_000;
+
 /** Reads a list to its end, page by page. */
 export async function everyItem<Page extends { nextCursor: string | null }, Item>(
   read: (query: { cursor?: string; limit: number }) => Promise<Page>,
   itemsOf: (page: Page) => Item[],
 ): Promise<Item[]> {
   const items: Item[] = [];
+  let pages = 0;
   let cursor: string | null | undefined;
   while (cursor !== null) {
     const page = await read({ cursor, limit: 100 });
     items.push(...itemsOf(page));
+    pages += 1;
+    if (pages === mostPages) throw new CommandError(foreignAnswer);
     cursor = page.nextCursor;
   }
   return items;

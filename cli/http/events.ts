@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
 import { z } from 'zod';
-import { ApiProblem, parseAnswer, streamOf, UnreachableError, type Api } from './api.ts';
+import { CommandError } from '../command-error.ts';
+import { ApiProblem, foreignAnswer, parseAnswer, streamOf, UnreachableError, type Api } from './api.ts';
 
 const eventSchema = z.object({
   seq: z.number(),
@@ -31,14 +32,24 @@ const mostFailures = 30;
 const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
 
-/** The messages of a stream of server-sent events. */
+/** Longest message of a stream, in characters; a step's outputs have 512 KB at most. */
+const longestMessage = 16_000_000;
+
+function refuse(error: Error): void {
+  if (error instanceof ParseError && error.type === 'max-buffer-size-exceeded')
+    throw new CommandError(foreignAnswer, { cause: error });
+}
+
+/** Returns the messages of a stream of server-sent events. */
 export function messagesIn(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
-  return stream.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  return stream
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream({ maxBufferSize: longestMessage, onError: refuse }));
 }
 
 /**
- * The events of a job, each once, from the one after `after` until the job has ended. A connection that breaks off is made
- * again where it was. Throws ApiProblem for a refusal, UnreachableError when the server stays away.
+ * Yields each event of a job once, starting after `after`, until the job ends. A broken connection resumes after the
+ * last event. Throws ApiProblem for an error response and UnreachableError when the server stays unreachable.
  */
 export async function* followJob(
   api: Api,
@@ -72,7 +83,7 @@ export async function* followJob(
   }
 }
 
-/** Whether the same request may succeed later. A connection that breaks off is a TypeError of fetch. */
+/** Reports whether the same request may succeed later. fetch reports a broken connection as a TypeError. */
 function isPassing(error: unknown): boolean {
   if (error instanceof ApiProblem) return error.status === 429 || error.status >= 500;
   return error instanceof UnreachableError || error instanceof TypeError;

@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.ts';
 
 export type KeyKind = 'admin' | 'assistant';
 
-/** The options that every command takes. */
+/** Options that every command accepts. */
 export interface GlobalOptions {
   json?: true;
   url?: string;
@@ -14,13 +14,15 @@ export interface GlobalOptions {
 export interface ApiSettings {
   baseUrl: string;
   key: string;
-  /** What `npm start` left on this machine, when the requests go to that service. */
+  /** Contents of `local.json`, written by `npm start`, when the requests go to that local stack. */
   local: LocalJson | null;
 }
 
 const keyPattern = /^svc_(dsc_)?[0-9A-Za-z]{61}$/;
 
-/** Where the API is and the key of a kind for it. The key of the local stack goes to the local stack only. */
+/**
+ * Returns the base URL of the API and the key of the given kind. The local stack's key is sent only to the local stack.
+ */
 export async function readApiSettings(
   { url, keyFile }: GlobalOptions,
   env: NodeJS.ProcessEnv,
@@ -30,7 +32,7 @@ export async function readApiSettings(
   const found = await readLocalJson(home);
   const named = url || env['DOCKET_URL'];
   const baseUrl = addressOf(named || found?.baseUrl);
-  // a checkout of somebody else's repository may hold a `.docket`, too
+  // a checkout of another person's repository may contain a `.docket` folder, too
   if (!named && !env['DOCKET_HOME'] && !isOnThisMachine(baseUrl))
     throw new CommandError(`${home} leads to ${baseUrl}. If you trust that address, name it (--url, DOCKET_URL).`);
   const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
@@ -38,12 +40,17 @@ export async function readApiSettings(
     ...(keyFile === undefined ? [] : [await keyIn(keyFile)]),
     ...[env['DOCKET_API_KEY'], env['DOCKET_ASSISTANT_KEY']].flatMap((text) => text?.trim() || []),
   ];
-  const key = given.find((text) => kindOf(text) === kind) ?? (kind === 'admin' ? local?.adminKey : local?.assistantKey);
+  const own = given.find((text) => kindOf(text) === kind);
+  const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
+  // the file may be planted, and its address a port that someone else listens on
+  if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])
+    throw new CommandError(`The key is sent only to an address that you name. If you mean ${baseUrl}, set DOCKET_URL.`);
+  const key = own ?? known;
   if (key !== undefined) return { baseUrl, key, local };
   throw new CommandError(
     kind === 'admin'
-      ? 'An admin key (svc_…) is needed. Set DOCKET_API_KEY, or name the file that holds it with --key-file.'
-      : 'An assistant key (svc_dsc_…) is needed. Set DOCKET_ASSISTANT_KEY; "docket key create --kind assistant" makes one.',
+      ? 'An admin key (svc_…) is required. Set DOCKET_API_KEY, or name the file that holds it with --key-file.'
+      : 'An assistant key (svc_dsc_…) is required. Set DOCKET_ASSISTANT_KEY; "docket key create --kind assistant" makes one.',
   );
 }
 
@@ -71,9 +78,9 @@ async function keyIn(file: string): Promise<string> {
   }
 }
 
-/** Both kinds begin with `svc_`. */
+/** Returns the kind of a key. Both kinds begin with `svc_`. */
 function kindOf(key: string): KeyKind | null {
   const match = keyPattern.exec(key);
-  if (match === null) throw new CommandError('The API key is not one of Docket: it must begin with svc_.');
+  if (match === null) throw new CommandError('This is not a Docket API key: it must begin with svc_.');
   return match[1] === undefined ? 'admin' : 'assistant';
 }

@@ -9,15 +9,15 @@ import type { OperatorContext, WithOperator } from './context.ts';
 
 interface KeyState {
   id: string;
-  /** Of stored secrets. */
+  /** Number of stored secrets. */
   values: number;
-  /** Null: Temporal did not answer. */
+  /** Null when Temporal did not respond. */
   schedules: number | null;
   openExecutions: number | null;
   state: string;
 }
 
-/** `docket encryption rotate` */
+/** Adds `docket encryption rotate`. */
 export function addEncryptionCommands(program: Command, withOperator: WithOperator): void {
   const group = program.command('encryption').description('encryption keys of stored secrets and payloads');
 
@@ -56,10 +56,10 @@ async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Prom
   const resealed = await sealedValues.reseal();
   const sites = await createSiteIndexing(pool).listAll();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
-  // the Temporal client weighs more than all that other commands need
+  // the Temporal client is heavier than everything that other commands load
   const { resealTemporal } = await import('../../local/temporal/temporal-keys.ts');
   const temporalKeys = await resealTemporal({ temporal, encryptionKeys, scheduleIds });
-  // looked at last: an execution that ends meanwhile is counted here if not there
+  // counted last: an execution that ends in the meantime is counted here if it was not counted there
   const waiting = await sealedValues.countWaitingHistories();
   console.error(`Sealed anew: ${resealed} secrets, ${temporalKeys?.resealedSchedules ?? 0} schedules.`);
   if (temporalKeys === null)

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createGrantAdministration, createGrantStore } from '../../db/organizations/grants.ts';
+import { createGrantAdministration } from '../../db/for-operator/grants.ts';
+import { createGrantStore } from '../../db/organizations/grants.ts';
 import { parseGrant, widerGrants } from '../../lib/inputs/grants.ts';
 import { CommandError } from '../command-error.ts';
 import { printList, printRecord } from '../commands/output.ts';
@@ -10,7 +11,7 @@ import { organizationOf } from './organization-of.ts';
 const resourceHelp =
   'https://host/owner/name, or a path of this machine (a relative one lies below DOCKET_LOCAL_REPOSITORIES); with "/*" at the end everything below; "*" for everything';
 
-/** `docket org grant|revoke-grant|grants` */
+/** Adds `docket org grant|revoke-grant|grants`. */
 export function addGrantCommands(group: Command, withOperator: WithOperator): void {
   group
     .command('grant')

@@ -4,14 +4,17 @@ import { EncryptionKeysError, parseEncryptionKeys } from '../../lib/encryption/k
 import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
 import { findEncryptionKey, readEncryptionKey, readKeyPepper } from '../../local/home.ts';
 import { homeOf, readLocalJson } from '../../local/local-json.ts';
-import { codeOf } from '../../local/start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 import { CommandError } from '../command-error.ts';
 import type { WithOperator } from './context.ts';
 
-/** PostgreSQL's code. */
+/** PostgreSQL's error code for an undefined table. */
 const undefinedTable = '42P01';
 
-/** Secrets stored with another key than the processes have would be lost to them, so the home's is taken where there is one. */
+/**
+ * Returns the keys of `DOCKET_ENCRYPTION_KEYS`, or else the home's own key: the processes could not open secrets that
+ * were stored with any other key.
+ */
 async function encryptionKeysOf(env: NodeJS.ProcessEnv, home: string, isLocal: boolean) {
   const own = isLocal ? readEncryptionKey : findEncryptionKey;
   try {
@@ -28,7 +31,7 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
   const databaseUrl = env['DATABASE_URL'] || local?.databaseUrl;
   if (databaseUrl === undefined) {
     throw new CommandError(
-      `No database is known: run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`,
+      `No database is configured. Run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`,
     );
   }
   const isLocal = !env['DATABASE_URL'];
@@ -49,10 +52,10 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
   };
 }
 
-/** Opens the database of the installation: `DATABASE_URL`, or the one of the local stack. */
+/** Opens the installation's database: `DATABASE_URL`, or that of the local stack. */
 export const withOperator: WithOperator = async (work) => {
   const { databaseUrl, ...context } = await settingsOf(process.env);
-  // most commands go over HTTP
+  // loaded here because most commands use HTTP only
   const { createPool } = await import('../../db/pool.ts');
   const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
   try {

@@ -2,7 +2,7 @@ import { createOrganizationStore, type OrganizationRow } from '../../db/organiza
 import { CommandError } from '../command-error.ts';
 import type { OperatorContext } from './context.ts';
 
-/** An organization by its id. */
+/** Returns an organization by its id. */
 export async function organizationOf({ pool }: OperatorContext, id: string): Promise<OrganizationRow> {
   const organization = await createOrganizationStore(pool).get({ organizationId: id });
   if (organization !== null) return organization;

@@ -9,7 +9,7 @@ import type { OperatorContext, WithOperator } from './context.ts';
 import { addGrantCommands } from './grant.ts';
 import { organizationOf } from './organization-of.ts';
 
-/** `docket org create|key|delete|list|grant|revoke-grant|grants` */
+/** Adds `docket org create|key|delete|list|grant|revoke-grant|grants`. */
 export function addOrganizationCommands(program: Command, withOperator: WithOperator): void {
   const group = program
     .command('org')
@@ -28,7 +28,7 @@ export function addOrganizationCommands(program: Command, withOperator: WithOper
 
   group
     .command('key')
-    .description('create an admin key for an organization that has lost its own; it is shown once')
+    .description('create an admin key for an organization that lost its last one; it is shown once')
     .argument('<id>', 'the id of the organization')
     .action((id: string, _options: unknown, command: Command) =>
       withOperator(async (context) => {

@@ -4,7 +4,7 @@ import { print, printTable, shortened, subjectOf } from '../commands/output.ts';
 
 const longestCell = 44;
 
-/** Prints a job for a person: each turn's steps, whether its history still replays, and how it ended. */
+/** Prints a job for a person: the steps of each turn, whether its history still replays, and its outcome. */
 export function printJobReport({ job, turns }: JobReport, name: string): void {
   print(`${job.id}  ${job.status}  ${job.model}`);
   print(
@@ -60,7 +60,7 @@ function replayLines(replay: TurnReplay): string[] {
     ({ id, type, subject }) => `event ${id} (${type}${subject === null ? '' : ` ${subject}`})`,
   );
   return [
-    `history: today's workflow code no longer matches it, from ${events.join(', ')}${runs === 1 ? '' : ` of run ${verdict.run}`} on`,
+    `history: today's workflow code no longer matches it, starting at ${events.join(', ')}${runs === 1 ? '' : ` of run ${verdict.run}`}`,
     `         ${verdict.problem}`,
     ...(replay.buildIds.length === 0 ? [] : [`         it was made by ${replay.buildIds.join(', ')}`]),
   ];
@@ -80,7 +80,7 @@ function cellsOf(report: StepReport): string[] {
     timeText(report.waitingMs),
     `${report.inputTokens}+${report.outputTokens}`,
     costText(report.costMicros),
-    isCopied ? 'copied' : `${attempts.model || '-'}/${attempts.tools || '-'}`,
+    isCopied ? 'copied' : String(attempts || '-'),
   ];
 }
 
@@ -95,7 +95,7 @@ function answerText(results: StepReport['toolResults'], calls: number): string {
 function printSum(steps: readonly StepReport[]): void {
   const sum = (value: (step: StepReport) => number | null) =>
     steps.reduce((total, step) => total + (value(step) ?? 0), 0);
-  // as the job counts them: a call that was never answered is none
+  // counts like the job itself: a call that was never answered is not a step
   const answered = steps.filter(({ finishReason }) => finishReason !== null);
   const isPriced = answered.every(({ costMicros }) => costMicros !== null);
   const parts = [
@@ -109,7 +109,7 @@ function printSum(steps: readonly StepReport[]): void {
 
 const longestMessage = 4_000;
 
-/** A text in its own lines, below a heading. */
+/** Indents each line of a text and truncates it to `longestMessage`. */
 function indented(text: string): string {
   const shown = text.length <= longestMessage ? text : `${text.slice(0, longestMessage)}…`;
   return shown.trim().replaceAll(/^(?=.)/gm, '  ');
@@ -120,7 +120,7 @@ export function timeText(milliseconds: number | null): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Millionths of a US dollar as dollars. */
+/** Formats millionths of a US dollar as dollars. */
 export function costText(micros: number | null): string {
   return micros === null ? '-' : `$${(micros / 1e6).toFixed(4)}`;
 }

@@ -19,7 +19,7 @@ const matches: Record<ExactQuestion['match'], string> = {
   unknown: 'as today’s code would send it: there is no answer to compare it with',
 };
 
-/** Prints all of one step for a person. */
+/** Prints one step in full for a person. */
 export function printStep({ jobId, report, question, diff }: ShownStep): void {
   const { turn, step, toolCalls, toolResults } = report;
   print(`Step ${step} of turn ${turn} of ${jobId}`);

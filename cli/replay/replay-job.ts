@@ -12,7 +12,7 @@ import { print } from '../commands/output.ts';
 import { printStep } from './print-step.ts';
 import { printJobReport } from './print-job.ts';
 
-/** Prints the report of `docket job replay` on a job, or on one of its steps. */
+/** Prints the report of `docket job replay` for a job or one of its steps. */
 export const replayBundle: ReplayBundle = async (bundle, options) => {
   try {
     await replay(bundle, options);
@@ -48,7 +48,7 @@ async function showStep(collected: CollectedJob, at: { turn: number; step: numbe
     const there = steps.length === 0 ? 'it has none' : `it has steps 1 to ${steps.at(-1)?.step ?? 0}`;
     throw new CommandError(`Turn ${at.turn} has no step ${at.step}; ${there}.`);
   }
-  // the table needs nothing of what puts questions together
+  // loaded here because the table does not need the code that rebuilds prompts
   const { exactQuestionOf } = await import('../../worker/replay/exact-question.ts');
   const question = exactQuestionOf(collected, at);
   const patch = collected.steps.find(({ turn, step }) => turn === at.turn && step === at.step)?.patch ?? null;
@@ -57,7 +57,7 @@ async function showStep(collected: CollectedJob, at: { turn: number; step: numbe
   else printStep({ jobId: collected.job.id, report, question, diff });
 }
 
-/** Silences the SDK: only the verdict of a replay counts. */
+/** Silences the SDK's log: only the verdict of a replay matters. */
 async function prepareReplay(): Promise<string> {
   const { DefaultLogger, Runtime } = await import('@temporalio/worker');
   Runtime.install({

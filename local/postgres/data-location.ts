@@ -5,23 +5,25 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { endLeftoverServer } from './postgres-leftover.ts';
 import type { Account } from '../processes/spawn-process.ts';
-import { codeOf, StartError } from '../start-error.ts';
+import { StartError } from '../start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const execute = promisify(execFile);
 const preferredAccounts = ['postgres', 'nobody', 'daemon'];
 const rootDataFolder = '/var/lib/docket';
 
 export interface DataLocation {
-  /** The data directory. */
+  /** Path of the data directory. */
   data: string;
-  /** Who the server runs as; null: as this process. */
+  /** Account that runs the server; null for the account of this process. */
   account: Account | null;
 }
 
 /**
- * Where the data of a PostgreSQL server lies and who runs it. For an ordinary user: `directory/data`, by that user. Root may not
- * run PostgreSQL: another account does, and where it cannot enter `directory`, the data lies below `/var/lib/docket`,
- * and `directory/elsewhere` says where.
+ * Returns the location of a PostgreSQL server's data and the account that runs it. For an ordinary user, that is
+ * `directory/data` and the user's own account. PostgreSQL refuses to run as root, so root uses another account. If that
+ * account cannot enter `directory`, the data is stored below `/var/lib/docket`, and `directory/elsewhere` records the
+ * location.
  */
 export async function findDataLocation(directory: string): Promise<DataLocation> {
   await mkdir(directory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
@@ -58,7 +60,7 @@ async function locationOutside(directory: string): Promise<string> {
   return data;
 }
 
-/** What lies there belonged to a home of the same path that has been deleted: one such generation is kept. */
+/** Moves aside the data of a deleted home that had the same path. One previous generation is retained. */
 async function keepAside(outside: string): Promise<void> {
   const previous = `${outside}.previous`;
   if ((await ownerOf(outside)) === null) return;
@@ -67,7 +69,10 @@ async function keepAside(outside: string): Promise<void> {
   await rename(outside, previous);
 }
 
-/** The first account, other than root, that this process may run programs as. In a container not every account is mapped. */
+/**
+ * Returns the first account other than root that this process can run programs as. A container may not map every
+ * account.
+ */
 async function findAccount(): Promise<Account> {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   for (const name of preferredAccounts) {
@@ -78,7 +83,7 @@ async function findAccount(): Promise<Account> {
       await execute('/bin/sh', ['-c', ':'], { cwd: '/', ...account });
       return account;
     } catch {
-      continue; // this one cannot be used here: the next may
+      continue; // this account cannot be used here; try the next one
     }
   }
   throw new StartError(
@@ -86,7 +91,7 @@ async function findAccount(): Promise<Account> {
   );
 }
 
-/** Whether the permissions of a folder and of all above it let the account pass. */
+/** Reports whether the permissions of a folder and all its parents let the account enter. */
 export async function canEnter(folder: string, { uid, gid }: Account): Promise<boolean> {
   const { mode, uid: owner, gid: group } = await stat(folder);
   const bit = owner === uid ? 0o100 : group === gid ? 0o010 : 0o001;
@@ -95,7 +100,7 @@ export async function canEnter(folder: string, { uid, gid }: Account): Promise<b
   return parent === folder || canEnter(parent, { uid, gid });
 }
 
-/** Makes a file or folder the account's own; nothing to do when there is no other account. */
+/** Changes the owner of a file or folder to the account. Does nothing when the account is null. */
 export async function giveTo(path: string, account: Account | null): Promise<void> {
   if (account !== null) await chown(path, account.uid, account.gid);
 }

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { userCache } from '../../lib/private-folder.ts';
 import type { Account } from '../processes/spawn-process.ts';
-import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { messageOf, StartError } from '../start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const execute = promisify(execFile);
 const symlinksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
@@ -17,14 +18,14 @@ export interface PostgresBinaries {
   directory: string;
 }
 
-/** The environment every PostgreSQL program runs in. */
+/** Returns the environment for every PostgreSQL program. */
 export function postgresEnvironment({ directory }: PostgresBinaries): NodeJS.ProcessEnv {
   return { LD_LIBRARY_PATH: join(directory, 'lib'), LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 }
 
 /**
- * The server programs that came with the installation, or a copy of them where `account` (null: this one) can run them:
- * below `/var/cache/docket` for root, below the user's cache for everybody else.
+ * Returns the server programs that were installed with Docket, or a copy that `account` (null: this process's account)
+ * can run. Copies are stored below `/var/cache/docket` for root and in the user's cache for other users.
  */
 export async function findPostgresBinaries(account: Account | null): Promise<PostgresBinaries> {
   const packageDirectory = packageOfPlatform();
@@ -51,7 +52,10 @@ function packageOfPlatform(): string {
   }
 }
 
-/** npm packages carry no symbolic links: a list names them, and the package's install script may have been refused. */
+/**
+ * Creates the symbolic links that npm packages cannot contain. A list names them; the package's own install script may
+ * have been disabled.
+ */
 async function createSymlinks(native: string): Promise<void> {
   const list = symlinksSchema.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
   for (const { source, target } of list) {
@@ -100,7 +104,7 @@ async function cacheRoot(account: Account | null): Promise<string> {
   return account === null ? userCache(process.env) : makePublicFolder('/var/cache/docket');
 }
 
-/** Other accounts read it, whatever the umask. */
+/** Creates a folder that other accounts can read, whatever the umask. */
 async function makePublicFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o755);
@@ -115,14 +119,14 @@ async function placeCopy(native: string, target: string): Promise<void> {
     await createSymlinks(half);
     await makeReadable(half);
     await rename(half, target).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error; // another start was faster
+      if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error; // another start won
     });
   } finally {
     await rm(half, { recursive: true, force: true });
   }
 }
 
-/** Gives everybody what the owner may do, except writing: the umask of the installation does not matter. */
+/** Grants everyone the owner's permissions except writing, whatever the umask at installation. */
 async function makeReadable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { withFileTypes: true })) {

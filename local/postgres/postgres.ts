@@ -10,38 +10,39 @@ import { findPostgresBinaries, postgresEnvironment } from './postgres-binaries.t
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { findDataLocation, giveTo } from './data-location.ts';
 import type { DataLocation } from './data-location.ts';
-import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { messageOf, StartError } from '../start-error.ts';
 import { superviseProcess } from '../processes/supervised-process.ts';
 import type { ReadyCheck, SupervisedProcess, SupervisorHooks } from '../processes/supervised-process.ts';
 import { untilSuccess } from '../processes/until-success.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const execute = promisify(execFile);
 const user = 'docket';
 const majorVersion = '18';
 
 export interface PostgresOptions {
-  /** Folder for the password and, where the server's account can enter it, the data. */
+  /** Folder for the password and, if the server's account can enter it, the data. */
   directory: string;
-  /** Taken when it is free. */
+  /** Used if it is free. */
   preferredPort?: number;
-  /** False trades safety against a crash for speed: for tests. */
+  /** False trades crash safety for speed, for tests. */
   isDurable?: boolean;
-  /** Created when it is not there. */
+  /** Created if it does not exist. */
   database?: string;
 }
 
 export interface PostgresServer extends AsyncDisposable {
-  /** Address of the database, with the password. */
+  /** URL of the database, with the password. */
   readonly url: string;
   readonly port: number;
   readonly process: SupervisedProcess;
-  /** The data directory; it may lie outside `directory`. */
+  /** Path of the data directory, which may be outside `directory`. */
   readonly dataDirectory: string;
 }
 
 /**
- * Starts a PostgreSQL server on loopback with the data of `directory`, creating them the first time. A server that a killed
- * supervisor left on the same data is ended first. Throws StartError when it does not come up.
+ * Starts a PostgreSQL server on loopback with the data of `directory`, which is created on first use. First ends a
+ * server that a killed supervisor left running on the same data. Throws StartError when the server does not start.
  */
 export async function startPostgres(options: PostgresOptions, hooks: SupervisorHooks): Promise<PostgresServer> {
   const { directory, isDurable = true, database = 'docket' } = options;
@@ -108,7 +109,10 @@ async function readOrCreatePassword(directory: string): Promise<string> {
   return password;
 }
 
-/** Makes the data directory beside its final location and moves it there whole, so that a start that is cut off leaves none. */
+/**
+ * Creates the data directory next to its final location and moves it there when complete, so that an interrupted start
+ * leaves no partial one.
+ */
 async function createCluster(cluster: {
   location: DataLocation;
   binaries: PostgresBinaries;

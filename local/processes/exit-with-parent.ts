@@ -2,8 +2,8 @@ import { setInterval, setTimeout } from 'node:timers';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * Loaded before a child's own code: ends the process when its supervisor is gone, however that went. Processes that the child
- * starts itself do not find the variable, and its threads are not asked.
+ * Loaded before a child's own code. Ends the process when its supervisor is gone, for whatever reason. The variable is
+ * not passed on to processes that the child starts, and its threads are skipped.
  */
 const supervisor = Number(process.env['DOCKET_SUPERVISOR_PID']);
 const checkMs = 500;

@@ -1,19 +1,19 @@
 import { StartError } from '../start-error.ts';
 
-/** The signals that ask a program at a terminal to stop. */
+/** Signals that ask a program at a terminal to stop. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm passes a Ctrl-C on that the terminal has delivered already: only a later one counts as the second. */
+/** npm forwards a Ctrl-C that the terminal has already delivered, so only a later signal counts as the second. */
 const impatienceMs = 1_000;
 
 export interface Interruption extends Disposable {
-  /** Aborts at the first signal. */
+  /** Aborts on the first signal. */
   readonly signal: AbortSignal;
-  /** Resolves when a signal has come. */
+  /** Resolves on the first signal. */
   readonly received: Promise<void>;
 }
 
-/** Catches the signals that ask to stop. `onSecond` is called when a person insists. */
+/** Catches the signals that ask a program to stop. `onSecond` is called on a second one. */
 export function catchInterruption(onSecond: () => void): Interruption {
   const controller = new AbortController();
   let firstAt = 0;

@@ -9,8 +9,8 @@ const busy = 5; // SQLITE_BUSY
 const pollMs = 250;
 
 /**
- * Takes a lock that the kernel gives back when this process ends, however it ends: an exclusive transaction on a SQLite file.
- * Null when another process, or another part of this one, holds it.
+ * Acquires a lock that the kernel releases when this process ends for any reason: an exclusive transaction on a SQLite
+ * file. Returns null when another process, or another part of this one, holds it.
  */
 export function tryLock(path: string): LockFile | null {
   const database = new DatabaseSync(path);
@@ -24,7 +24,7 @@ export function tryLock(path: string): LockFile | null {
   return { path, [Symbol.dispose]: () => database.close() };
 }
 
-/** Waits for the lock until `signal` aborts; calls `onWait` once when it is not free at first. */
+/** Waits for the lock until `signal` aborts. Calls `onWait` once if the lock is not free at first. */
 export async function waitForLock(path: string, onWait: () => void, signal?: AbortSignal): Promise<LockFile> {
   for (let isFirst = true; ; isFirst = false) {
     const lock = tryLock(path);

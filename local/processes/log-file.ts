@@ -1,13 +1,16 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 
 export interface LogFile extends Disposable {
-  /** A line that cannot be written, as on a full disk, is dropped: what is logged matters more than its log. */
+  /**
+   * Appends a line. A line that cannot be written, for example on a full disk, is dropped: the process matters more
+   * than its log.
+   */
   write(line: string): void;
 }
 
 const longestFile = 10 * 1024 * 1024;
 
-/** A file that lines are appended to; when it has grown long it becomes `<file>.1` and a new one begins. */
+/** Opens a file for appending lines. When it grows too long, it is renamed to `<file>.1` and a new file is started. */
 export function openLogFile(file: string): LogFile {
   let descriptor = openSync(file, 'a', 0o600);
   let size = fstatSync(descriptor).size;
@@ -23,7 +26,7 @@ export function openLogFile(file: string): LogFile {
 
   return {
     write(line) {
-      if (!isOpen) return; // a process may speak until its very end
+      if (!isOpen) return; // a process may write until it exits
       try {
         if (size > longestFile) beginAnew();
         size += writeSync(descriptor, `${line}\n`);

@@ -10,7 +10,7 @@ const entrySchema = z.object({
 const warning = 40;
 const levels: Record<string, number> = { warn: 40, error: 50, fatal: 60 };
 
-/** The JSON log entry on a line of output; null when the line is something else. */
+/** Parses a line of output as a JSON log entry. Returns null for any other line. */
 export function parseLogLine(line: string): { level: number; message: string } | null {
   if (!line.startsWith('{')) return null;
   let value: unknown;
@@ -28,7 +28,10 @@ export function parseLogLine(line: string): { level: number; message: string } |
   };
 }
 
-/** What the terminal shows of a line a child wrote: warnings and errors, and what is no log entry at all; null: nothing. */
+/**
+ * Returns what the terminal shows of a child's line: warnings, errors and lines that are not log entries. Returns null
+ * to show nothing.
+ */
 export function shownLine(name: string, line: string): string | null {
   const entry = parseLogLine(line);
   if (entry === null) return line.trim() === '' ? null : `${name}: ${asOneLine(line)}`;

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { codeOf } from '../start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
-/** Below the range the kernel takes ports of outgoing connections from, so that none of those is ever in the way. */
+/** Ports below the kernel's range for outgoing connections, which can therefore never occupy one of them. */
 const firstPort = 15_000;
 const lastPort = 31_999;
 const attempts = 200;
 
-/** Whether a server may listen on the port now. */
+/** Reports whether a server can listen on the port now. */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const server = createServer();
   try {
@@ -25,7 +25,7 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return true;
 }
 
-/** A free port on loopback: `preferred` when that one is free, else one chosen by chance. */
+/** Returns a free port on loopback: `preferred` if it is free, otherwise a random one. */
 export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
   for (let attempt = 0; attempt < attempts; attempt += 1) {

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { codeOf } from '../start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const execute = promisify(execFile);
 const pollMs = 25;
 
 /**
- * What tells a process from a later one with the same id: the boot it runs in and the moment it began.
- * Null when there is none, or only a dead one that its parent has not collected.
+ * Returns an identity that distinguishes a process from a later one with the same id: its boot and its start time.
+ * Returns null when there is no such process, or only a zombie.
  */
 export async function identityOf(pid: number): Promise<string | null> {
   if (process.platform !== 'linux') return identityFromPs(pid);
@@ -18,7 +18,8 @@ export async function identityOf(pid: number): Promise<string | null> {
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     ]);
-    // the name in parentheses may hold anything; the state is the first field behind it, the start the twentieth
+    // the name in parentheses may contain anything; after it, the state is the first field and the start time the
+    // twentieth
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const isDead = fields[0] === 'Z' || fields[0] === 'X';
     return isDead ? null : `${boot.trim()}:${fields[19]}`;
@@ -36,11 +37,11 @@ async function identityFromPs(pid: number): Promise<string | null> {
     const [state = '', ...began] = stdout.trim().split(/\s+/);
     return state === '' || state.startsWith('Z') ? null : began.join(' ');
   } catch {
-    return null; // ps ends with 1 when there is no such process
+    return null; // ps exits with 1 when there is no such process
   }
 }
 
-/** The command line of a process, its arguments separated by blanks; empty when there is none. */
+/** Returns the command line of a process, its arguments separated by spaces; empty when there is no such process. */
 export async function commandLineOf(pid: number): Promise<string> {
   try {
     if (process.platform === 'linux')
@@ -51,7 +52,7 @@ export async function commandLineOf(pid: number): Promise<string> {
   }
 }
 
-/** Sends a signal; to the whole group when `pid` is negative. False when there is nobody to receive it. */
+/** Sends a signal, to the whole group when `pid` is negative. Returns false when there is no process to receive it. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -61,7 +62,10 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Ends a process that is no child of this one: with `signal`, then, when that is not enough, with SIGKILL to its group. */
+/**
+ * Ends a process that is not a child of this one: with `signal` first, then, if it is still running, with SIGKILL to
+ * its group.
+ */
 export async function endProcess(
   pid: number,
   { signal, timeoutMs, identity }: { signal: NodeJS.Signals; timeoutMs: number; identity?: string },
@@ -72,7 +76,7 @@ export async function endProcess(
   sendSignal(pid, signal);
   if (await holdsWithin(isGone, timeoutMs)) return;
   if (!sendSignal(-pid, 'SIGKILL')) sendSignal(pid, 'SIGKILL');
-  if (!(await holdsWithin(isGone, 10_000))) throw new Error(`The process ${pid} does not exit, even after SIGKILL.`);
+  if (!(await holdsWithin(isGone, 10_000))) throw new Error(`The process ${pid} is still running after SIGKILL.`);
 }
 
 async function holdsWithin(condition: () => Promise<boolean>, timeoutMs: number): Promise<boolean> {

@@ -1,25 +1,25 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { endProcess, identityOf } from './process-identity.ts';
-import { codeOf } from '../start-error.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const recordSchema = z.record(z.string(), z.object({ pid: z.number().int().positive(), identity: z.string() }));
 type Entries = z.infer<typeof recordSchema>;
 
 export interface ProcessRecord {
-  /** Remembers the process that runs under a name now; null: none. */
+  /** Records the process that currently runs under a name; null when none does. */
   note(name: string, pid: number | null): Promise<void>;
-  /** Writes what is noted once more. */
+  /** Writes the record again. */
   save(): Promise<void>;
-  /** The process id noted under a name by a supervisor that lives or lived. */
+  /** Returns the process id that this or an earlier supervisor recorded under a name. */
   pidOf(name: string): number | null;
-  /** Ends what a supervisor that was killed left running. Answers the names of what it ended. */
+  /** Ends the processes that a killed supervisor left running. Returns their names. */
   endLeftovers(): Promise<string[]>;
 }
 
 /**
- * Which processes a home has, in a file, so that the next start can end those of a supervisor that was killed. A process is
- * known by its id and the moment it began: an id that has passed to another process is left alone.
+ * Records the processes of a home in a file, so that the next start can end those of a killed supervisor. A process is
+ * identified by its id and start time: an id that was reused by another process is left alone.
  */
 export async function openProcessRecord(file: string): Promise<ProcessRecord> {
   const entries = await readEntries(file);
@@ -30,7 +30,7 @@ export async function openProcessRecord(file: string): Promise<ProcessRecord> {
       await writeFile(`${file}.new`, JSON.stringify(entries), { mode: 0o600 });
       await rename(`${file}.new`, file);
     };
-    // one that failed, as on a full disk, does not stop the next
+    // a failed write, for example on a full disk, does not block the next one
     writing = writing.then(write, write);
     return writing;
   }
@@ -65,7 +65,7 @@ async function readEntries(file: string): Promise<Entries> {
   try {
     return recordSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
-    // a power cut may leave half a record: those processes are gone, too
+    // a power failure may leave a partial record, but those processes are gone, too
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError || error instanceof z.ZodError) return {};
     throw error;
   }

@@ -11,7 +11,7 @@ const checkout = resolve(import.meta.dirname, '../..');
 const exitWithParent = pathToFileURL(join(import.meta.dirname, 'exit-with-parent.ts')).href;
 const startTimeoutMs = 180_000;
 const indexMs = 60_000;
-/** Credentials of forges are the worker's alone. */
+/** Hides the forge credentials, which only the worker may have. */
 const withoutForges = Object.fromEntries(Object.keys(forgeVariables.shape).map((name) => [name, undefined]));
 const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
 
@@ -27,14 +27,14 @@ export interface ServiceEnvironment {
   localRepositories: string;
 }
 
-/** The environment of the API and the worker: all the person set, with the addresses of this stack. */
+/** Returns the environment of the API and the worker: the user's variables and the addresses of this stack. */
 export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessEnv {
   return {
     DOCKET_WORK_DIR: service.workDirectory,
     DOCKET_SITE_DIRECTORIES: checkout,
     ...(service.temporalUiUrl === null ? {} : { DOCKET_TEMPORAL_UI_URL: service.temporalUiUrl }),
     ...withoutEmpty(service.env),
-    // credentials are for the server that TEMPORAL_ADDRESS names
+    // credentials belong to the server that TEMPORAL_ADDRESS names
     ...(!service.env['TEMPORAL_ADDRESS'] && withoutTemporal),
     DOCKET_LOCAL_REPOSITORIES: service.localRepositories,
     DATABASE_URL: service.databaseUrl,
@@ -48,18 +48,18 @@ export function serviceEnvironment(service: ServiceEnvironment): NodeJS.ProcessE
   };
 }
 
-/** The folder below which directories of sites lie. */
+/** Returns the folder that contains the directories of sites. */
 export function siteDirectoriesOf(environment: NodeJS.ProcessEnv): string {
   return resolve(environment['DOCKET_SITE_DIRECTORIES'] ?? checkout);
 }
 
-/** The folder of Docket's own documentation; null when no site may read it. */
+/** Returns the folder of Docket's own documentation, or null when no site may read it. */
 export function documentationBelow(siteDirectories: string): string | null {
   const folder = join(checkout, 'docs');
   return folder.startsWith(join(siteDirectories, '/')) ? folder : null;
 }
 
-/** The HTTP process; ready when it says that it can serve. */
+/** Describes the API process, which is ready when its readiness probe succeeds. */
 export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
   return {
     ...nodeProcess('API', 'api/main.ts', { ...env, ...withoutForges }),
@@ -67,10 +67,10 @@ export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
   };
 }
 
-/** The worker process; ready when it polls for work. */
+/** Describes the worker process, which is ready when it polls for work. */
 export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
   return {
-    // ends within the time that it is given below
+    // the grace period must be shorter than the stop timeout below
     ...nodeProcess('Worker', 'worker/main.ts', { DOCKET_GRACE_SECONDS: '2', ...env }),
     untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
   };
@@ -89,7 +89,7 @@ function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<P
   };
 }
 
-/** Waits for the first index of the site; a start goes on without it when there is none after a minute. */
+/** Waits for the first index of the site. A start continues without it after one minute. */
 export async function untilSiteAnswers(options: {
   probeUrl: string;
   domain: string;
@@ -106,7 +106,7 @@ export async function untilSiteAnswers(options: {
       signal: AbortSignal.any([signal, AbortSignal.timeout(5_000)]),
     });
     await response.body?.cancel();
-    // also 404 comes from an index
+    // even a 404 comes from an index
     if (response.status === 503) throw new Error('it has no index yet');
   };
   await untilSuccess(ask, AbortSignal.any([signal, AbortSignal.timeout(indexMs)])).catch((error: unknown) => {

@@ -13,24 +13,24 @@ export interface ProcessCommand {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Another account to run under; only root may name one. */
+  /** Account to run under, which only root may set. */
   account?: Account;
 }
 
 export interface RunningProcess {
   readonly pid: number;
-  /** Resolves when the process and its output have ended; never rejects. */
+  /** Resolves when the process and its output have ended. Never rejects. */
   readonly ended: Promise<string>;
-  /** The newest lines of its output. */
+  /** Returns the most recent lines of its output. */
   lastLines(): string[];
-  /** Sends `signal`, and SIGKILL to the whole group after the deadline. Resolves when it has ended. */
+  /** Sends `signal`, then SIGKILL to the whole group after the deadline. Resolves when the process has ended. */
   end(options: { signal: NodeJS.Signals; timeoutMs: number }): Promise<void>;
 }
 
 const keptLines = 12;
 const longestLine = 4_000;
 
-/** Starts a process as the leader of a group of its own, so that a Ctrl-C in the terminal reaches its supervisor only. */
+/** Starts a process as the leader of its own group, so that Ctrl-C in the terminal reaches only its supervisor. */
 export async function spawnProcess(spec: ProcessCommand, onLine: (line: string) => void): Promise<RunningProcess> {
   const child = spawn(spec.command, spec.args, {
     cwd: spec.cwd,

@@ -11,7 +11,7 @@ import { untilSuccess } from './until-success.ts';
 
 const names = ['api', 'worker', 'postgres', 'temporal'] as const;
 
-/** The four processes of a home: their ids, and a log file each. */
+/** The four processes of a home, with their ids and log files. */
 export interface StackChildren extends Disposable {
   hooksOf(name: ChildName): SupervisorHooks;
   pids(): LocalJson['pids'];
@@ -23,11 +23,11 @@ export interface ChildrenOptions {
   home: Home;
   log(line: string): void;
   signal: AbortSignal;
-  /** Begins with an empty home. */
+  /** Starts with an empty home. */
   isFresh: boolean;
 }
 
-/** Ends what an earlier supervisor left running on the home, and keeps the record of what this one starts. */
+/** Ends the processes that an earlier supervisor left running on the home, and records those that this one starts. */
 export async function openChildren({ home, log, signal, isFresh }: ChildrenOptions): Promise<StackChildren> {
   const record = await openProcessRecord(join(home.directory, 'processes.json'));
   const leftovers = await record.endLeftovers();
@@ -40,7 +40,7 @@ export async function openChildren({ home, log, signal, isFresh }: ChildrenOptio
   const ended = new AbortController();
   let isBehind = false;
 
-  /** A full disk must not keep a process from coming back: what runs is noted once there is space again. */
+  /** Records a process id. A full disk must not prevent a restart: the record is written once there is space again. */
   async function note(name: ChildName, pid: number | null): Promise<void> {
     try {
       await record.note(name, pid);

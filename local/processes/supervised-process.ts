@@ -4,52 +4,52 @@ import { spawnProcess } from './spawn-process.ts';
 import type { ProcessCommand, RunningProcess } from './spawn-process.ts';
 
 export interface ReadyCheck {
-  /** Aborts when the process has ended or its time to become ready is over. */
+  /** Aborts when the process ends or misses its start deadline. */
   signal: AbortSignal;
-  /** Resolves at the first line of its output that satisfies the condition. */
+  /** Resolves at the first line of output that satisfies the condition. */
   untilLine(isWanted: (line: string) => boolean): Promise<void>;
 }
 
 export interface ProcessSpec extends ProcessCommand {
-  /** Names it in the log. */
+  /** Name in the log. */
   name: string;
   stopSignal: NodeJS.Signals;
   stopTimeoutMs: number;
   startTimeoutMs: number;
-  /** Resolves when the process serves. Asked anew for each start. */
+  /** Resolves when the process is ready to serve. Called for each start. */
   untilReady(check: ReadyCheck): Promise<void>;
-  /** Clears away what an earlier run left. */
+  /** Cleans up after an earlier run. */
   beforeStart?(): Promise<void>;
 }
 
 export interface SupervisorHooks {
   log(line: string): void;
-  /** Each line of the process's output. */
+  /** Called for each line of the process's output. */
   onLine?(line: string): void;
   /** Called with each new process id, before the process is ready, and with null when it has ended. */
   onPid?(pid: number | null): Promise<void> | void;
-  /** First wait before a restart; it doubles up to `longestBackOffMs`. */
+  /** Delay before the first restart. It doubles up to `longestBackOffMs`. */
   backOffMs?: number;
   longestBackOffMs?: number;
-  /** Gives up the first start when it aborts; afterwards the process is ended by disposing of it. */
+  /** Cancels the first start when it aborts. After that, dispose of the process to end it. */
   signal?: AbortSignal;
-  /** Starts that may fail before the first one counts as failed. */
+  /** Number of attempts before the first start counts as failed. */
   attempts?: number;
 }
 
 export interface SupervisedProcess extends AsyncDisposable {
   readonly name: string;
   readonly pid: number | null;
-  /** Ends the process; it comes back at once, without back-off. */
+  /** Ends the process and starts it again at once, without backoff. */
   restart(): Promise<void>;
 }
 
-/** A process that has run this long begins its back-off anew when it dies. */
+/** Uptime after which the backoff of a process is reset. */
 const steadyMs = 30_000;
 
 /**
- * Starts a process, waits until it serves, and starts it again with back-off whenever it dies, until it is disposed of.
- * Throws StartError with its last words when it does not come up in the first place.
+ * Starts a process, waits until it is ready, and restarts it with backoff whenever it exits, until it is disposed of.
+ * Throws StartError with its last output when the first start fails.
  */
 export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks): Promise<SupervisedProcess> {
   const { log, backOffMs = 250, longestBackOffMs = 10_000, attempts = 1 } = hooks;
@@ -131,7 +131,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
       return running?.pid ?? null;
     },
     async restart() {
-      if (running === null) return; // it is about to come back by itself
+      if (running === null) return; // it is about to restart anyway
       isRestartWanted = true;
       await running.end({ signal: spec.stopSignal, timeoutMs: spec.stopTimeoutMs });
     },

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 const quietMs = 200;
 
-/** Which process runs the code of which folder. */
+/** Source folders by the process that runs their code. */
 const folders = {
   api: ['api'],
   worker: ['worker', 'activities', 'workflows'],
   both: ['db', 'lib', 'models', 'search', 'workflows/contract'],
 } as const;
 
-/** Calls `onChange` when the code of the API or the worker has changed and has been quiet for a moment. */
+/** Calls `onChange` when code of the API or the worker has changed and no further change follows for a moment. */
 export function watchSources(checkout: string, onChange: (target: 'api' | 'worker') => void): Disposable {
   const timers = new Map<'api' | 'worker', NodeJS.Timeout>();
   const changed = (target: 'api' | 'worker') => {

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
-import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { messageOf, StartError } from '../start-error.ts';
 import { megabytes, showProgress, type Output } from './terminal.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 /** Far larger than any program that is downloaded. */
 const mostFileBytes = 500_000_000;
@@ -13,11 +14,11 @@ const totalMs = 20 * 60_000;
 export interface DownloadContext extends Output {
   env: NodeJS.ProcessEnv;
   signal?: AbortSignal;
-  /** How long a server may keep silent. */
+  /** Maximum time without data from the server. */
   silenceMs?: number;
 }
 
-/** Whether `DOCKET_DOWNLOADS` allows to fetch programs. Throws StartError when it says something else than on or off. */
+/** Reports whether `DOCKET_DOWNLOADS` allows downloads. Throws StartError for any value but on and off. */
 export function mayDownload(env: NodeJS.ProcessEnv): boolean {
   const value = env['DOCKET_DOWNLOADS'] || 'on';
   if (value !== 'on' && value !== 'off') throw new StartError('DOCKET_DOWNLOADS must be on or off.');
@@ -33,7 +34,7 @@ export async function downloadJson(url: string, context: DownloadContext): Promi
   });
 }
 
-/** Writes what the address answers to `target` and answers its SHA-256, in hex. Throws StartError with a clause that says what went wrong. */
+/** Writes the response to `target` and returns its SHA-256, in hex. Throws StartError with a clause that says what went wrong. */
 export async function downloadFile(
   url: string,
   { target, title, ...context }: DownloadContext & { target: string; title: string },
@@ -100,7 +101,7 @@ async function receive<T>(url: string, context: DownloadContext, read: (response
   }
 }
 
-/** fetch says only that it failed; its cause says why. */
+/** fetch reports only that it failed; the error's cause has the reason. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return codeOf(cause) ?? messageOf(cause);

@@ -11,43 +11,49 @@ import { showProgress } from './terminal.ts';
 
 export type BuildContext = DownloadContext;
 
-/** A program of a Go module that is pinned by its go.mod and go.sum. */
+/** Program of a Go module that is pinned by its go.mod and go.sum. */
 export interface GoProgram {
   moduleDirectory: string;
-  /** The package that is the program. */
+  /** Package of the program. */
   source: string;
-  /** Name of its file, and of its folder in the cache. */
+  /** Name of its file and of its folder in the cache. */
   name: string;
-  /** Names it in the log. */
+  /** Name in the log. */
   title: string;
-  /** How long the build usually takes. */
+  /** Typical duration of the build. */
   duration: string;
   tags?: readonly string[];
-  /** Sets the variable of the main package that holds the program's own version. */
+  /** Sets the variable of the main package that holds the program's version. */
   version?: string;
-  /** Whether its packages hold C. */
+  /** True if its packages contain C code. */
   usesC?: boolean;
-  /** Folders of a module's source that the program reads while it runs; they are put beside it, in `assets`. */
+  /** Folders of a module's source that the program reads at run time. They are copied next to it, into `assets`. */
   assets?: { module: string; folders: readonly string[] };
 }
 
-/** The program if it was built before. */
+/** Returns the path of the program if it was built before, otherwise null. */
 export async function findGoProgram(program: GoProgram, env: NodeJS.ProcessEnv): Promise<string | null> {
   return findKeptProgram(await cachedProgramOf(program), env);
 }
 
-/** The program built by Go and kept in the cache. Throws StartError when that is not possible here. */
+/**
+ * Returns the path of the program, building it with Go if it is not cached. Throws StartError when that is not possible
+ * here.
+ */
 export async function buildGoProgram(program: GoProgram, context: BuildContext): Promise<string> {
   return keepProgram(await cachedProgramOf(program), context, waysToBuild(program, context));
 }
 
-/** Named after the sums of its modules: another version of one is another program. */
+/** Describes the cached program. Its version is derived from go.sum, so a changed module yields a new program. */
 export async function cachedProgramOf({ moduleDirectory, name, title }: GoProgram): Promise<CachedProgram> {
   const sums = await readFile(join(moduleDirectory, 'go.sum'));
   return { name, title, version: createHash('sha256').update(sums).digest('hex').slice(0, 16) };
 }
 
-/** With the Go of this machine, else with one that is downloaded for this build alone. */
+/**
+ * Returns the ways to build the program: with the Go of this machine, or with one that is downloaded for this build
+ * only.
+ */
 export function waysToBuild(program: GoProgram, context: BuildContext): MakeProgram[] {
   return [
     async (work) => {
@@ -55,7 +61,7 @@ export function waysToBuild(program: GoProgram, context: BuildContext): MakeProg
       await build({ program, go, work, ...context });
     },
     async (work) => {
-      // with its modules and what it compiled: a machine without Go keeps the program alone
+      // this folder also holds the modules and the compiler's output, so a machine without Go retains only the program
       const folder = join(work, 'toolchain');
       await mkdir(folder);
       const go = await fetchGoToolchain(folder, context).catch((error: unknown) => {
@@ -90,7 +96,7 @@ async function build({
     text: `building ${title} for ${elapsed()}`,
     fraction: null,
   }));
-  // the toolchain may want to write beside go.mod, and the checkout may be read-only
+  // the toolchain may write next to go.mod, and the checkout may be read-only
   const module = join(work, 'module');
   await mkdir(module);
   for (const file of ['go.mod', 'go.sum']) await copyFile(join(moduleDirectory, file), join(module, file));
@@ -112,16 +118,16 @@ interface GoRun extends Pick<BuildContext, 'env' | 'signal'> {
   work: string;
 }
 
-/** Answers what it printed. */
+/** Runs Go and returns its output. */
 async function runGo({ go, args, work, env, signal }: GoRun): Promise<string> {
   signal?.throwIfAborted();
-  // a group of its own: Go runs a compiler for each core
+  // runs in its own process group, because Go starts a compiler for each core
   const child = spawn(go, args, {
     cwd: work,
     detached: true,
     env: {
       ...env,
-      // without it nobody but Go itself may remove the modules
+      // without it only Go itself can remove the modules
       GOFLAGS: '-mod=readonly -modcacherw',
       GOWORK: 'off',
       GO111MODULE: 'on',

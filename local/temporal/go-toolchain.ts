@@ -11,8 +11,8 @@ import { messageOf, StartError } from '../start-error.ts';
 const usualProxies = 'https://proxy.golang.org,direct';
 
 /**
- * Puts Go's own toolchain, a module like others, into a folder and answers its `go`. Throws StartError with a clause when no module
- * proxy has it, or when its files are not those that Go's checksum database knows.
+ * Unpacks Go's own toolchain, which is a regular module, into a folder and returns the path of its `go`. Throws
+ * StartError with a clause when no module proxy has it or its files do not match Go's checksum database.
  */
 export async function fetchGoToolchain(folder: string, context: DownloadContext): Promise<string> {
   const { env, log } = context;
@@ -27,7 +27,7 @@ export async function fetchGoToolchain(folder: string, context: DownloadContext)
   await rm(archive);
   if (found !== goToolchain.hashes[platform]) {
     await rm(root, { recursive: true, force: true });
-    throw new StartError(`the module proxy gave a Go ${goToolchain.version} with a wrong checksum`);
+    throw new StartError(`the module proxy returned Go ${goToolchain.version} with a wrong checksum`);
   }
   return join(root, 'bin/go');
 }
@@ -50,7 +50,7 @@ async function downloadFromProxies(
   throw new StartError(reasons.length === 0 ? 'GOPROXY names no module proxy' : reasons.join('; '));
 }
 
-/** The proxies over HTTP that `GOPROXY` names: in the environment, in the settings of `go env -w`, or Go's own default. */
+/** Returns the HTTP proxies that `GOPROXY` names, from the environment, from `go env -w`, or from Go's default. */
 export async function proxiesOf(env: NodeJS.ProcessEnv): Promise<string[]> {
   const home = env['HOME'] || homedir();
   const folder =
@@ -65,7 +65,10 @@ export async function proxiesOf(env: NodeJS.ProcessEnv): Promise<string[]> {
     .filter((entry) => /^https?:/.test(entry));
 }
 
-/** Answers the hash of all files, as go.sum has it. What it unpacked must not be run before that hash is known to be right. */
+/**
+ * Unpacks an archive and returns the hash of all files in go.sum's format. Do not run unpacked files before that hash
+ * is verified.
+ */
 async function unpack(archive: string, { prefix, root }: { prefix: string; root: string }): Promise<string> {
   const sums: string[] = [];
   const zip = await openPromise(archive);
@@ -73,7 +76,7 @@ async function unpack(archive: string, { prefix, root }: { prefix: string; root:
     const { fileName } = entry;
     if (!fileName.startsWith(prefix)) throw new StartError(`the module of Go holds ${fileName}`);
     const name = fileName.slice(prefix.length);
-    // a module cannot hold another, so the names of their files are changed in it
+    // a module cannot contain another one, so the go.mod files of nested modules are renamed in the archive
     const path = join(root, name.replace(/(^|\/)_go\.mod$/, '$1go.mod'));
     const content = await buffer(await zip.openReadStreamPromise(entry));
     await mkdir(dirname(path), { recursive: true });
@@ -86,7 +89,7 @@ async function unpack(archive: string, { prefix, root }: { prefix: string; root:
     .digest('base64')}`;
 }
 
-/** The archive of a module has no modes. */
+/** Reports whether a file must be executable. The archive of a module stores no file modes. */
 function isCommand(name: string): boolean {
   return /^(bin|pkg\/tool\/[^/]+)\/[^/]+$/.test(name);
 }

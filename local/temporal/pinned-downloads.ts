@@ -1,12 +1,12 @@
 import { StartError } from '../start-error.ts';
 
 /**
- * The downloads of a first start and the hashes they must have. Raise a version together with its hashes:
- * `checksums.txt` of https://github.com/temporalio/cli/releases has those of the Temporal CLI, and
+ * Downloads of a first start and their expected hashes. Update a version together with its hashes: `checksums.txt` of
+ * https://github.com/temporalio/cli/releases lists those of the Temporal CLI, and
  * https://sum.golang.org/lookup/golang.org/toolchain@v0.0.1-go<version>.<platform> has that of a toolchain.
  */
 
-/** The same release as `temporal-cli/go.mod` names; SHA-256 of `temporal_cli_<version>_<platform>.tar.gz`. */
+/** Release that `temporal-cli/go.mod` names, with the SHA-256 of `temporal_cli_<version>_<platform>.tar.gz`. */
 export const temporalRelease = {
   version: '1.8.2',
   hashes: {
@@ -17,7 +17,10 @@ export const temporalRelease = {
   },
 };
 
-/** At least the Go that `temporal-cli/go.mod` asks for; hashes of the module's files, as go.sum has them. */
+/**
+ * Go version, at least the one that `temporal-cli/go.mod` requires, with hashes of the module's files in go.sum's
+ * format.
+ */
 export const goToolchain = {
   version: '1.26.10',
   hashes: {
@@ -34,7 +37,7 @@ const architectures = new Map([
 ]);
 const platforms = ['linux-amd64', 'linux-arm64', 'darwin-amd64', 'darwin-arm64'] as const;
 
-/** This machine, as Go and Temporal name it. */
+/** Returns the platform of this machine by the name that Go and Temporal use. */
 export function pinnedPlatform(): (typeof platforms)[number] {
   const name = `${process.platform}-${architectures.get(process.arch) ?? process.arch}`;
   const platform = platforms.find((candidate) => candidate === name);

@@ -5,10 +5,10 @@ import { waitForLock } from '../processes/lock-file.ts';
 import { messageOf, StartError } from '../start-error.ts';
 
 export interface CachedProgram {
-  /** Name of its file, and of its folder in the cache. */
+  /** Name of its file and of its folder in the cache. */
   name: string;
   version: string;
-  /** Names it in the log. */
+  /** Name in the log. */
   title: string;
 }
 
@@ -18,19 +18,21 @@ export interface CacheContext {
   signal?: AbortSignal;
 }
 
-/** The program if it was kept before. */
+/** Returns the path of the program if it is cached, otherwise null. */
 export async function findKeptProgram(program: CachedProgram, env: NodeJS.ProcessEnv): Promise<string | null> {
   const path = join(folderOf(program, env), program.name);
   return (await isOwnProgram(path)) ? path : null;
 }
 
-/** Puts a program, and what it reads, into an empty folder; throws StartError with a clause that says why it cannot. */
+/**
+ * Puts a program and the files it reads into an empty folder. Throws StartError with a clause that says why it cannot.
+ */
 export type MakeProgram = (work: string) => Promise<void>;
 
 /**
- * A program in the cache of this account, which all checkouts share, made in the first way that is possible here. Of several
- * starts at once one makes it and the others wait; one that is interrupted leaves nothing that is taken for a program. Throws
- * StartError with the reasons of all ways.
+ * Returns the path of a program in this account's cache, which all checkouts share, making it in the first way that
+ * works here. Of several concurrent starts, one makes it and the others wait. An interrupted start leaves nothing that
+ * could be mistaken for a program. Throws StartError with the reasons why each way failed.
  */
 export async function keepProgram(
   program: CachedProgram,
@@ -64,13 +66,13 @@ export async function keepProgram(
   throw new StartError(reasons.join('; '));
 }
 
-/** A start that was killed may have left something in it. */
+/** Empties a folder, in which a killed start may have left files. */
 async function empty(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
 }
 
-/** Whether it is a file of this account that no other account may write. */
+/** Reports whether the path is a file of this account that no other account can write. */
 export async function isOwnProgram(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
   return found !== null && found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;

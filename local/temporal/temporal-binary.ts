@@ -3,14 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, messageOf, StartError } from '../start-error.ts';
+import { messageOf, StartError } from '../start-error.ts';
 import { isOwnProgram } from './program-cache.ts';
 import { obtainTemporal } from './temporal-program.ts';
 import type { DownloadContext } from './download.ts';
+import { codeOf } from '../../lib/error-code.ts';
 
 const execute = promisify(execFile);
 
-/** The oldest server release that has everything the SDK asks of one. */
+/** Oldest server release with every feature that the SDK requires. */
 const oldestServer = { major: 1, minor: 28 };
 
 export interface TemporalBinary {
@@ -19,15 +20,18 @@ export interface TemporalBinary {
 }
 
 export interface TemporalSearch extends DownloadContext {
-  /** Where the SDK puts the servers it downloads. */
+  /** Folder where the SDK stores the servers it downloads. */
   sdkDownloads?: string;
-  /** Downloads or builds one and returns its path; throws StartError with the reasons why that is not possible here. */
+  /**
+   * Downloads or builds a binary and returns its path. Throws StartError with the reasons why neither is possible here.
+   */
   obtain?(context: DownloadContext): Promise<string>;
 }
 
 /**
- * A Temporal command line whose development server serves the SDK: the one `TEMPORAL_CLI_PATH` names, `temporal` on the PATH, one the
- * SDK downloaded, or one that is downloaded or built once for this account. Throws StartError that says what to install.
+ * Returns a Temporal CLI whose development server supports the SDK: the one `TEMPORAL_CLI_PATH` names, `temporal` on
+ * the PATH, one that the SDK downloaded, or one that is downloaded or built once for this account. Throws StartError
+ * that says what to install.
  */
 export async function findTemporalBinary(search: TemporalSearch): Promise<TemporalBinary> {
   const { sdkDownloads = tmpdir(), obtain = obtainTemporal, ...context } = search;
@@ -79,7 +83,7 @@ function isRecent({ serverVersion: { major, minor } }: TemporalBinary): boolean 
   return major > oldestServer.major || (major === oldestServer.major && minor >= oldestServer.minor);
 }
 
-/** Null when the program runs but is something else. */
+/** Returns null when the program runs but is not a Temporal CLI. */
 async function inspect(path: string): Promise<TemporalBinary | null> {
   const { stdout } = await execute(path, ['--version'], {
     timeout: 60_000,
@@ -91,7 +95,10 @@ async function inspect(path: string): Promise<TemporalBinary | null> {
     : { path, serverVersion: { major: Number(major), minor: Number(minor) } };
 }
 
-/** The newest first. Anybody may write to the folder of temporary files: only what is this user's own is taken from it. */
+/**
+ * Returns downloaded binaries, newest first. Any account may write to the temporary folder, so only files that this
+ * account owns are used.
+ */
 async function downloadedBinaries(folder: string): Promise<string[]> {
   let names: string[];
   try {

@@ -5,7 +5,7 @@ import { readTemporalCredentials, type TemporalSettings } from '../../lib/tempor
 import { keysOfPayloads } from '../../lib/encryption/history-payloads.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 
-/** Keys by how often Temporal needs each. */
+/** Encryption keys with the number of times Temporal needs each. */
 export type KeyCounts = Map<string, number>;
 
 export interface TemporalKeys {
@@ -24,8 +24,8 @@ const connectTimeout = '5 seconds';
 const fetchedAtOnce = 10;
 
 /**
- * Writes schedules anew whose arguments are not sealed under the first key, and looks which keys Temporal still needs: those
- * of schedules, and those of executions that are open. Null when Temporal does not answer.
+ * Reseals schedules whose arguments are not sealed with the first key, and counts the keys that Temporal still needs
+ * for schedules and open executions. Returns null when Temporal does not respond.
  */
 export async function resealTemporal(options: TemporalKeysOptions): Promise<TemporalKeys | null> {
   const { temporal, encryptionKeys, scheduleIds } = options;
@@ -61,13 +61,16 @@ async function resealSchedule(client: Client, id: string, first: string | null):
     await client.schedule.getHandle(id).update((previous) => previous);
     return true;
   } catch (error) {
-    // its key is missing, or it was deleted meanwhile
+    // its key is missing, or it was deleted in the meantime
     if (error instanceof SealedError || error instanceof ScheduleNotFoundError) return false;
     throw error;
   }
 }
 
-/** Asked of the service itself, so that a schedule whose key is missing can be looked at. Null when there is none. */
+/**
+ * Returns the keys of a schedule, or null when it does not exist. Calls the service directly, because the schedule's
+ * key may be missing.
+ */
 async function keysOfSchedule({ options, workflowService }: Client, scheduleId: string) {
   try {
     const { schedule } = await workflowService.describeSchedule({ namespace: options.namespace, scheduleId });

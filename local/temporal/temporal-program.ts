@@ -16,11 +16,14 @@ const program: GoProgram = {
   duration: 'about 4 minutes on two cores',
 };
 
-/** Where Temporal's SDKs get it from, too. */
+/** Host of Temporal's releases, which Temporal's SDKs use, too. */
 const releases = 'https://temporal.download';
 const releaseSchema = z.object({ archiveUrl: z.url({ protocol: /^https?$/ }) });
 
-/** The Temporal CLI: its official release, or one built from the same version of its module. Throws StartError with the reasons why neither is possible. */
+/**
+ * Returns the path of the Temporal CLI: its official release, or a build of the same version of its module. Throws
+ * StartError with the reasons why neither is possible.
+ */
 export async function obtainTemporal(
   context: BuildContext,
   ways: readonly MakeProgram[] = waysToObtainTemporal(context),
@@ -32,7 +35,7 @@ function waysToObtainTemporal(context: BuildContext): MakeProgram[] {
   return [(work) => downloadRelease(work, context), ...waysToBuild(program, context)];
 }
 
-/** Downloads, checks and unpacks the release. */
+/** Downloads, verifies and unpacks the release. */
 export async function downloadRelease(
   work: string,
   { host = releases, hash, ...context }: BuildContext & { host?: string; hash?: string },

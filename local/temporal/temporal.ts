@@ -16,14 +16,14 @@ export interface TemporalOptions {
   binary: TemporalBinary;
   /** Folder of the database file. */
   directory: string;
-  /** Taken when they are free. */
+  /** Used if they are free. */
   preferredPort?: number;
   preferredUiPort?: number;
-  /** No web interface: for tests. */
+  /** Disables the web interface, for tests. */
   isHeadless?: boolean;
-  /** False trades safety against a crash for speed: for tests. */
+  /** False trades crash safety for speed, for tests. */
   isDurable?: boolean;
-  /** Further dynamic settings of the server, as JSON values: for tests. */
+  /** Additional dynamic settings of the server as JSON values, for tests. */
   settings?: Readonly<Record<string, string | number | boolean>>;
 }
 
@@ -35,28 +35,35 @@ export interface TemporalServer extends AsyncDisposable {
   readonly process: SupervisedProcess;
 }
 
-/** One organization may keep many jobs waiting: the limits of a development server are those of a shared cluster. */
+/**
+ * Raises the limits of a development server, which are those of a shared cluster, because one organization may have
+ * many jobs waiting.
+ */
 const dynamicConfig = {
   'frontend.namespaceRPS': 20_000,
   'frontend.rps': 20_000,
   'frontend.namespaceRPS.visibility': 200,
   'frontend.namespaceCount': 10_000,
-  // a queue takes turns between organizations
+  // a queue alternates between organizations
   'matching.enableFairness': true,
-  // the one shard of a development server starts 20 tasks a second otherwise: a lone job waits 200 ms for each step
+  // otherwise the only shard of a development server starts 20 tasks a second, and a lone job waits 200 ms for each
+  // step
   'history.transferProcessorMaxPollRPS': 2_000,
-  // the next activity rides on the answer to its workflow task where a worker has a slot, which saves a round trip
+  // if a worker has a free slot, the response to a workflow task carries the next activity, which saves a round trip
   'system.enableActivityEagerExecution': true,
 };
 
-/** Starts a Temporal development server on loopback whose workflows are kept in a file. Throws StartError when it does not come up. */
+/**
+ * Starts a Temporal development server on loopback that stores its workflows in a file. Throws StartError when it does
+ * not start.
+ */
 export async function startTemporal(options: TemporalOptions, hooks: SupervisorHooks): Promise<TemporalServer> {
   const { binary, directory, isHeadless = false, isDurable = true, settings = {} } = options;
   makePrivateFolder(directory);
   const port = await findFreePort(options.preferredPort);
   const uiPort = isHeadless ? null : await findFreePort(options.preferredUiPort);
   const address = `127.0.0.1:${port}`;
-  // the server lays out its file once and never migrates it, so each release has a file of its own
+  // the server creates the schema of its file once and never migrates it, so each release has its own file
   const file = join(directory, `temporal-${binary.serverVersion.major}.${binary.serverVersion.minor}.db`);
 
   const supervised = await superviseProcess(
@@ -78,7 +85,7 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
           ([key, value]) => `--dynamic-config-value=${key}=${JSON.stringify(value)}`,
         ),
       ],
-      // a home of its own: the command line reads settings of its user otherwise
+      // a separate home, because the CLI would otherwise read its user's settings
       env: { HOME: directory, PATH: '/usr/bin:/bin' },
       cwd: directory,
       stopSignal: 'SIGTERM',
@@ -98,7 +105,7 @@ export async function startTemporal(options: TemporalOptions, hooks: SupervisorH
   };
 }
 
-/** Resolves when a Temporal server answers; rejects when `signal` aborts first. */
+/** Resolves when a Temporal server responds. Rejects when `signal` aborts first. */
 export async function untilTemporalAnswers(settings: TemporalSettings, signal: AbortSignal): Promise<void> {
   const { address, namespace } = settings;
   const credentials = readTemporalCredentials(settings);

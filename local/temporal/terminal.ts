@@ -1,6 +1,6 @@
 export interface Output {
   log(line: string): void;
-  /** Replaces the line at the cursor; an empty text removes it. Absent where the output is no terminal. */
+  /** Replaces the line at the cursor; an empty text clears it. Absent when the output is not a terminal. */
   redraw?(text: string): void;
 }
 
@@ -9,7 +9,7 @@ const redrawMs = 200;
 const barWidth = 24;
 const clearLine = '\r\u001B[2K';
 
-/** Prints lines; on a terminal it keeps one line below them that changes. */
+/** Prints lines. On a terminal, keeps one changing line below them. */
 export function createOutput(stream: NodeJS.WriteStream): Output {
   if (!stream.isTTY) return { log: (line) => void stream.write(`${line}\n`) };
   let shown = '';
@@ -25,11 +25,11 @@ export function createOutput(stream: NodeJS.WriteStream): Output {
 
 export interface Progress {
   text: string;
-  /** From 0 to 1; null where it is not known. */
+  /** Between 0 and 1; null when unknown. */
   fraction: number | null;
 }
 
-/** Shows progress until it is disposed of: a bar on a terminal, elsewhere a line every 15 seconds. */
+/** Shows progress until disposed of: a bar on a terminal, otherwise a line every 15 seconds. */
 export function showProgress({ log, redraw }: Output, read: () => Progress): Disposable {
   const draw = () => {
     const { text, fraction } = read();
@@ -49,7 +49,7 @@ function barOf(fraction: number): string {
   return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] ${String(Math.floor(fraction * 100)).padStart(3)} %`;
 }
 
-/** Megabytes, as a person reads them. */
+/** Formats bytes as megabytes for people. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`;
 }
