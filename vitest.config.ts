@@ -13,8 +13,17 @@ const project = (name: string, settings: Record<string, unknown> = {}, folder = 
 const stacks = { globalSetup: servers, env: {}, testTimeout: 180_000, hookTimeout: 300_000 };
 const smoke = 'test/e2e/smoke.test.ts';
 const dashboard = 'test/unit/dashboard/**/*.test.ts';
-/** Measures how long its own process holds the event loop, which what other files have left behind prolongs. */
-const alone = 'test/integration/models/event-loop.test.ts';
+/** They measure how long their own process blocks its event loop, which the memory of other files prolongs. */
+const alone = [
+  'api/gaps',
+  'api/large-answers',
+  'assistant/large-questions',
+  'clients/hostile-servers',
+  'models/event-loop',
+  'sites/bounds',
+  'workspaces/file-tools-hold',
+  'workspaces/listings-hold',
+].map((name) => `test/integration/${name}.test.ts`);
 const integration = { globalSetup: servers, testTimeout: 60_000, hookTimeout: 120_000 };
 
 export default defineConfig({
@@ -29,10 +38,16 @@ export default defineConfig({
       // without isolation, files share what a worker has imported: that took a third of their time
       project('unit', { isolate: false, testTimeout: 30_000, exclude: [dashboard] }),
       // Node cannot read JSX
-      project('unit-dashboard', { isolate: false, testTimeout: 30_000, include: [dashboard], experimental: {} }),
+      project('unit-dashboard', {
+        isolate: false,
+        testTimeout: 30_000,
+        include: [dashboard],
+        setupFiles: ['test/support/browser-globals.ts'],
+        experimental: {},
+      }),
       project('replay', { isolate: false, testTimeout: 60_000 }),
-      project('integration', { ...integration, isolate: false, exclude: [alone] }),
-      project('integration-alone', { ...integration, include: [alone] }),
+      project('integration', { ...integration, isolate: false, exclude: alone }),
+      project('integration-alone', { ...integration, include: alone }),
       project('attacks', { globalSetup: servers, testTimeout: 120_000, hookTimeout: 120_000 }, 'suites/attacks'),
       project('smoke', { ...stacks, include: [smoke] }),
       project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),

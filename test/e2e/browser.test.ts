@@ -35,7 +35,7 @@ async function ask(page: Page, question: string): Promise<void> {
   await page.locator('button[name=ask]').click();
 }
 
-/** What the page shows once its last request is over. */
+/** Returns the page's text once its last request has finished. */
 async function whenStatus(page: Page, status: 'ready' | 'error') {
   await page.locator(`main[data-status=${status}]`).waitFor();
   return {
@@ -72,7 +72,7 @@ describe.runIf(chromiumPath !== null).each(pages)('useChat of %s on a page of an
     expect(JSON.stringify(model.requests.at(-1)!.body.messages)).toContain('Run lamp pair');
   });
 
-  it('shows why a key is refused, and goes on with the right one', async () => {
+  it('shows why a key is refused, and continues with the right one', async () => {
     await using chat = await openChat(name);
     const { page } = chat;
     await page.locator('input[name=key]').fill('svc_dsc_wrong');
@@ -88,7 +88,7 @@ describe.runIf(chromiumPath !== null).each(pages)('useChat of %s on a page of an
     expect(await whenStatus(page, 'ready')).toMatchObject({ error: '' });
   });
 
-  it('ends the model call when the reader stops it, and goes on', async () => {
+  it('ends the model call when the reader stops it, and takes another question', async () => {
     await using chat = await openChat(name);
     const { page } = chat;
     const { model } = assistant;

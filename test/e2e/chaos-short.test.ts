@@ -7,7 +7,7 @@ import { problemWithNetworks } from '../suites/chaos/own-network.ts';
 const options = { timeout: 600_000 };
 const problem = await problemWithNetworks();
 
-it('nothing is lost and nothing happens twice while processes are killed', options, async () => {
+it('nothing is lost or duplicated while processes are killed', options, async () => {
   expect(await runMixedChaos(['--jobs', '6', '--kills', '4', '--halts', '0', '--seed', '8'])).toBe(0);
 });
 
@@ -15,6 +15,6 @@ it('a job ends with the same tree wherever its worker or its connections fail', 
   expect(await runFailpointsChaos(['--runs', '4', '--lanes', '2', '--seed', '8'])).toBe(0);
 });
 
-it.skipIf(problem !== null)('a worker that is cut off does nothing twice', options, async () => {
+it.skipIf(problem !== null)('a worker that is cut off repeats nothing', options, async () => {
   expect(await runNetworkChaos(['--cuts', '4', '--jobs', '3', '--seed', '8'])).toBe(0);
 });

@@ -16,13 +16,13 @@ afterEach(() => {
   expect(running.model.pending()).toBe(0);
 });
 
-/** The messages the model saw in its last call, as text. */
+/** The messages of the model's last call, as text. */
 function lastPrompt(): string {
   return JSON.stringify(running.model.requests.at(-1)?.body.messages);
 }
 
 describe.each(sdkVersions)('AI SDK %s', (version) => {
-  it('shows what is wrong with a key, and goes on with the right one', async () => {
+  it('shows what is wrong with a key, and continues with the right one', async () => {
     const { service, model } = running;
     const client = await createSdkClient({ version, service });
     const callsBefore = model.requests.length;
@@ -41,7 +41,7 @@ describe.each(sdkVersions)('AI SDK %s', (version) => {
     expect(client.roles()).toEqual(['user', 'user', 'assistant']);
   });
 
-  it('keeps the text before an error in the stream, shows the error, and goes on', async () => {
+  it('keeps the text before an error in the stream, shows the error, and takes another question', async () => {
     const { service, model } = running;
     const client = await createSdkClient({ version, service });
     // the connection is cut only after the text before it has arrived
@@ -51,7 +51,7 @@ describe.each(sdkVersions)('AI SDK %s', (version) => {
     model.requests.at(-1)!.release();
     await asked;
 
-    expect(client.error()).toMatch(/^The answer broke off .*Please ask again\.$/);
+    expect(client.error()).toMatch(/^The answer was interrupted .*Ask again\.$/);
     expect(client.status()).toBe('error');
     expect(client.text()).toMatch(/^Hold its/);
     expect(client.roles()).toEqual(['user', 'assistant']);
@@ -68,7 +68,7 @@ describe.each(sdkVersions)('AI SDK %s', (version) => {
     expect(lastPrompt()).toContain('Hold its');
   });
 
-  it('ends the model call when it stops, without an error, and goes on', async () => {
+  it('ends the model call when it stops, without an error, and takes another question', async () => {
     const { service, model } = running;
     const client = await createSdkClient({ version, service });
     model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });

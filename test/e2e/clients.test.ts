@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-/** Three turns, each by a new client that knows only what the one before has saved. */
+/** Three turns, each by a new client that knows only what the previous one saved. */
 async function converse(settings: Pick<SdkClientOptions, 'version' | 'sendsExtraFields'>): Promise<string> {
   const service = stack.localJson;
   let messages: unknown[] = [];
@@ -55,7 +55,7 @@ async function readThread(threadId: string): Promise<string[]> {
 }
 
 describe.each(sdkVersions)('AI SDK %s', (version) => {
-  it('asks three questions on one thread, its messages reloaded before each', async () => {
+  it('asks three questions on one thread, reloading its messages before each', async () => {
     const threadId = await converse({ version });
     expect(await readThread(threadId)).toEqual(turns.map(({ question }) => question));
   });

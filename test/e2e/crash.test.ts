@@ -19,7 +19,7 @@ interface PublicJob {
 let model: ScriptedModelServer;
 let stack: TestStack;
 let pool: Pool;
-/** Requests for a step whose answer was in the database when they arrived. */
+/** Requests for a step whose answer was already stored when they arrived. */
 let repeated: number[] = [];
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ async function untilEnded(id: string): Promise<PublicJob> {
   }
 }
 
-/** Waits until a query of the job finds a row. */
+/** Waits until a query about the job returns a row. */
 async function untilRow(id: string, condition: string): Promise<void> {
   for (;;) {
     const { rowCount } = await pool.query(`select from jobs where id = $1 and ${condition}`, [id]);
@@ -77,7 +77,7 @@ function answered(steps: number): string {
   return `(select count(*) from job_steps where job_id = jobs.id and response is not null) >= ${steps}`;
 }
 
-/** Five steps that write a file each, then the end; notes requests whose answer was stored already. */
+/** Five steps that each write a file, then the end; records requests whose answer was already stored. */
 async function replyTo(request: RecordedRequest): Promise<ScriptedReply> {
   const step = request.body.messages.filter(({ role }) => role === 'assistant').length + 1;
   const { rowCount } = await pool.query(
@@ -103,7 +103,7 @@ async function expectOnePullRequest(job: PublicJob): Promise<void> {
   expect(model.violations).toEqual([]);
 }
 
-it('a job survives the kill of its worker in the middle of a call of the model', async () => {
+it('a job survives the kill of its worker in the middle of a model call', async () => {
   let isFirst = true;
   model.respondWith(async (request) => {
     const reply = await replyTo(request);
@@ -134,7 +134,7 @@ it('a job survives the kill of its worker while it publishes', async () => {
   await expectOnePullRequest(await untilEnded(id));
 });
 
-it('a job is read while worker and Temporal are stopped, and one created meanwhile starts when they are back', async () => {
+it('a job can be read while the worker and Temporal are stopped, and one created meanwhile starts when they return', async () => {
   model.respondWith(replyTo);
   const before = await createJob();
   await untilEnded(before.id);

@@ -37,8 +37,8 @@ async function downloaded(page: Page, name: string): Promise<Buffer> {
 
 const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
 
-describe.runIf(chromiumPath !== null)('the page of a job', () => {
-  it('cancels, explains, goes on, forks and archives a job, and gives its patch and bundle', async () => {
+describe.runIf(chromiumPath !== null)('the job page', () => {
+  it('cancels, explains, continues, forks and archives a job, and offers its patch and bundle', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -53,7 +53,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     } finally {
       await stack.resume('worker');
     }
-    await page.locator('.failure').getByText('cancelled', { exact: true }).waitFor();
+    await page.locator('.result').getByText('cancelled', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Retry' }).click();
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
@@ -64,12 +64,12 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     await page.getByLabel('Request a change').press('Control+Enter');
     await page.getByRole('region', { name: 'Turn 2' }).waitFor();
     await untilStatus(page, 'completed');
-    const patch = (await downloaded(page, 'Patch')).toString();
+    const patch = (await downloaded(page, 'Download patch')).toString();
     expect(patch).toContain('diff --git a/further.md b/further.md\n');
     expect(patch).toContain('+second');
-    expect(gunzipSync(await downloaded(page, 'Bundle')).toString()).toContain(id);
+    expect(gunzipSync(await downloaded(page, 'Export bundle')).toString()).toContain(id);
 
-    const link = await page.getByRole('link', { name: 'Execution' }).getAttribute('href');
+    const link = await page.getByRole('link', { name: 'Open in Temporal' }).getAttribute('href');
     expect(link).toBe(
       `${stack.localJson.temporalUiUrl}/namespaces/default/workflows/${encodeURIComponent(`agent-job/${id}/turn-2`)}`,
     );
@@ -103,7 +103,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('shows behind each step what that step changed, and no button where it changed nothing', async () => {
+  it('shows after each step what that step changed, and no button if it changed nothing', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -142,7 +142,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     expect(await stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
   });
 
-  it('goes on where it was when the API was started again', async () => {
+  it('resumes where it was after the API restarts', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -160,7 +160,7 @@ describe.runIf(chromiumPath !== null)('the page of a job', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('holds of 2,000 steps only those in sight, goes to any of them, and follows new ones', async () => {
+  it('renders only the visible ones of 2,000 steps, jumps to any of them, and follows new ones', async () => {
     const { browser, stack, pool } = shared;
     const { projectId, baseUrl } = stack.localJson;
     const id = await insertActiveJob(pool, projectId, 'job_of2000steps');
@@ -214,7 +214,7 @@ async function untilInSight(page: Page, step: number): Promise<void> {
 }
 
 describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
-  it('offers the grammar of the offline model, refuses an empty prompt, and starts a draft at a branch', async () => {
+  it('shows the grammar of the offline model, refuses an empty prompt, and starts a draft from a branch', async () => {
     const { browser, stack, pool } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -237,7 +237,7 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     expect(rows).toEqual([{ draft: true, requested_ref: 'main' }]);
   });
 
-  it('is used with keys alone: j, k, Enter, / and ?', async () => {
+  it('can be used with the keyboard alone: j, k, Enter, / and ?', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -268,7 +268,7 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('keeps the theme that was chosen', async () => {
+  it('remembers the chosen theme', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;

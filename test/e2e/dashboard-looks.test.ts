@@ -10,7 +10,7 @@ const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
 const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool; pages: Record<string, string> };
 
-/** A stack with a job that changed something, one that failed, and questions of readers. */
+/** A stack with a job that changed something, one that failed, and readers' questions. */
 beforeAll(async () => {
   if (chromiumPath === null) return;
   shared.stack = resources.use(await startTestStack());
@@ -71,29 +71,26 @@ async function show(page: Page, path: string): Promise<void> {
 }
 
 describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
-  it.each(['light', 'dark'] as const)(
-    'has no serious problem for people with disabilities, %s',
-    async (colorScheme) => {
-      await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
-      const { page } = visit;
-      for (const [name, path] of Object.entries(shared.pages)) {
-        await show(page, path);
-        if (name === 'playground') {
-          await page.getByLabel('Question').fill('How do I run a scene?');
-          await page.getByRole('button', { name: 'Ask', exact: true }).click();
-          await page.getByText('Did this help?').waitFor();
-        }
-        expect([name, await seriousProblems(page)]).toEqual([name, []]);
-        await takeScreenshot(page, `${name}-${colorScheme}`);
-        if (name !== 'job') continue;
-        await page.getByRole('tab', { name: 'Changes' }).click();
-        await page.locator('.diff').first().waitFor();
-        expect(['changes', await seriousProblems(page)]).toEqual(['changes', []]);
-        await takeScreenshot(page, `changes-${colorScheme}`);
+  it.each(['light', 'dark'] as const)('has no serious accessibility violation, %s', async (colorScheme) => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
+    const { page } = visit;
+    for (const [name, path] of Object.entries(shared.pages)) {
+      await show(page, path);
+      if (name === 'playground') {
+        await page.getByLabel('Question').fill('How do I run a scene?');
+        await page.getByRole('button', { name: 'Ask', exact: true }).click();
+        await page.getByText('Did this help?').waitFor();
       }
-      expect(visit.complaints).toEqual([]);
-    },
-  );
+      expect([name, await seriousProblems(page)]).toEqual([name, []]);
+      await takeScreenshot(page, `${name}-${colorScheme}`);
+      if (name !== 'job') continue;
+      await page.getByRole('tab', { name: 'Changes' }).click();
+      await page.locator('.diff').first().waitFor();
+      expect(['changes', await seriousProblems(page)]).toEqual(['changes', []]);
+      await takeScreenshot(page, `changes-${colorScheme}`);
+    }
+    expect(visit.complaints).toEqual([]);
+  });
 
   it('fits a width of 400 pixels', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack, { width: 400 });
@@ -108,7 +105,7 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
     }
   });
 
-  it('is reached and left by keyboard alone', async () => {
+  it('can be reached and left with the keyboard alone', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.locator('.row').first().waitFor();
@@ -121,7 +118,7 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
   });
 });
 
-/** A click is lost while what stands above is still growing. */
+/** A click is lost while the content above is still growing. */
 async function unfold(details: Locator): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -174,8 +171,8 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
   });
 });
 
-describe.runIf(chromiumPath !== null)('the page of operations', () => {
-  it('shows what keys and projects use beside their limits', async () => {
+describe.runIf(chromiumPath !== null)('the operations page', () => {
+  it('shows what keys and projects have used next to their limits', async () => {
     const { browser, stack, pool } = shared;
     const { baseUrl, domain, adminKey, projectId } = stack.localJson;
     const made = await fetch(`${baseUrl}/v1/keys`, {
@@ -224,7 +221,7 @@ describe.runIf(chromiumPath !== null)('the page of operations', () => {
 });
 
 describe.runIf(chromiumPath !== null)('a list of 10,000 jobs', () => {
-  it('holds no more rows than are in sight', async () => {
+  it('renders no more rows than are visible', async () => {
     const { browser, stack, pool } = shared;
     const { projectId } = stack.localJson;
     await insertEndedJobs(pool, projectId, 10_000);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-/** The agent of the next job writes a file, and is finished. */
+/** Lets the agent of the next job write a file and finish. */
 function writes(path: string, content: string, title: string): void {
   model.script(
     { toolCalls: [{ name: 'write', input: { path, content } }] },
@@ -35,7 +35,7 @@ function writes(path: string, content: string, title: string): void {
   );
 }
 
-/** What the agent was asked in its last job. */
+/** The prompt of the agent's last job. */
 function lastPrompt(): string {
   const said = model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'user') ?? [];
   return JSON.stringify(said);
@@ -46,7 +46,7 @@ function git(...args: string[]): Promise<string> {
   return runTestGit(['--git-dir', repository, ...args], { cwd: stack.home });
 }
 
-/** Asks in the playground, in a conversation of its own, and answers when the answer is whole. */
+/** Asks in the playground, in a new conversation, and returns once the answer is complete. */
 async function askAsReader(page: Page, question: string): Promise<Locator> {
   await page.goto(`${stack.localJson.baseUrl}/playground`);
   await page.getByText('Reader context').click();
@@ -61,7 +61,7 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
   const missed = 'Is there a mobile app for Android?';
   const hopeless = 'Which paint suits the gearbox?';
 
-  it('becomes a gap, a job, a merged change and an answer; one that stays unanswered is shown as that', async () => {
+  it('becomes a gap, a job, a merged change and an answer; one that remains unanswered is shown as such', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     for (const question of [missed, hopeless]) {
@@ -77,7 +77,7 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     await why.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Conversations' }).click();
-    await page.getByRole('button', { name: 'disliked' }).click();
+    await page.getByRole('button', { name: 'not helpful' }).click();
     await page.locator('summary', { hasText: hopeless }).click();
     await page.getByText('does not answer the question. "The paint, and how many coats."').waitFor();
     await checkLooks(page, 'conversation-light');
@@ -99,7 +99,7 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     expect(await unanswered.getByRole('button', { name: 'Create another job' }).isEnabled()).toBe(true);
     await checkLooks(page, 'gaps-light');
 
-    // nothing is asked again of a site that cannot be indexed, and the page says so
+    // a site that cannot be indexed is not asked again, and the page says so
     await setPages('no-such-folder');
     await page.getByRole('region', { name: missed }).getByRole('button', { name: 'Ask again' }).click();
     await page.getByRole('alert').getByText('The site could not be indexed').waitFor();
@@ -114,7 +114,7 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
   });
 });
 
-/** Where the pages of the site are from now on. */
+/** The base URL of the site's pages from now on. */
 async function setPages(path: string): Promise<void> {
   const { baseUrl, domain, adminKey } = stack.localJson;
   const changed = await fetch(`${baseUrl}/v1/sites/${domain}`, {
@@ -125,7 +125,7 @@ async function setPages(path: string): Promise<void> {
   expect(changed.status).toBe(200);
 }
 
-/** Makes a job for a gap by one click, merges its pull request, and comes back to the gaps. */
+/** Creates a job for a gap with one click, merges its pull request, and returns to the gaps. */
 async function closeGap(page: Page, question: string): Promise<void> {
   await page.getByRole('link', { name: 'Gaps' }).click();
   const gap = page.getByRole('region', { name: question });
@@ -139,7 +139,7 @@ async function closeGap(page: Page, question: string): Promise<void> {
 }
 
 describe.runIf(chromiumPath !== null)('the playground', () => {
-  it('sends where the reader is, and shows sources and scored passages that lead to pages', async () => {
+  it('sends the reader’s current page, and shows sources and scored passages that link to pages', async () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page, context } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
@@ -160,7 +160,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     await page.locator('.passage summary', { hasText: 'Scenes › Run a scene' }).click();
     await checkLooks(page, 'playground-dark');
 
-    // the site has not said where it is published: its links lead to its pages as they were indexed
+    // the site has no published address: its links lead to its pages as they were indexed
     const link = page.locator('.answer .markdown a').first();
     const words = await link.innerText();
     const opened = context.waitForEvent('page');
@@ -176,7 +176,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('leads to the published site where its address is known', async () => {
+  it('links to the published site if its address is known', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
@@ -206,7 +206,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await page.getByRole('heading', { name: `Write ${path}` }).waitFor();
   }
 
-  it('says that it conflicts, and is merged once it no longer does', async () => {
+  it('reports a conflict, and is merged once the conflict is gone', async () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page } = visit;
     await openPull(page, 'clash.txt');

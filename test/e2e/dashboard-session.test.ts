@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 describe.runIf(chromiumPath !== null)('a session', () => {
-  it('that has ended says so, and its owner is back on the page after signing in', async () => {
+  it('that has expired says so, and returns its owner to the same page after signing in', async () => {
     await using closing = new AsyncDisposableStack();
     const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 1 });
     closing.defer(() => pool.end());
@@ -59,7 +59,7 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
   });
 
-  it('begins with the printed link once; a second time the page says where another link comes from', async () => {
+  it('starts once with the printed link; the second time, the page says how to get another link', async () => {
     const link = /http\S+#link=\S+/.exec(stack.output())?.[0] ?? '';
     for (const isFirst of [true, false]) {
       await using resources = new AsyncDisposableStack();
@@ -99,7 +99,7 @@ describe.runIf(chromiumPath !== null)('a session', () => {
       const body = JSON.stringify({ kind: 'admin', name: 'stolen' });
       await fetch(address, { method: 'POST', mode: 'no-cors', credentials: 'include', body });
     }, `${baseUrl}/v1/keys`);
-    // ports are no sites: the cookie goes with the request (401 without it), and the origin decides
+    // ports do not separate sites: the cookie is sent (401 without it), and the origin decides
     expect((await refused).status()).toBe(403);
     const withoutCookie = await fetch(`${baseUrl}/v1/keys`, { method: 'POST', body: '{}' });
     expect(withoutCookie.status).toBe(401);

@@ -15,13 +15,13 @@ let receiver: Receiver;
 
 interface Receiver {
   url: string;
-  /** What it answers from now on. */
+  /** The status it answers with from now on. */
   status: number;
-  /** The `webhook-id` of each message that came. */
+  /** The `webhook-id` of each message received. */
   got: string[];
 }
 
-/** Takes webhooks. */
+/** Receives webhooks. */
 async function startReceiver(): Promise<{ receiver: Receiver; server: Server }> {
   const server = createServer((request, response) => {
     receiver.got.push(String(request.headers['webhook-id']));
@@ -52,7 +52,7 @@ async function showPart(page: Page, part: string): Promise<void> {
 }
 
 describe.runIf(chromiumPath !== null)('the settings', () => {
-  it('show why a webhook could not be delivered, and deliver it by a click', async () => {
+  it('show why a webhook could not be delivered, and deliver it again on a click', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await showPart(page, 'Webhooks');
@@ -89,7 +89,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('make and change a project, and take a token that is never shown', async () => {
+  it('create and change a project, and accept a token that is never shown', async () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page, context } = visit;
     const token = 'ghp_of_the_test_0123456789abcdefghij';
@@ -148,7 +148,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('make, change, index and delete a site', async () => {
+  it('create, change, index and delete a site', async () => {
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page } = visit;
     await showPart(page, 'Sites');
@@ -183,7 +183,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('show a key with its expiry and when it was last used, beside the ids of projects', async () => {
+  it('show a key with its expiry and its last use, next to the ids of projects', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const { baseUrl, projectId } = stack.localJson;
@@ -201,7 +201,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await row.getByText('never').waitFor();
     const used = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
     expect(used.status).toBe(200);
-    // when a key was used is written every few seconds
+    // the use of a key is stored every few seconds
     await expect
       .poll(async () => (await page.reload(), row.waitFor(), row.getByText('never').count()), { timeout: 120_000 })
       .toBe(0);

@@ -37,7 +37,7 @@ function turnOf(threadId: string, at: number): RecordedTurn {
   };
 }
 
-describe.runIf(chromiumPath !== null)('the dashboard shows the whole', () => {
+describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
   it('reads a long conversation page by page', async () => {
     const { browser, stack, pool } = shared;
     await using visit = await visitDashboard(browser, stack);
@@ -63,13 +63,13 @@ describe.runIf(chromiumPath !== null)('the dashboard shows the whole', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('says what was not done, and that the pull request is a draft', async () => {
+  it('shows what was not done, and that the pull request is a draft', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await startJob(page, 'Create partial.md with "x". Paint the lamp green.');
     await untilStatus(page, 'completed');
-    await page.locator('.facts .badge-pr-draft').waitFor();
+    await page.locator('.result .badge-pr-draft').waitFor();
     const outcome = page.locator('.outcome');
     await outcome.getByText('Incomplete').waitFor();
     await outcome.getByRole('status').waitFor();

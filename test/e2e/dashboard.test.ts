@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 describe.runIf(chromiumPath !== null)('the dashboard', () => {
-  it('follows a job from its creation to its merge while the worker is killed, and the list with it', async () => {
+  it('follows a job from its creation to its merge, on its page and in the list, while the worker is killed', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await using watching = await visitDashboard(browser, stack);
@@ -31,7 +31,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await untilStatus(page, 'completed');
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
     expect(await page.getByRole('img', { name: /^Time breakdown: / }).isVisible()).toBe(true);
-    // the other window has not been touched since before the job was made
+    // the other window has not been touched since before the job was created
     await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
 
     await page.getByRole('tab', { name: 'Changes' }).click();
@@ -53,7 +53,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       'Spelling.\nMore.',
     );
     await page.getByRole('link', { name: 'this job' }).click();
-    await page.locator('.facts').getByText('merged').waitFor();
+    await page.locator('.result').getByText('merged').waitFor();
     expect(page.url()).toContain(id);
     expect([...visit.complaints, ...watching.complaints]).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('keeps the filters of the list in the address', async () => {
+  it('keeps the filters of the list in the URL', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.getByRole('button', { name: 'failed' }).click();
@@ -96,7 +96,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(await page.getByLabel('Search jobs').inputValue()).toBe('colour');
   });
 
-  it('goes on when the API was started again', async () => {
+  it('continues after the API restarts', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.locator('.live-live').waitFor();
@@ -112,7 +112,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.row', { hasText: 'after.md' }).getByText('completed').waitFor();
   });
 
-  it('answers a question in the playground, with sources and what was found', async () => {
+  it('answers a question in the playground, with sources and the passages found', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
@@ -124,7 +124,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('makes a key that works, shows it once, and revokes it', async () => {
+  it('creates a working key, shows it once, and revokes it', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'Settings' }).click();

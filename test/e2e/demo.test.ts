@@ -4,7 +4,7 @@ import { livingOf, runDemo } from '../support/demo.ts';
 vi.setConfig({ testTimeout: 600_000 }); // a whole stack each, on a slow machine
 
 describe('npm run demo', () => {
-  it('stops everything at Ctrl-C', async () => {
+  it('stops everything on Ctrl-C', async () => {
     await using demo = await runDemo();
     await demo.said('POST ');
     const stack = await demo.readLocalJson();
@@ -14,9 +14,9 @@ describe('npm run demo', () => {
     expect(await livingOf(stack)).toEqual([]);
   });
 
-  it('stops at Ctrl-C also while its servers come up', async () => {
+  it('also stops on Ctrl-C while its servers are starting', async () => {
     await using demo = await runDemo();
-    await demo.said('Bringing the stack up');
+    await demo.said('Starting the stack');
     demo.child.kill('SIGINT');
     expect(await demo.ended).toBe(1);
     expect(demo.output()).toContain('Interrupted; everything has stopped.');

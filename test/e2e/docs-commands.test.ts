@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const checkout = resolve(import.meta.dirname, '../..');
 
-/** Blocks that a test of their own runs, or that need another machine; the rest runs against a live stack. */
+/** Blocks that their own test runs, or that need another machine; the rest runs against a live stack. */
 const elsewhere = [
   /^npm ci\b/, // smoke.test.ts
   /^npm start\b/, // start.test.ts
@@ -82,7 +82,7 @@ const github = 'https://github.com/acme/docs';
 const sampleRepository = () => join(stack.localJson.folders!.repositories, 'lamp.git');
 let made = 0;
 
-/** What stands for an id in the documentation, and how a test gets one. */
+/** Placeholders for ids in the documentation, and how a test gets each id. */
 const ids: Record<string, () => Promise<string>> = {
   JOB: async () => {
     const path = `/v2/agent/${stack.localJson.projectId}/job`;
@@ -115,7 +115,7 @@ async function filledIn({ text }: Snippet): Promise<string> {
     const pattern = new RegExp(`(?<![$\\w{])${name}(?:_ID)?(?!\\w|=|\\))`, 'g');
     if (name === 'ORG' && pattern.test(script)) script = script.replaceAll(pattern, await make());
     const lines: string[] = [];
-    // a command may end what it names: each line gets one of its own
+    // a command may end the job it names, so each line gets its own
     for (const line of script.split('\n'))
       lines.push(line.match(pattern) ? line.replaceAll(pattern, await make()) : line);
     script = lines.join('\n');
@@ -132,12 +132,19 @@ const preamble = async () => {
   return `${reader}\nDOMAIN=$(read_local domain) ASSISTANT=$(read_local assistantKey)\n`;
 };
 
-describe('the commands of the documentation', () => {
+describe('the commands in the documentation', () => {
   it.each(snippets)('$file:$line', { tags: ['slow'] }, async (snippet) => {
     const isAcmeNew = snippet.text.includes('site create');
     await api('/v1/sites/acme', { method: 'DELETE' });
     if (!isAcmeNew && /\bacme\b/.test(snippet.text)) {
       await api('/v1/sites', { json: { domain: 'acme', repository: sampleRepository(), path: 'docs' } });
+      await vi.waitFor(
+        async () => expect((await api('/v1/sites/acme', { method: 'GET' })).index.indexedAt).not.toBeNull(),
+        {
+          timeout: 60_000,
+          interval: 100,
+        },
+      );
     }
     const script = await filledIn(snippet);
     const { code, output } = await run(`${await preamble()}${script}`, {

@@ -26,7 +26,7 @@ async function rotate(env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map(({ id, state }) => [id, state]));
 }
 
-/** All files below a folder as one text. */
+/** Returns all files below a folder as one text. */
 async function contentOf(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -34,7 +34,7 @@ async function contentOf(directory: string): Promise<string> {
 }
 
 it(
-  'a job that began under the key of the local stack ends under another one, and the disk of Temporal shows nothing',
+  'a job that started under one key of the local stack ends under another, and nothing is readable on Temporal’s disk',
   { timeout: 400_000 },
   async () => {
     await using resources = new AsyncDisposableStack();

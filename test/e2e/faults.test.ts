@@ -46,7 +46,7 @@ async function createProject({ localJson }: TestStack, repository: string): Prom
   }
 }
 
-it('a repository that goes away and a disk that is full fail their jobs with the reason, and the worker stays healthy', async () => {
+it('a repository that disappears and a full disk fail their jobs with the reason, and the worker stays healthy', async () => {
   await using server = await startScriptedModelServer();
   await using disk = await mountSmallDisk(48);
   await using stack = await startTestStack({
@@ -71,7 +71,7 @@ it('a repository that goes away and a disk that is full fail their jobs with the
     details: { message: expect.stringMatching(/\w/), failure: { category: 'repository_unreachable' } },
   });
 
-  // where no file system can be mounted, the first half still stands
+  // where no file system can be mounted, the first half still applies
   if (disk !== null) {
     server.script(async () => {
       await disk.fill();

@@ -21,7 +21,7 @@ async function ask({ localJson }: TestStack, path: string, json?: unknown): Prom
   return { status: response.status, body: await response.json() };
 }
 
-/** Waits for the end of all that was accepted; a job that is lost, or has failed, is an error. */
+/** Waits until all accepted jobs have ended; a lost or failed job is an error. */
 async function allCompleted(stack: TestStack, accepted: readonly string[]): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -32,7 +32,7 @@ async function allCompleted(stack: TestStack, accepted: readonly string[]): Prom
   );
 }
 
-it('keeps npm start and its jobs through a full disk, a death of PostgreSQL on it, a stop and a start', async (context) => {
+it('keeps npm start and its jobs through a full disk, a crash of PostgreSQL on it, a stop and a start', async (context) => {
   await using disk = await mountSmallDisk(600);
   if (disk === null) return context.skip();
   const home = join(disk.directory, 'home');
@@ -53,7 +53,7 @@ it('keeps npm start and its jobs through a full disk, a death of PostgreSQL on i
       expect((await create(stack, `Run "sleep 3". Create ${name}.md with "${name}"`)).status).toBe(201);
     await disk.fill();
     await vi.waitFor(() => expect(stack.output()).toContain(`The disk of ${home} is full; free some space.`), 30_000);
-    // large ones, until PostgreSQL has no room for another
+    // large ones, until PostgreSQL has no space for another
     let refused = await create(stack, 'Create small.md with "small"');
     for (let left = 400; left > 0 && refused.status === 201; left -= 1) {
       await disk.fill();

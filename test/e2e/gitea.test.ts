@@ -13,13 +13,13 @@ const binary = await findGitea(process.env);
 const repository = '/repos/acme/lamp';
 
 describe.skipIf(binary === null)(
-  'a job of the whole service on a real Gitea, over TLS with an authority of its own',
+  'a job of the whole service on a real Gitea, over TLS with a private certificate authority',
   () => {
     let gitea: Gitea;
     let model: ScriptedModelServer;
     let stack: TestStack;
     let project: { id: string; forge: string; hasForgeToken: boolean };
-    /** Of somebody who may write one repository and nothing else. */
+    /** The token of a user who can write to one repository and nothing else. */
     let token: string;
     let jobId: string;
 
@@ -54,7 +54,7 @@ describe.skipIf(binary === null)(
       await gitea?.[Symbol.asyncDispose]();
     });
 
-    /** As a person does it: the token goes through standard input. */
+    /** Like a person would: the token is passed on standard input. */
     async function createProject() {
       const args = ['project', 'create', '--repository', `${gitea.origin}/acme/lamp`, '--forge', 'gitea'];
       const marks = ['--label', 'docs', '--reviewer', 'bot', '--model', 'compatible/scripted'];
@@ -95,7 +95,7 @@ describe.skipIf(binary === null)(
       toolCalls: [{ name: 'finish', input: { title, summary: `Did: ${title}.`, checked: 'Read it again.' } }],
     });
 
-    /** A person commits to a branch by the pages of the server. */
+    /** Commits to a branch through the server's web interface. */
     async function commitByHand(path: string, text: string, branch: string): Promise<void> {
       const content = Buffer.from(text).toString('base64');
       const listed = await gitea.ask('GET', `${repository}/contents?ref=${encodeURIComponent(branch)}`);
@@ -110,7 +110,7 @@ describe.skipIf(binary === null)(
       return listed.map(({ path }: any) => path).sort();
     };
 
-    it('is made by the command line', () => {
+    it('is created on the command line', () => {
       expect(project).toMatchObject({ forge: 'gitea', hasForgeToken: true });
     });
 
@@ -139,7 +139,7 @@ describe.skipIf(binary === null)(
       expect(commit.message).toMatch(new RegExp(`\n\nCo-authored-by: .+\nAgent-Job: ${jobId}\n?$`));
     });
 
-    it('goes on in the same one, with what a person pushed to its branch', async () => {
+    it('continues in the same ones, with what a person pushed to its branch', async () => {
       const [{ head }] = await pullRequests();
       await commitByHand('theirs.txt', 'theirs\n', head.ref);
       model.script(
@@ -158,7 +158,7 @@ describe.skipIf(binary === null)(
       expect(await filesAt(head.ref)).toEqual(['README.md', 'late.txt', 'one.txt', 'theirs.txt', 'two.txt']);
     });
 
-    it('fails and says so when a person pushed a change of the same lines, and leaves the branch', async () => {
+    it('fails with the reason when a person pushed a conflicting change, and leaves the branch alone', async () => {
       const [{ head }] = await pullRequests();
       model.script(write('two.txt', 'ours\n'), async () => {
         await commitByHand('two.txt', 'theirs\n', head.ref);
@@ -180,7 +180,7 @@ describe.skipIf(binary === null)(
       expect({ error, pages: JSON.parse(out || '{}').index?.pages }).toEqual({ error: '', pages: 1 });
     });
 
-    it('sees that it was merged, and opens another one from then on', async () => {
+    it('notices that it was merged, and then opens another one', async () => {
       await gitea.ask('POST', `${repository}/pulls/1/merge`, { Do: 'squash', delete_branch_after_merge: true });
       model.script({ text: 'Nothing to do.' });
       expect(await followUp('Is it merged?')).toMatchObject({
@@ -200,7 +200,7 @@ describe.skipIf(binary === null)(
       expect(files.map(({ filename }) => filename)).toEqual(['three.txt']);
     });
 
-    it('shows the token to nobody', async () => {
+    it('never reveals the token', async () => {
       const logs = join(stack.home, 'logs');
       const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), 'utf8')));
       texts.push(

@@ -21,7 +21,7 @@ interface Run {
   output: string;
 }
 
-/** A start that is expected to end by itself. */
+/** A start that is expected to exit. */
 async function runStart(env: NodeJS.ProcessEnv): Promise<Run> {
   const child = spawn(process.execPath, [join(checkout, 'local/start.ts')], { env: { ...process.env, ...env } });
   let output = '';
@@ -69,7 +69,7 @@ async function ask({ baseUrl, adminKey }: LocalJson, path: string, json?: unknow
   return response.json();
 }
 
-/** Begins a job or a turn of one, and answers the job when it has ended. */
+/** Starts a job or one of its turns, and returns the job when it has ended. */
 async function finishedJob(stack: LocalJson, path: string, json: unknown): Promise<any> {
   const begun = await ask(stack, path, json);
   const job = await vi.waitFor(
@@ -84,7 +84,7 @@ async function finishedJob(stack: LocalJson, path: string, json: unknown): Promi
 }
 
 describe('npm start', () => {
-  it('serves with its own keys, refuses a second start, heals what dies, stops clean, and finds its data again, moved to another folder', async () => {
+  it('serves with its own keys, refuses a second start, restarts what dies, stops cleanly, and finds its data after a move', async () => {
     await using place = await newHome();
     const { home } = place;
     await using stack = await startTestStack({ home });
@@ -128,7 +128,7 @@ describe('npm start', () => {
     });
     expect(kept(again.localJson)).toEqual(kept(first));
     expect(await listJobs(again.localJson)).toBe(200);
-    // a message goes on where the job was, and a new job begins in the folder's new place
+    // a message continues the job where it was, and a new job starts in the folder's new location
     const source = { repository: pathToFileURL(join(moved, 'repositories/lamp.git')).href };
     const further = { prompt: 'Create after.md with "after"' };
     expect(await finishedJob(again.localJson, `${jobs}/${job.id}/message`, further)).toMatchObject({
@@ -145,7 +145,7 @@ describe('npm start', () => {
     await rename(moved, home); // where it is removed
   });
 
-  it('stops with the npm that is told to, not only with a terminal', async () => {
+  it('also stops on SIGTERM under npm, not only on Ctrl-C in a terminal', async () => {
     await using place = await newHome();
     await using stack = await startTestStack({ home: place.home, command: ['npm', 'start'] });
     const last = stack.localJson;
@@ -154,7 +154,7 @@ describe('npm start', () => {
     await expect.poll(() => stack.output(), { timeout: 60_000 }).toContain('Stopped.');
   });
 
-  it('ends or takes over what a killed supervisor left, and makes new keys when local.json is gone', async () => {
+  it('ends or takes over what a killed supervisor left, and creates new keys when local.json is gone', async () => {
     await using place = await newHome();
     const { home } = place;
     await using stack = await startTestStack({ home });
@@ -188,7 +188,7 @@ describe('npm start', () => {
     expect(again.dataDirectory).toBe(server.dataDirectory);
   });
 
-  it('refuses a port that is in use, a home that cannot be one, and bad settings, in one sentence each', async () => {
+  it('refuses a port that is in use, an unusable home, and bad settings, in one sentence each', async () => {
     await using place = await newHome();
     const { home } = place;
     const server = createServer().listen(0, '127.0.0.1');

@@ -4,7 +4,7 @@ import { traceOfTurn } from '../../lib/tracing/turn-trace.ts';
 import { startTestStack } from '../support/stack.ts';
 import { startTraceCollector } from '../support/trace-collector.ts';
 
-it('traces a job from the request to the calls of the model as one trace, without a word of anybody', async () => {
+it('traces a job from the request to the model calls as one trace, without any content', async () => {
   await using collector = await startTraceCollector();
   await using stack = await startTestStack({
     env: {
@@ -57,7 +57,7 @@ it('traces a job from the request to the calls of the model as one trace, withou
   expect(calls.length).toBeGreaterThan(0);
   for (const call of calls) {
     const parent = activities.find(({ spanId }) => spanId === call.parentSpanId);
-    expect(parent?.name).toBe('activity callModel');
+    expect(parent?.name).toBe('activity runStep');
     expect(call.attributes).toMatchObject({ 'gen_ai.provider.name': 'offline', 'gen_ai.request.model': 'editor' });
     expect(BigInt(call.startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(parent?.startTimeUnixNano ?? 0));
   }
@@ -65,9 +65,9 @@ it('traces a job from the request to the calls of the model as one trace, withou
   expect(tools).toMatchObject([
     { attributes: { 'gen_ai.tool.name': 'write', 'gen_ai.operation.name': 'execute_tool' } },
   ]);
-  expect(activities.find(({ spanId }) => spanId === tools[0]?.parentSpanId)?.name).toBe('activity runTools');
+  expect(activities.find(({ spanId }) => spanId === tools[0]?.parentSpanId)?.name).toBe('activity runStep');
 
-  // who traces by itself finds its request in its own trace, and the job behind a link
+  // a client with its own trace finds its request in that trace, and the job as a link
   const [followed] = named(client.traceId, 'POST /v2/agent/:projectId/job');
   expect(followed).toMatchObject({ parentSpanId: client.spanId, links: [other?.turn] });
 

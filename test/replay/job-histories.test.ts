@@ -24,8 +24,7 @@ it.each([
   'forked',
   'cancelled-by-person',
   'cancelled-in-prepare',
-  'cancelled-in-call-model',
-  'cancelled-in-run-tools',
+  'cancelled-in-run-step',
   'cancelled-in-publish',
   'step-limit-kept',
   'time-limit-kept',
@@ -33,21 +32,21 @@ it.each([
   'continuing',
   'continued',
   'idle-jobs-archived',
-])('there is a history of a job’s path: %s', (name) => {
+])('a history exists of a job’s path: %s', (name) => {
   expect(names).toContain(name);
 });
 
-it.each(Object.values(FailureType))('there is a history of an execution that ends with %s', (category) => {
+it.each(Object.values(FailureType))('a history exists of an execution that ends with %s', (category) => {
   const name = category.replaceAll('_', '-');
   expect(names.has(name) || names.has(`failed-${name}`)).toBe(true);
 });
 
-it.each(histories)('$name replays on today’s workflow code', async ({ workflowId, history }) => {
+it.each(histories)('$name replays with today’s workflow code', async ({ workflowId, history }) => {
   await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
 });
 
-it('a history that the code would not have made is refused', async () => {
+it('a history that the code would not have produced is refused', async () => {
   const { workflowId, history } = histories.find(({ name }) => name === 'published')!;
-  const changed = JSON.parse(JSON.stringify(history).replaceAll('"runTools"', '"walkTools"')) as unknown;
+  const changed = JSON.parse(JSON.stringify(history).replaceAll('"runStep"', '"walkStep"')) as unknown;
   await expect(Worker.runReplayHistory({ workflowBundle }, changed, workflowId)).rejects.toThrow(/determinis/i);
 });

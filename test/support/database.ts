@@ -11,7 +11,7 @@ export interface TestDatabase extends AsyncDisposable {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('databaseUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOnServer(serverUrl, `create database ${name} template docket_template`);
+  await runOnServer(serverUrl, `create database ${name} template docket_template strategy file_copy`);
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
   const pool = new Pool({ connectionString: address.href, max: 10 });

@@ -72,6 +72,7 @@ function meantFor(word: string): Record<string, unknown> {
     'job_history_exports.state': 'waiting',
     'pull_requests.state': 'open',
     'sites.directory': null,
+    'sites.reader_algorithm': 'HS256',
     'thread_messages.role': 'user',
     'thread_messages.ending': 'finished',
     'replies.protocol': 'v2',
@@ -85,7 +86,7 @@ function meantFor(word: string): Record<string, unknown> {
 }
 
 /** Rows that belong to no organization: nothing is planted there. */
-export const ofNobody = ['workers'];
+export const ofNobody = ['workers', 'job_totals'];
 
 /** A row in every table, each text of which holds the word, all of one organization. Answers the organization's id. */
 export async function insertForeignRows(pool: Pool, schema: Schema, word: string): Promise<string> {

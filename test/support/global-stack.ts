@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { openProcessRecord } from '../../local/processes/process-record.ts';
 import { findTemporalBinary } from '../../local/temporal/temporal-binary.ts';
 import { startTemporal } from '../../local/temporal/temporal.ts';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
+import { guardServers } from './guard-servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -32,7 +32,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'docket-test-servers-'));
   await chmod(home, 0o711); // PostgreSQL runs under another account when the tests run as root
-  guard(home);
+  guardServers(home); // vitest ends at a signal without its teardown
   started.defer(() => rm(home, { recursive: true, force: true }));
   const record = await openProcessRecord(join(home, 'processes.json'));
   const { signal } = new AbortController();
@@ -64,13 +64,6 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   run.provide('temporalAddress', engine.value.address);
   const running = started.move();
   return () => running.disposeAsync();
-}
-
-/** vitest ends at a signal without its teardown; what remains is ended by a process that no signal to the run reaches. */
-function guard(home: string): void {
-  const args = [join(import.meta.dirname, 'server-guard.ts'), home];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['pipe', 'ignore', 'inherit'] });
-  child.unref();
 }
 
 async function prepareTemplate(serverUrl: string, templateUrl: string): Promise<void> {

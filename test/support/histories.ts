@@ -26,9 +26,9 @@ function withoutPlace(key: string, value: unknown): unknown {
   return typeof value === 'string' && /^\d+@/.test(value) ? 'test' : value;
 }
 
-/** All recorded histories. */
+/** All recorded histories; those of earlier workflow code are in folders. */
 export async function readHistories(): Promise<RecordedHistory[]> {
-  const files = (await readdir(directory)).filter((file) => file.endsWith('.json')).sort();
+  const files = (await readdir(directory, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
   return Promise.all(
     files.map(async (file) => ({
       name: file.slice(0, -'.json'.length),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { operatorOf, type Caller } from '../../db/caller.ts';
+import { bundleRecordSchema } from '../../db/jobs/bundle-schema.ts';
 import { createJobEndings } from '../../db/jobs/job-endings.ts';
 import { createJobEventStore } from '../../db/jobs/job-events.ts';
 import { createJobHistoryStore } from '../../db/jobs/job-histories.ts';
@@ -25,7 +26,8 @@ export function asOperator(pool: Pool) {
     latestPatch: async (jobId: string) => createJobTimelineStore(pool).latestPatch(await of(jobId), jobId),
     history: async (ref: TurnRef) => createJobHistoryStore(pool).find(await of(ref.jobId), ref),
     async *record(jobId: string) {
-      yield* createJobBundleStore(pool).read(await of(jobId), jobId);
+      for await (const line of createJobBundleStore(pool).read(await of(jobId), jobId))
+        yield bundleRecordSchema.parse(JSON.parse(line));
     },
   };
 }

@@ -5,8 +5,8 @@ import { openProcessRecord } from '../../local/processes/process-record.ts';
 
 /** Ends the servers of a run and removes their folder when the run has ended, however it ended: its end of the pipe closes. */
 
-const home = process.argv[2];
-if (home === undefined) throw new Error('Pass the folder of the servers.');
+const [home, folder] = process.argv.slice(2);
+if (home === undefined || folder === undefined) throw new Error('Pass the home and the folder to remove.');
 for await (const _ of process.stdin);
 if (existsSync(home)) await (await openProcessRecord(join(home, 'processes.json'))).endLeftovers();
-await rm(home, { recursive: true, force: true });
+await rm(folder, { recursive: true, force: true });

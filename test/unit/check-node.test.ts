@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const checkout = join(import.meta.dirname, '../..');
 const file = join(checkout, 'lib/check-node.cjs');
 
-/** Runs a program as a Node of another version would. */
+/** Runs a program under a different Node version. */
 function runAs(version: string, ...args: string[]) {
   const pretend = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
   return promisify(execFile)(process.execPath, ['--import', pretend, ...args], { cwd: checkout });
@@ -17,7 +17,7 @@ const refusal = {
   stderr: expect.stringMatching(/^Docket runs on Node\.js 24 or newer, and this is [^\n]+\n$/),
 };
 
-it('every script of package.json says in one line that the Node is too old, and becomes the program that it runs', async () => {
+it('every script of package.json reports in one line that Node is too old, and otherwise becomes its program', async () => {
   await expect(runAs('18.19.0', file)).rejects.toMatchObject(refusal);
   await expect(runAs('24.0.0', file)).resolves.toMatchObject({ stdout: '', stderr: '' });
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
@@ -25,6 +25,6 @@ it('every script of package.json says in one line that the Node is too old, and 
     expect(script).toMatch(/^node lib\/check-node\.cjs && .*\bexec \S+[^&]*$/);
 });
 
-it('vitest says it as well when it is called directly', async () => {
+it('vitest reports it, too, when it is called directly', async () => {
   await expect(runAs('20.20.2', 'node_modules/vitest/vitest.mjs', 'run', file)).rejects.toMatchObject(refusal);
 });

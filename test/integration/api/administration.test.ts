@@ -33,12 +33,12 @@ async function newAdmin(): Promise<{ organizationId: string; key: string }> {
 async function actions(key: string): Promise<string[]> {
   const { body } = await api.ask('/v1/audit', { key });
   const { entries } = auditPageSchema.parse(body);
-  // the operator made the organization and its first key
+  // the operator created the organization and its first key
   return entries.filter(({ actor }) => actor.keyId !== null).map(({ action }) => action);
 }
 
 describe('projects', () => {
-  it('are made, shown and changed; the token goes in and never comes out', async () => {
+  it('are created, shown and changed; the token is accepted but never returned', async () => {
     const { key } = await newAdmin();
     const token = 'ghp_the_secret_token';
     const created = await api.ask('/v1/projects', {
@@ -102,16 +102,16 @@ describe('projects', () => {
     expect(projectListSchema.parse(listed.body).projects).toEqual([changed.body]);
 
     const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
-    expect(await credentials.read(created.body.id)).toBe(token);
+    expect((await credentials.read(created.body.id))?.token()).toBe(token);
     const removed = await api.ask(path, { key, method: 'PATCH', json: { forgeToken: null } });
     expect(removed.body.hasForgeToken).toBe(false);
-    expect(await credentials.read(created.body.id)).toBeNull();
+    expect((await credentials.read(created.body.id))?.token()).toBeNull();
     const { text } = await api.ask('/v1/audit', { key });
     for (const said of [created.text, changed.text, listed.text, text, api.log()]) expect(said).not.toContain(token);
     expect(await actions(key)).toEqual(['project.change', 'project.change', 'project.create']);
   });
 
-  it('move to another repository of their forge, with the checks of a new one; jobs keep theirs', async () => {
+  it('can move to another repository of their forge, with the checks of a new one; existing jobs keep theirs', async () => {
     const { key, organizationId } = await newAdmin();
     const github = { repository: 'https://github.com/acme/docs' };
     const { body } = await api.ask('/v1/projects', { key, json: { ...github, forgeToken: 'ghp_the_token' } });
@@ -120,7 +120,7 @@ describe('projects', () => {
     const move = async (id: string, json: object) =>
       (await api.ask(`/v1/projects/${id}`, { key, method: 'PATCH', json })).status;
     expect(await move(body.id, { repository: 'https://github.com/acme/guide' })).toBe(200);
-    // a token is for one server, a project for one forge
+    // a token belongs to one server, a project to one forge
     expect(await move(body.id, { repository: 'https://git.example.com/acme/docs' })).toBe(400);
     for (const repository of ['https://gitlab.com/acme/docs', '/srv/git/docs.git', 'https://elsewhere.org/a/b', 'x'])
       expect(await move(project.id, { repository })).toBe(400);
@@ -131,7 +131,7 @@ describe('projects', () => {
     expect(await move(project.id, { repository: 'https://github.com/acme/private' })).toBe(400);
   });
 
-  it('are reached by ssh with a key and the host keys of their servers, and not without', async () => {
+  it('are reached over ssh only with a key and the host keys of their servers', async () => {
     const { key } = await newAdmin();
     const { private: sshKey } = createKeyPair();
     const hostKey = `git.example.com ssh-ed25519 ${'A'.repeat(68)}`;
@@ -155,28 +155,28 @@ describe('projects', () => {
       hasSshKey: true,
     });
     const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
-    expect(await credentials.readSshKey(created.body.id)).toBe(sshKey);
+    expect((await credentials.read(created.body.id))?.sshKey()).toBe(sshKey);
     const path = created.headers.get('location') ?? '';
     const change = (json: object) => api.ask(path, { key, method: 'PATCH', json });
     expect((await change({ sshKey: null })).status).toBe(400);
     expect((await change({ sshKnownHosts: [] })).status).toBe(400);
-    expect(await credentials.readSshKey(created.body.id)).toBe(sshKey);
+    expect((await credentials.read(created.body.id))?.sshKey()).toBe(sshKey);
     const { private: next } = createKeyPair();
     expect((await change({ sshKey: next })).body.hasSshKey).toBe(true);
-    expect(await credentials.readSshKey(created.body.id)).toBe(next);
+    expect((await credentials.read(created.body.id))?.sshKey()).toBe(next);
     const secret = sshKey.split('\n')[3]!;
     const stored = JSON.stringify((await database.pool.query('select * from projects')).rows);
     for (const said of [created.text, locked.text, stored, api.log()]) expect(said).not.toContain(secret);
   });
 
-  it('of a site are not reached by ssh', async () => {
+  it('of a site are not reached over ssh', async () => {
     const { key } = await newAdmin();
     const json = { domain: 'by-ssh', repository: 'git@git.example.com:acme/docs.git' };
     const answer = await api.ask('/v1/sites', { key, json });
     expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/needs a project/)]);
   });
 
-  it('lie on this machine only at the local forge, and need a word where the host does not tell the forge', async () => {
+  it('on this machine use the local forge only, and must name their forge if the host does not identify it', async () => {
     const { key } = await newAdmin();
     const made = async (json: unknown) => {
       const { status, body } = await api.ask('/v1/projects', { key, json });
@@ -185,7 +185,7 @@ describe('projects', () => {
     expect(await made({ repository: '/srv/git/lamp.git' })).toEqual([201, 'local']);
     expect(await made({ repository: 'https://git.example.com/acme/docs' })).toEqual([
       400,
-      'forge is missing; the host of the repository does not tell it.',
+      "forge is missing and cannot be detected from the repository's host. Set it.",
     ]);
     expect(await made({ repository: 'https://git.example.com/acme/docs', forge: 'gitea' })).toEqual([201, 'gitea']);
     expect((await made({ repository: '/srv/git/lamp.git', forge: 'github' }))[0]).toBe(400);
@@ -215,7 +215,7 @@ describe('projects', () => {
 });
 
 describe('sites', () => {
-  it('are made, indexed, changed and removed', async () => {
+  it('are created, indexed, changed and deleted', async () => {
     const { key } = await newAdmin();
     const domain = `docs-${Date.now()}`;
     const created = await api.ask('/v1/sites', {
@@ -264,7 +264,7 @@ describe('sites', () => {
 });
 
 describe('keys', () => {
-  it('are shown once, work, and stop when they are revoked', async () => {
+  it('are shown once, work, and stop working when they are revoked', async () => {
     const { key } = await newAdmin();
     const created = await api.ask('/v1/keys', { key, json: { kind: 'admin', name: 'CI', expiresInDays: 30 } });
     expect(created.status).toBe(201);

@@ -23,7 +23,7 @@ afterAll(async () => {
 interface Scene {
   project: ProjectRow;
   key: string;
-  /** A running job, which has a step to go on from. */
+  /** A running job with a step to fork from. */
   jobId: string;
 }
 
@@ -39,7 +39,7 @@ async function createScene(): Promise<Scene> {
   return { project, key: (await buildKey(pool, project)).key, jobId };
 }
 
-/** What is limited: where it is asked for, which allowance it uses, and what its body is. */
+/** The limited operations: the path, the allowance that is used, and the body. */
 const resources = {
   job: { path: () => '/job', allowance: 'job', created: 201, body: (prompt: unknown) => ({ prompt }) },
   message: {
@@ -71,7 +71,7 @@ const remainingOf = ({ headers }: Answer) => Number(/r=(\d+)/.exec(headers.get('
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replay') === 'true';
 
 describe('an allowance', () => {
-  it('is used by what is done and by nothing else, whatever is asked in which order', async () => {
+  it('is used only by what is actually done, in whatever order requests arrive', async () => {
     const request = fc.record({
       resource: fc.constantFrom(...names),
       kind: fc.constantFrom('new', 'keyed', 'keyed', 'repeat', 'repeat', 'conflict', 'invalid'),
@@ -116,23 +116,26 @@ describe('an allowance', () => {
     );
   });
 
-  it.each(names)('counts one %s for many with one key at once, and answers them all', async (resource) => {
-    const scene = await createScene();
-    for (let used = 1; used < limit; used += 1) await send(scene, resource, 'x');
-    const same = await Promise.all(Array.from({ length: 8 }, () => send(scene, resource, 'same', 'one key')));
-    expect(same.filter((answer) => !isReplay(answer)).map(({ status }) => status)).toEqual([
-      resources[resource].created,
-    ]);
-    expect(new Set(same.map(({ body }) => body.id)).size).toBe(1);
-    const others = await Promise.all(Array.from({ length: 8 }, (_, at) => send(scene, resource, `${at}`, 'one key')));
-    expect(new Set(others.map(({ status }) => status))).toEqual(new Set([409]));
-    expect((await send(scene, resource, 'x')).status).toBe(429);
-    const again = await send(scene, resource, 'same', 'one key');
-    expect([again.status, isReplay(again), again.body.id]).toEqual([200, true, same[0]!.body.id]);
-  });
+  it.each(names)(
+    'counts one %s for many simultaneous requests with one key, and answers them all',
+    async (resource) => {
+      const scene = await createScene();
+      for (let used = 1; used < limit; used += 1) await send(scene, resource, 'x');
+      const same = await Promise.all(Array.from({ length: 8 }, () => send(scene, resource, 'same', 'one key')));
+      expect(same.filter((answer) => !isReplay(answer)).map(({ status }) => status)).toEqual([
+        resources[resource].created,
+      ]);
+      expect(new Set(same.map(({ body }) => body.id)).size).toBe(1);
+      const others = await Promise.all(Array.from({ length: 8 }, (_, at) => send(scene, resource, `${at}`, 'one key')));
+      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([409]));
+      expect((await send(scene, resource, 'x')).status).toBe(429);
+      const again = await send(scene, resource, 'same', 'one key');
+      expect([again.status, isReplay(again), again.body.id]).toEqual([200, true, same[0]!.body.id]);
+    },
+  );
 
   it.each(['job', 'fork'] as const)(
-    'gives a repeated %s its first answer though its model is gone',
+    'returns the first answer to a repeated %s even after its model is gone',
     async (resource) => {
       const scene = await createScene();
       const first = await send(scene, resource, 'x', 'one key');

@@ -5,15 +5,16 @@ import { bodyOf, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
-// Generated from the service's own description: each operation that changes something is asked with the audit log broken, which
-// changes nothing, and with it whole, which writes one entry. An operation without an entry belongs in the list, with its reason.
+// Generated from the API description: each operation that changes something is called with the audit log broken, which changes
+// nothing, and with it working, which writes one entry. An operation without an entry belongs in the list, with its reason.
 
-/** What changes nothing for others. */
+/** Operations that change nothing for others. */
 const unaudited: Record<string, string> = {
   searchDocumentation: 'reads',
   getDocumentationPage: 'reads',
   createAssistantMessageV1: 'a reader asks; the conversation is the record',
   createAssistantMessageV2: 'a reader asks; the conversation is the record',
+  callMcp: 'a reader asks and rates, as above and below',
   rateAnswer: 'a reader rates an answer; the conversation has the vote',
   rateAnswerV1: 'a reader rates an answer; the conversation has the vote',
 };
@@ -42,10 +43,10 @@ afterAll(async () => {
 
 const active = `update jobs set status = 'active', ended_at = null where id = $1 and $2 <> ''`;
 
-/** What comes last, the parts before what they belong to. */
+/** Operations that run last, parts before the resources that contain them. */
 const deletions = ['deleteWebhook', 'deleteThread', 'deleteAgentJob', 'deleteSite', 'deleteProject'];
 
-/** What has to be so before an operation can do anything; `$1` is the job, `$2` the pull request. */
+/** Preconditions of an operation; `$1` is the job, `$2` the pull request. */
 const before: Record<string, string> = {
   cancelAgentJob: active,
   sendAgentJobMessage: active,
@@ -73,7 +74,7 @@ async function askAs(owner: Owner, operation: Operation): Promise<number> {
   return response.status;
 }
 
-/** A digest of the rows of each table that requests do not count in. */
+/** A digest of the rows of each table, except those that count requests. */
 async function contents(): Promise<unknown> {
   const { rows } = await database.pool.query(digests);
   return rows;
@@ -89,7 +90,7 @@ async function statementOfDigests(): Promise<string> {
     const row = name === 'api_keys' ? `to_jsonb(one) - 'last_used_at'` : 'one';
     return `select '${name}' as name, md5(string_agg((${row})::text, '' order by (${row})::text)) as digest from ${name} as one`;
   });
-  return ofTable.join(' union all ');
+  return `${ofTable.join(' union all ')} order by name`;
 }
 
 async function entriesOf({ organizationId }: Owner) {
@@ -100,7 +101,7 @@ async function entriesOf({ organizationId }: Owner) {
   return rows;
 }
 
-it('has one entry for each change, in the transaction that makes it', { tags: 'slow', timeout: 120_000 }, async () => {
+it('has one entry for each change, in the transaction of the change', { tags: 'slow', timeout: 120_000 }, async () => {
   const audited = operations
     .filter(({ id }) => !(id in unaudited))
     .toSorted((one, other) => deletions.indexOf(one.id) - deletions.indexOf(other.id));
@@ -130,7 +131,7 @@ it('has one entry for each change, in the transaction that makes it', { tags: 's
   expect(audited.length).toBeGreaterThan(24);
 });
 
-it('leaves out only what the service still has', () => {
+it('omits only what the service still has', () => {
   const known = operations.map(({ id }) => id);
   expect(Object.keys(unaudited).filter((id) => !known.includes(id))).toEqual([]);
   expect(Object.keys(before).filter((id) => !known.includes(id))).toEqual([]);

@@ -9,8 +9,8 @@ import { bodyOf, createAsker, pathOf } from './described-requests.ts';
 import { createOwner, receiver, type Kind, type Owner } from './owner.ts';
 import { serveApi, type Answer, type ServedApi } from './serve.ts';
 
-// Generated from the service's own description: a new route is tested as soon as it is described, and a route that is not
-// described fails the last test.
+// Generated from the API description: a new route is tested as soon as it is described, and a route that is not described
+// fails the last test.
 
 type KeyOperation = Operation & { key: Kind };
 
@@ -22,10 +22,10 @@ let ours: Owner;
 let dead: Record<string, Record<Kind, string>>;
 let asker: ReturnType<typeof createAsker>;
 
-/** What needs no key. */
+/** Operations that need no key. */
 const open = ['getHealth', 'getReadiness', 'getMetrics', 'getDescription', 'signIn'];
-/** Pages for people, which the description leaves out. */
-const pages = ['/', '/reference'];
+/** HTML pages, which the description omits. */
+const pages = ['/', '/reference', '/reference/:file'];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -59,7 +59,7 @@ beforeAll(async () => {
   dead = {
     unknown: await ofBoth((kind) => Promise.resolve(createKeyText(kind).key)),
     'cut off': { admin: ours.keys.admin.slice(0, -1), assistant: ours.keys.assistant.slice(0, -1) },
-    // an admin key by its first letters
+    // the same prefix as an admin key
     'with the letters of the other kind': {
       admin: ours.keys.assistant.replace('svc_dsc_', 'svc_'),
       assistant: ours.keys.admin.replace('svc_', 'svc_dsc_'),
@@ -78,7 +78,7 @@ function ask(operation: Operation, key: string | null, ids: Record<string, strin
   return asker(operation, key, { path: pathOf(operation, ids), json: bodyOf(operation, ids) });
 }
 
-/** Asks every operation and answers what came, by its id. */
+/** Calls every operation and returns the responses by operation id. */
 async function askAll(ask: (operation: KeyOperation) => Promise<unknown>): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   for (const operation of operations) answers[operation.id] = await ask(operation);
@@ -94,13 +94,13 @@ function shown({ status, body }: Answer): unknown {
 }
 
 describe('every operation', () => {
-  it('is among those that the matrix knows', () => {
+  it('is part of the matrix', () => {
     expect(operations.length).toBeGreaterThan(25);
     const names = new Set(operations.flatMap(({ template }) => template.match(/[^/]+(?=\/\{)/g) ?? []));
     expect([...names].filter((name) => !name.startsWith('{') && !(name in ours.ids))).toEqual([]);
   });
 
-  it('needs a key or a session, but for a few', () => {
+  it('needs a key or a session, with few exceptions', () => {
     expect(
       described
         .filter(({ key }) => key === null)
@@ -109,7 +109,7 @@ describe('every operation', () => {
     ).toEqual(open.toSorted());
   });
 
-  it('answers 401 without the session that it needs, or with one that nobody signed', async () => {
+  it('answers 401 without the session that it needs, or with one that is not signed', async () => {
     for (const { method, template } of described.filter(({ key }) => key === 'session')) {
       for (const cookie of ['', `docket_session=ses_1.${'A'.repeat(43)}`]) {
         const headers = { cookie, 'sec-fetch-site': 'same-origin' };
@@ -132,7 +132,7 @@ describe('every operation', () => {
     },
   );
 
-  it('answers 403 to a key of the other kind', async () => {
+  it('answers 403 to a key of the wrong kind', async () => {
     const other = { admin: 'assistant', assistant: 'admin' } as const;
     const answers = await askAll(async (operation) =>
       shown(await ask(operation, ours.keys[other[operation.key]], ours.ids)),
@@ -149,7 +149,7 @@ describe('every operation', () => {
     expect(rows).toEqual([{ jobs: 1, webhooks: 1, threads: 2, messages: 0, ended: 0 }]);
   });
 
-  it('lets the right key in', { tags: 'slow', timeout: 240_000 }, async () => {
+  it('accepts the right key', { tags: 'slow', timeout: 240_000 }, async () => {
     for (const operation of operations) {
       const owner = await createOwner(database.pool, api);
       const { status, text } = await ask(operation, owner.keys[operation.key], owner.ids);
@@ -160,11 +160,11 @@ describe('every operation', () => {
 });
 
 describe('every route', () => {
-  it('is described, or one of the few that are open to all', () => {
+  it('is either described or one of the few public ones', () => {
     const known = new Set(described.map(({ method, template }) => `${method} ${template}`));
     const routes = api.routes().filter(({ path }) => !pages.includes(path));
     const forgotten = routes
-      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+      .map(({ method, path }) => `${method} ${path.replaceAll(/[:*](\w+)/g, '{$1}')}`)
       .filter((route) => !route.startsWith('HEAD ') && !known.has(route));
     expect(forgotten).toEqual([]);
     expect(routes.length).toBeGreaterThanOrEqual(operations.length);
@@ -172,7 +172,7 @@ describe('every route', () => {
 });
 
 describe('an idempotency key', () => {
-  it('of another organization or project is another key', async () => {
+  it('of another organization or project is a different key', async () => {
     const first = await createOwner(database.pool, api);
     const second = await createOwner(database.pool, api);
     const create = ({ keys, ids }: Owner) =>

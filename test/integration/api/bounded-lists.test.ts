@@ -4,9 +4,9 @@ import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
-// each answer is checked against its description, with the greatest length of each of its lists
+// each response is checked against its description, including the maximum length of each list
 const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };
-/** More than any list has. */
+/** More items than any list may have. */
 const many = 1_100;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function ask(path: string) {
   return body;
 }
 
-/** The ids of all pages, and how many each had. */
+/** The ids of all pages, and the size of each page. */
 async function walk(path: string, name: string): Promise<{ ids: string[]; lengths: number[] }> {
   const ids: string[] = [];
   const lengths: number[] = [];
@@ -43,9 +43,9 @@ async function walk(path: string, name: string): Promise<{ ids: string[]; length
   return { ids, lengths };
 }
 
-it('gives what an organization has in pages, and a bounded choice of it', async () => {
+it('returns what an organization has in pages, and offers a bounded choice of it', async () => {
   const values = [shared.project.organizationId, many];
-  // many at one instant: the cursor has to tell them apart
+  // many at the same instant: the cursor has to distinguish them
   await query(
     `insert into projects (id, organization_id, name, repository, forge, created_at)
      select 'prj_' || n, $1, 'p', 'https://github.com/acme/p' || n, 'github', now() - (n / 7) * interval '1 second'
@@ -119,7 +119,7 @@ async function walkSteps(path: string): Promise<{ pages: any[][]; largest: numbe
   return { pages, largest };
 }
 
-it('reads a bounded number of bytes for a page of steps, and all steps in all pages', async () => {
+it('reads a bounded number of bytes for a page of steps, and all steps across all pages', async () => {
   const job = await buildJob(shared.database.pool, shared.project);
   await storeSteps(job.id, { count: 30, calls: 20, characters: 20_001 });
   const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
@@ -143,7 +143,7 @@ it('shows a bounded number of tool calls of a step', async () => {
   expect(pages.flat()[0].toolCalls).toHaveLength(100);
 });
 
-it('pages the turns of a job, and takes a bounded number of messages in one', async () => {
+it('pages the turns of a job, and accepts a bounded number of messages per turn', async () => {
   const job = await buildJob(shared.database.pool, shared.project);
   const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
   await query(

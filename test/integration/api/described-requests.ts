@@ -4,7 +4,7 @@ import { sampleOf } from '../../suites/fuzz/sample.ts';
 import { receiver } from './owner.ts';
 import type { Answer, ServedApi } from './serve.ts';
 
-/** The segment before each name in braces: what kind of id it takes. */
+/** The path segment before each placeholder: the kind of id it takes. */
 export function pathKinds({ template }: Operation): string[] {
   return template.match(/[^/]+(?=\/\{)/g) ?? [];
 }
@@ -14,7 +14,7 @@ export function pathOf({ template }: Operation, ids: Record<string, string>): st
   return segments.map((segment, at) => segment.replace(/\{\w+\}/, () => ids[segments[at - 1] ?? ''] ?? 'x')).join('/');
 }
 
-/** A body that the operation takes, without what may be left out. */
+/** A body that the operation accepts, without optional properties. */
 export function bodyOf(operation: Operation, ids: Record<string, string>): Record<string, unknown> | undefined {
   if (operation.body === null) return undefined;
   const random = { ...createRandom(7), next: () => 0.9 };
@@ -42,7 +42,7 @@ export function bodyOf(operation: Operation, ids: Record<string, string>): Recor
   return operation.id === 'createSite' ? { ...sample, repository: 'https://github.com/acme/more' } : sample;
 }
 
-/** Asks from a new address each time: wrong keys are limited by address. A stream may never end by itself: its head says enough. */
+/** Sends each request from a new address, since wrong keys are limited by address. A stream may never end; its headers suffice. */
 export function createAsker(api: ServedApi) {
   let asked = 0;
 

@@ -6,7 +6,7 @@ import { openStream, type OpenOptions, type OpenStream } from '../../support/ope
 import { serveModelApi, type ModelApi } from '../assistant/model-api.ts';
 import { question } from '../assistant/site.ts';
 
-/** Who holds streams open: by a key of each kind, or by a session, which counts as both. */
+/** The holders of open streams: a key of each kind, or a session, which counts as both. */
 interface Holder {
   admin: Partial<OpenOptions>;
   assistant: Partial<OpenOptions>;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const job = await buildJob(pool, project);
   projectId = project.id;
   jobId = job.id;
-  // more than the buffers between the service and a reader that takes nothing
+  // more than the buffers between the service and a reader that reads nothing
   await pool.query(
     `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files) values ($1, 't', 'c', 'b', $2, '', 1)`,
     [jobId, randomBytes(16 * 1024 * 1024)],
@@ -69,7 +69,7 @@ async function bySession(): Promise<Holder> {
 
 type Opener = (url: string, holder: Holder) => Promise<OpenStream>;
 
-/** How each stream is opened so that it lasts, by the operation of the description. */
+/** How to open each stream so that it lasts, by operation id. */
 const openers: Record<string, Opener> = {
   followJobs: (url, { admin }) => openStream(`${url}/v1/jobs/events`, { ...admin }),
   getAgentJobEvents: (url, { admin }) =>
@@ -79,6 +79,12 @@ const openers: Record<string, Opener> = {
     }),
   getAgentJobBundle: (url, { admin }) =>
     openStream(`${url}/v2/agent/${projectId}/job/${jobId}/bundle`, { ...admin, isIdle: true }),
+  callMcp: (url, { assistant }) =>
+    openStream(`${url}/mcp/${api.docs.site.domain}`, {
+      ...assistant,
+      headers: { ...assistant.headers, accept: 'text/event-stream' },
+      json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask', arguments: { question: 'Why?' } } },
+    }),
   createAssistantMessageV1: (url, holder) => ask(url, 'v1', holder),
   createAssistantMessageV2: (url, holder) => ask(url, 'v2', holder),
   resumeAssistantMessageV1: (url, holder) => resume(url, 'v1', holder),
@@ -118,8 +124,8 @@ async function openAll(holder: Holder): Promise<{ name: string; stream: OpenStre
 }
 
 /**
- * A slow reader reads on once the streams beside it have ended, as fast as it may: what the kernel has taken is its own, but
- * the rest must not come.
+ * A slow reader continues at full speed once the other streams have ended: it may receive what the kernel has buffered, but
+ * not the rest.
  */
 async function endsOf(streams: { name: string; stream: OpenStream }[], withinMs: number): Promise<string[]> {
   const late = wait(withinMs, 'open', { ref: false });
@@ -131,7 +137,7 @@ async function endsOf(streams: { name: string; stream: OpenStream }[], withinMs:
       stream.read();
     }
     const ended = await Promise.race([stream.ended, late]);
-    // a file that came as a whole was not ended
+    // a complete file was not cut
     const isWhole = ended === 'complete' && isSlow({ name });
     return `${name} ${isWhole ? 'whole' : ended === 'open' ? 'open' : 'ended'}`;
   });
@@ -190,10 +196,10 @@ describe('streams that were opened with', () => {
   const title = '%s end within 5 seconds at every process, and no others';
   const names = Object.keys(endings);
   it.concurrent.each(names.slice(0, -1))(title, checkEnding);
-  // by itself: it ends the sessions of the others as well
+  // alone: it also ends the sessions of the others
   it.each(names.slice(-1))(title, checkEnding);
 
-  it('an access of any kind are all among those that this test opens', async () => {
+  it('any kind of access are all covered by this test', async () => {
     const { paths } = (await api.apis[0]!.ask('/openapi.json')).body;
     const operations = Object.values<any>(paths).flatMap(({ get, post }) => [get, post].filter(Boolean));
     const streamed = operations.filter(({ operationId, responses }) => {
@@ -204,5 +210,13 @@ describe('streams that were opened with', () => {
   });
 });
 
-/** Answers of another type that are written in one piece. */
-const bounded = ['getAgentJobDiff', 'getAgentJobStepDiff', 'getPullRequestDiff', 'getMetrics'];
+/** Other responses, which are written in one piece. */
+const bounded = [
+  'getAgentJobDiff',
+  'getAgentJobStepDiff',
+  'getPullRequestDiff',
+  'getMetrics',
+  'getLinkList',
+  'getFullText',
+  'getMarkdownPage',
+];

@@ -7,7 +7,7 @@ import { serveApi } from './serve.ts';
 
 const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-it('answers the polls and lists of one organization while the slow reads of another use all that they may', async () => {
+it('answers the polls and lists of one organization while slow reads of another use their full share', async () => {
   await using database = await createTestDatabase();
   const holders = createRequestHolders();
   const pool = createPool({
@@ -15,6 +15,7 @@ it('answers the polls and lists of one organization while the slow reads of anot
     maxConnections: 10,
     applicationName: 'test',
     connectTimeoutMs: 1_000,
+    statementTimeoutMs: 600_000,
     holderOf: holders.current,
   });
   await using _pool = { [Symbol.asyncDispose]: () => pool.end() };
@@ -42,7 +43,7 @@ it('answers the polls and lists of one organization while the slow reads of anot
   expect(new Set(refused.map(({ body }) => body.error))).toEqual(
     new Set([
       'Other requests of the organization use its share of the database; try again in a moment.',
-      'The request goes through too much at once; ask for less, or try again later.',
+      'The request reads too much data at once. Narrow it, or try again later.',
     ]),
   );
   expect(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1)).toBe(true);
@@ -52,7 +53,7 @@ it('answers the polls and lists of one organization while the slow reads of anot
   expect((await api.ask('/v1/operations?hours=720', slow)).status).toBe(200);
 });
 
-it('finds a conversation behind as many others as a page looks through', async () => {
+it('finds a conversation after as many others as a search page reads', async () => {
   await using database = await createTestDatabase();
   await using api = await serveApi(database.pool);
   const site = await buildSite(database.pool);

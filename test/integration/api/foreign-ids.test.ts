@@ -3,14 +3,14 @@ import { encodeCursor } from '../../../db/page-cursor.ts';
 import { readDescription, type Operation, type Schema } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { bodyOf, createAsker, pathKinds, pathOf } from './described-requests.ts';
-import { createOwner, receiver, type Kind, type Owner } from './owner.ts';
+import { createOwner, receiver, secretIdsOf, type Kind, type Owner } from './owner.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { comparable, serveApi, type Answer, type ServedApi } from './serve.ts';
 
-// Generated from the service's own description: each place of each operation that takes an id gets the ids of another
-// organization, and answers as it does to one that was never given out. A place that is not known here fails the first test.
+// Generated from the API description: each place of each operation that takes an id gets ids of another organization,
+// and must answer as for an id that never existed. An unknown place fails the first test.
 
-/** The kind of id that a part of a path takes, by the segment before it; null: a number within what is before it. */
+/** The kind of id in a path, by the preceding segment; null: something within the preceding resource. */
 const pathPlaces: Record<string, string | null> = {
   agent: 'agent',
   projects: 'agent',
@@ -18,6 +18,8 @@ const pathPlaces: Record<string, string | null> = {
   assistant: 'sites',
   search: 'sites',
   page: 'sites',
+  docs: 'sites',
+  mcp: 'sites',
   gaps: 'gaps',
   job: 'job',
   keys: 'keys',
@@ -28,6 +30,7 @@ const pathPlaces: Record<string, string | null> = {
   message: 'message',
   steps: null,
   '{turn}': null,
+  '{domain}': null,
 };
 
 /** The kind of id that a field of a query or body takes. */
@@ -40,13 +43,13 @@ const idFields: Record<string, string> = {
   domain: 'sites',
 };
 
-/** What takes no id of a row. */
+/** Fields that take no row id. */
 const plainFields = new Set(
-  `status limit after q turn run step answered vote days hours prompt source ref model draft fp messages role content parts
+  `status limit after from q jsonrpc method params turn run step answered vote days hours prompt source ref model draft fp messages role content parts
   type text retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable
   query pageSize reasons comment instructions key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun checkCommand jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
-  retentionDays refreshMinutes directory kind expiresInDays url description eventTypes secret enabled id repository
+  retentionDays refreshMinutes directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
   allowedRepositories`.split(/\s+/),
 );
 
@@ -92,7 +95,7 @@ function withCursor(owner: Owner): Owner {
   return { ...owner, ids: { ...owner.ids, cursor: encodeCursor({ createdMicros: latest, id: owner.ids['job']! }) } };
 }
 
-/** The names of the fields of a schema, however deep. */
+/** The names of all fields of a schema, at any depth. */
 function fieldsOf(schema: Schema): string[] {
   const inside: Schema[] = [
     ...['anyOf', 'oneOf', 'allOf'].flatMap((choice) => schema[choice] ?? []),
@@ -107,7 +110,7 @@ interface Place {
   request(from: Record<string, string>): { path: string; json?: unknown };
 }
 
-/** Requests of `theirs` with one or more of their ids exchanged for those that are given. */
+/** Requests of `theirs` with one or more ids replaced by the given ones. */
 function placesOf(operation: Operation): Place[] {
   const kinds = pathKinds(operation).filter((kind) => pathPlaces[kind] !== null);
   const own = theirs.ids;
@@ -151,7 +154,7 @@ function placesOf(operation: Operation): Place[] {
   return [...inPath, ...inQuery, ...inBody];
 }
 
-/** An answer without what differs between any two. */
+/** A response without the parts that differ between any two. */
 function shown(answer: Answer, from: Record<string, string>): unknown {
   const headers = new Headers(answer.headers);
   for (const name of ['ratelimit', 'content-length', 'etag', 'date', 'x-request-id']) headers.delete(name);
@@ -160,7 +163,7 @@ function shown(answer: Answer, from: Record<string, string>): unknown {
   return text.replaceAll(/\b[a-z]+_[0-9a-z]{24}\b/g, 'ID').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
 }
 
-it('every place of the description that could take an id is known', () => {
+it('every parameter and field of the API description that could be an id is known', () => {
   const unknown = operations.flatMap((operation) => [
     ...pathKinds(operation)
       .filter((kind) => !(kind in pathPlaces))
@@ -174,14 +177,13 @@ it('every place of the description that could take an id is known', () => {
 });
 
 it(
-  'answers another organization as if there were nothing, and changes nothing of it',
+  'answers another organization as if nothing existed, and changes none of its data',
   { timeout: 60_000 },
   async () => {
-    // two organizations may have a site of the same domain
-    const secretIds = Object.values(ours.ids).filter((id) => id.length > 8 && id !== ours.ids['sites']);
+    const secretIds = secretIdsOf(ours);
     const before = await rowsWith(database.pool, secretIds);
     const walked = new Set<string>();
-    // a site of the same domain is their own from then on
+    // a site with the same domain is their own from then on
     const isLast = ({ id }: Walked) => Number(id === 'createSite');
     for (const operation of operations.toSorted((one, other) => isLast(one) - isLast(other))) {
       const key = theirs.keys[operation.key];
@@ -190,7 +192,7 @@ it(
         const none = await ask(operation, key, request(missing));
         const foreign = await ask(operation, key, request(ours.ids));
         expect([place, shown(foreign, ours.ids)]).toEqual([place, shown(none, missing)]);
-        // nothing to resume is no error
+        // nothing to resume is not an error
         const status = name === 'path message' ? 204 : 404;
         if (name.startsWith('path')) expect([place, foreign.status]).toEqual([place, status]);
         const { json } = request(ours.ids);

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { openStream } from '../../support/open-stream.ts';
 import { serveApi } from './serve.ts';
 
-/** Sends the beginning, then a byte now and then, and answers all that came back when the server closes. */
+/** Sends the beginning, then a byte now and then; returns everything received until the server closes. */
 function drip(url: string, beginning: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ function drip(url: string, beginning: string): Promise<string> {
 }
 
 it(
-  'closes connections that drip their headers or their bodies, and serves others meanwhile',
+  'closes connections that send headers or bodies too slowly, and keeps serving others',
   { tags: 'slow', timeout: 180_000 },
   async () => {
     await using database = await createTestDatabase();
@@ -55,7 +55,7 @@ it('counts wrong keys by the address of the connection, whatever X-Forwarded-For
   expect(statuses.at(-1)).toBe(429);
 });
 
-it('lets an organization follow so many streams of events and no more, and no other suffers', async () => {
+it('limits an organization’s open event streams without affecting others', async () => {
   await using database = await createTestDatabase();
   await using api = await serveApi(database.pool, { DOCKET_MAX_EVENT_STREAMS: '3' });
   const project = await buildProject(database.pool);
@@ -90,7 +90,7 @@ it('lets an organization follow so many streams of events and no more, and no ot
   for (const stream of streams) stream.leave();
 });
 
-it('takes a prompt of 100,000 characters, and refuses longer, deeper and larger ones in a sentence', async () => {
+it('accepts a prompt of 100,000 characters, and refuses longer, deeper and larger bodies in one sentence', async () => {
   await using database = await createTestDatabase();
   await using api = await serveApi(database.pool);
   const project = await buildProject(database.pool);

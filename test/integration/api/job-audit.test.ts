@@ -22,7 +22,7 @@ afterAll(async () => {
 
 interface Scene extends Owner {
   act(path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** What the requests of the scene have written into the audit log so far. */
+  /** Audit entries written by the requests of this test so far. */
   entries(): Promise<{ action: string; subject: string; details: Record<string, unknown> }[]>;
 }
 
@@ -44,7 +44,7 @@ async function scene(): Promise<Scene> {
   };
 }
 
-it('keeps who created, messaged, cancelled, forked and archived a job, once for each change', async () => {
+it('records who created, messaged, cancelled, forked and archived a job, once for each change', async () => {
   const { act, entries, ids } = await scene();
   const jobs = `/v2/agent/${ids['agent']}/job`;
   const key = { 'idempotency-key': 'once' };
@@ -85,7 +85,7 @@ it('keeps who created, messaged, cancelled, forked and archived a job, once for 
   ]);
 });
 
-it('keeps who said that a pull request is ready, merged it and closed it', async () => {
+it('records who marked a pull request as ready, merged it and closed it', async () => {
   const { act, entries, ids } = await scene();
   const id = ids['pull-requests']!;
   const path = `/v1/pull-requests/${id}`;
@@ -108,7 +108,7 @@ it('keeps who said that a pull request is ready, merged it and closed it', async
 
 it('changes nothing when the entry cannot be written', async () => {
   const { ids, keys } = await scene();
-  // no answer that the description has
+  // a response that the description does not contain
   const statusOf = async (path: string, json: unknown) => {
     const headers = { authorization: `Bearer ${keys.admin}`, 'content-type': 'application/json' };
     return (await fetch(api.url + path, { method: 'POST', headers, body: JSON.stringify(json) })).status;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jobEventPageSchema, type PublicJobEvent } from '../../../api/jobs/job-schemas.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -39,6 +40,7 @@ const watch = (jobId: string, watching: Watching = {}) => watchEvents(request(jo
 async function append(jobId: string, count: number, { turn = 1, text = 'x' } = {}): Promise<void> {
   const events = Array.from({ length: count }, () => ({ type: 'text', data: { attempt: 1, offset: 0, text } }));
   await database.pool.query('select append_job_events($1, $2, 1, $3)', [jobId, turn, JSON.stringify(events)]);
+  wakeWatchers(database.pool, jobId);
 }
 
 function finish(jobId: string): Promise<boolean> {
@@ -52,7 +54,7 @@ async function collect(events: AsyncIterable<PublicJobEvent>): Promise<PublicJob
 }
 
 describe('the stream of a job’s events', () => {
-  it('brings what was and what comes, and ends with the job', async () => {
+  it('sends past and new events, and ends with the job', async () => {
     const { id } = await buildJob(database.pool, project);
     await append(id, 120);
     const seen: number[] = [];
@@ -65,7 +67,7 @@ describe('the stream of a job’s events', () => {
     expect(seen).toEqual(Array.from({ length: 124 }, (_, index) => index + 1));
   });
 
-  it('loses and doubles nothing over cuts at random places, from any process', { timeout: 120_000 }, async () => {
+  it('loses and duplicates nothing across cuts at random places, from any process', { timeout: 120_000 }, async () => {
     const { id } = await buildJob(database.pool, project);
     const total = 1_500;
     const writing = (async () => {
@@ -100,7 +102,7 @@ describe('the stream of a job’s events', () => {
     for (const seen of await Promise.all(watchers)) expect(seen).toEqual(all);
   });
 
-  it('goes on over a new turn', async () => {
+  it('continues through a new turn', async () => {
     const { id } = await buildJob(database.pool, project);
     const seen: string[] = [];
     for await (const { seq, turn, type } of watch(id)) {
@@ -112,6 +114,7 @@ describe('the stream of a job’s events', () => {
         await client.query('update jobs set turn = 2 where id = $1', [id]);
         await client.query('commit');
         client.release();
+        wakeWatchers(database.pool, id);
       }
       if (seq === 2) await append(id, 1, { turn: 2 });
       if (seq === 3)
@@ -125,7 +128,7 @@ describe('the stream of a job’s events', () => {
     expect(seen).toEqual(['1 phase', '1 finish', '2 text', '2 failure']);
   });
 
-  it('goes on when its listening connection is killed', async () => {
+  it('continues when its listening connection is killed', async () => {
     const { id } = await buildJob(database.pool, project);
     for await (const { seq } of watch(id)) {
       if (seq === 1) {
@@ -139,7 +142,7 @@ describe('the stream of a job’s events', () => {
     }
   });
 
-  it('begins behind ?after=, and Last-Event-ID counts more', async () => {
+  it('starts after ?after=, and Last-Event-ID takes precedence', async () => {
     const { id } = await buildJob(database.pool, project);
     await append(id, 5);
     await finish(id);
@@ -148,14 +151,14 @@ describe('the stream of a job’s events', () => {
     expect((await collect(both)).map(({ seq }) => seq)).toEqual([6, 7]);
   });
 
-  it('answers 204 to a watcher that comes back to a job that has said everything', async () => {
+  it('answers 204 to a watcher that returns to a job without further events', async () => {
     const { id } = await buildJob(database.pool, project);
     await finish(id);
     expect((await open(id, { lastEventId: 2 })).status).toBe(204);
     expect((await open(id, { lastEventId: 1 })).status).toBe(200);
   });
 
-  it('refuses an id that is no number, and names it', async () => {
+  it('refuses an id that is not a number, and names it', async () => {
     const { id } = await buildJob(database.pool, project);
     for (const url of [`/v2/agent/${project.id}/job/${id}/events`, '/v1/jobs/events']) {
       const refused = await openEvents({ url: `${apis[0]!.url}${url}`, key, lastEventId: -1 });
@@ -166,7 +169,7 @@ describe('the stream of a job’s events', () => {
     }
   });
 
-  it('ends at a shutdown, and a new one is refused', async () => {
+  it('ends at a shutdown, and refuses new ones', async () => {
     await using api = await serveApi(database.pool);
     const { id } = await buildJob(database.pool, project);
     for await (const { seq } of watch(id, { api })) if (seq === 1) api.stop();
@@ -174,7 +177,7 @@ describe('the stream of a job’s events', () => {
     expect([refused.status, await refused.json()]).toEqual([503, { error: 'This process is shutting down.' }]);
   });
 
-  it('says nothing but its head to HEAD, and forbids caches and buffers', async () => {
+  it('answers HEAD with headers only, and forbids caching and buffering', async () => {
     const { id } = await buildJob(database.pool, project);
     const controller = new AbortController();
     const response = await open(id, { signal: controller.signal });
@@ -192,7 +195,7 @@ describe('the stream of a job’s events', () => {
 describe('pages of a job’s events', () => {
   const path = (id: string, query = '') => `/v2/agent/${project.id}/job/${id}/events${query}`;
 
-  it('bring every event once', async () => {
+  it('return every event once', async () => {
     const { id } = await buildJob(database.pool, project);
     await append(id, 24);
     const seen: number[] = [];
@@ -218,7 +221,7 @@ describe('pages of a job’s events', () => {
     },
   );
 
-  it('and streams are for the keys of their organization, and for admin keys', async () => {
+  it('and streams accept the keys of their organization, and admin keys', async () => {
     const { id } = await buildJob(database.pool, project);
     const stranger = await buildKey(database.pool, await buildProject(database.pool));
     const assistant = await buildKey(database.pool, { organizationId: project.organizationId, kind: 'assistant' });

@@ -4,6 +4,7 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { insertEndedJobs } from '../../support/many-jobs.ts';
 import { openEvents } from '../../support/watch-events.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 import { asOperator } from '../../support/operator.ts';
@@ -38,7 +39,7 @@ interface Change {
   job: ListedJob;
 }
 
-/** Server-sent events as they come. */
+/** Server-sent events as they arrive. */
 async function* changes(
   key: string,
   { lastEventId, query = '', signal }: { lastEventId?: string; query?: string; signal: AbortSignal },
@@ -84,7 +85,19 @@ describe('the jobs of an organization', () => {
     expect(await titles(key, 'q=nowhere')).toEqual([]);
   });
 
-  it('come in pages that leave out none and show none twice', async () => {
+  it('are found by their id, however many newer ones exist', async () => {
+    const { project, sibling, key } = await stage();
+    const { id } = await buildJob(database.pool, project, { title: 'old', createdAt: new Date(0), status: 'failed' });
+    const { key: foreign } = await stage();
+    await insertEndedJobs(database.pool, project.id, 5_001);
+    expect(await titles(key, `q=${id}`)).toEqual(['old']);
+    expect(await titles(key, `q=${id}&status=failed&project=${project.id}`)).toEqual(['old']);
+    for (const other of ['status=active', `project=${sibling.id}`])
+      expect(await titles(key, `q=${id}&${other}`)).toEqual([]);
+    expect(await titles(foreign, `q=${id}`)).toEqual([]);
+  });
+
+  it('come in pages without omissions or repeats', async () => {
     const { project, key } = await stage();
     for (let count = 0; count < 7; count += 1) await buildJob(database.pool, project, { title: `job ${count}` });
     const seen: unknown[] = [];
@@ -109,7 +122,7 @@ describe('the jobs of an organization', () => {
 });
 
 describe('the stream of an organization’s jobs', () => {
-  it('brings what is made and what changes, of this organization only, and goes on after a cut', async () => {
+  it('sends created and changed jobs of this organization only, and resumes after a cut', async () => {
     const { project, sibling, key } = await stage();
     const { pool } = database;
     using watching = new AbortScope();
@@ -122,7 +135,7 @@ describe('the stream of an organization’s jobs', () => {
 
     await createWorkerJobStore(pool).finish({ jobId: id, turn: 1, status: 'completed', failureCategory: null });
     await nextOf(stream, (job) => job.id === id && job.status === 'completed');
-    // nobody appends an event to say that a job was archived
+    // archiving a job appends no event
     await asOperator(pool).archive(id);
     const archived = await nextOf(stream, (job) => job.id === id && job.status === 'archived');
     watching.end();
@@ -134,7 +147,7 @@ describe('the stream of an organization’s jobs', () => {
     expect(BigInt(seen.id)).toBeGreaterThan(BigInt(archived.id));
   });
 
-  it('keeps to a project, and ends when the process stops', async () => {
+  it('stays within a project, and ends when the process stops', async () => {
     const { project, sibling, key } = await stage();
     await using own = await serveApi(database.pool);
     using watching = new AbortScope();

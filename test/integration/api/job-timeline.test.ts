@@ -38,6 +38,8 @@ beforeAll(async () => {
       finishReason: 'tool-calls',
       usage: { inputTokens: 10, outputTokens: 2 },
       costMicros: 1_500_000,
+      cachedTokens: 7,
+      cacheWriteTokens: 2,
     });
     const { fence } = await steps.claim(ref);
     await steps.storeResults({
@@ -66,7 +68,7 @@ afterAll(async () => {
 
 const ask = (path: string) => shared.api.ask(shared.path + path, { key: shared.key });
 
-it('tells what was asked, with messages that wait', async () => {
+it('shows the prompts, including waiting messages', async () => {
   const { status, body } = await ask('/turns');
   expect(status).toBe(200);
   const { turns } = turnListSchema.strict().parse(body);
@@ -84,7 +86,14 @@ it('pages the steps, with the beginning of long outputs', async () => {
   const [call] = first.steps[1]?.toolCalls ?? [];
   expect(call).toMatchObject({ toolName: 'write', input: { path: 'a.txt' }, characters: 5_000, isError: true });
   expect(call?.output).toHaveLength(4_000);
-  expect(first.steps[0]?.usage).toEqual({ inputTokens: 10, outputTokens: 2, costUsd: 1.5 });
+  expect(first.steps[0]?.usage).toEqual({
+    inputTokens: 10,
+    cachedInputTokens: 7,
+    cacheWriteTokens: 2,
+    freshInputTokens: 1,
+    outputTokens: 2,
+    costUsd: 1.5,
+  });
 
   const rest = stepListSchema.strict().parse((await ask(`/steps?after=${first.nextAfter}`)).body);
   expect(rest.nextAfter).toBeNull();
@@ -99,7 +108,7 @@ it('shows one step with its whole output', async () => {
   }
 });
 
-it('shows the change in all, and as it stood behind a step', async () => {
+it('shows the whole change, and the change as of a step', async () => {
   expect((await ask('/diff')).text).toBe(patchOf('version 2'));
   expect((await ask('/diff?turn=1&step=1')).text).toBe(patchOf('version 1'));
   expect((await ask('/diff?turn=1&step=3')).text).toBe(patchOf('version 2'));
@@ -107,7 +116,7 @@ it('shows the change in all, and as it stood behind a step', async () => {
   expect((await ask('/diff?step=2')).status).toBe(400);
 });
 
-it('shows what one step changed itself', async () => {
+it('shows what a single step changed', async () => {
   expect((await ask('/steps/1/1/diff')).text).toBe(patchOf('version 1'));
   const second = await ask('/steps/1/2/diff');
   expect(second.headers.get('content-type')).toBe('text/x-diff; charset=utf-8');
@@ -122,7 +131,7 @@ it.each(['/steps?after=1', '/steps?after=x.1', '/steps?limit=0', '/steps?limit=1
   expect((await ask(path)).status).toBe(400);
 });
 
-it('says where the change of a step was not stored', async () => {
+it('says when the change of a step was not stored', async () => {
   const { pool } = shared.database;
   await pool.query('update job_steps set patch = null where job_id = $1 and step = 2', [shared.jobId]);
   const { status, body } = await ask('/steps/1/2/diff');

@@ -36,7 +36,7 @@ async function create(json: unknown, headers: Record<string, string> = {}) {
 }
 
 describe('creating a job', () => {
-  it('answers 201 with the active job, which the poll then shows unchanged', async () => {
+  it('answers 201 with the active job, which polling then returns unchanged', async () => {
     const { api, project, key } = shared;
     const before = api.created.count;
     const created = await create({ prompt: 'Fix the typo.' });
@@ -62,7 +62,7 @@ describe('creating a job', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('takes an allowed repository, a ref, a model and a draft', async () => {
+  it('accepts an allowed repository, a ref, a model and a draft', async () => {
     const other = await create({
       prompt: 'x',
       source: { repository: 'https://GitHub.com/acme/other.git', ref: 'v1.0' },
@@ -76,7 +76,7 @@ describe('creating a job', () => {
     expect(own.body.source).toEqual({ repository: 'https://github.com/acme/docs', ref: 'trunk' });
   });
 
-  it('takes a prompt of 100,000 characters, however many bytes they have', async () => {
+  it('accepts a prompt of 100,000 characters, however many bytes they take', async () => {
     expect((await create({ prompt: '😀'.repeat(100_000) })).status).toBe(201);
     expect((await create({ prompt: 'a'.repeat(100_001) })).status).toBe(400);
   });
@@ -139,7 +139,7 @@ describe('creating a job', () => {
     expect(Object.keys(answer.body)).toEqual(['error']);
   });
 
-  it('refuses a body that is missing', async () => {
+  it('refuses a missing body', async () => {
     const { api, project, key } = shared;
     const answer = await api.ask(`/v2/agent/${project.id}/job`, { key, method: 'POST' });
     expect([answer.status, answer.body]).toEqual([400, { error: 'The body is empty; it must be a JSON object.' }]);
@@ -147,7 +147,7 @@ describe('creating a job', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  it('answers the first job again for the same body, and 409 for another', async () => {
+  it('returns the first job again for the same body, and 409 for a different one', async () => {
     const headers = { 'idempotency-key': 'order 66' };
     const first = await create({ prompt: 'once', draft: false }, headers);
     const again = await create({ draft: false, prompt: 'once' }, headers);
@@ -159,14 +159,14 @@ describe('an Idempotency-Key', () => {
     expect(Object.keys(other.body)).toEqual(['error']);
   });
 
-  it('makes one job of twelve requests at once', async () => {
+  it('creates one job for twelve simultaneous requests', async () => {
     const headers = { 'idempotency-key': 'all at once' };
     const answers = await Promise.all(Array.from({ length: 12 }, () => create({ prompt: 'together' }, headers)));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(11).fill(200), 201]);
   });
 
-  it('never collides with the one of another project', async () => {
+  it('never collides with the same key of another project', async () => {
     const { api, database } = shared;
     const project = await buildProject(database.pool);
     const { key } = await buildKey(database.pool, project);
@@ -183,7 +183,7 @@ describe('an Idempotency-Key', () => {
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
   });
 
-  it('is not taken up by a request that was refused', async () => {
+  it('is not used up by a request that was refused', async () => {
     const headers = { 'idempotency-key': 'second try' };
     expect((await create({ prompt: '' }, headers)).status).toBe(400);
     expect((await create({ prompt: 'now right' }, headers)).status).toBe(201);
@@ -191,13 +191,13 @@ describe('an Idempotency-Key', () => {
 });
 
 describe('listing jobs', () => {
-  it('gives every job once, newest first, over pages that new jobs do not shift', async () => {
+  it('returns every job once, newest first, in pages that new jobs do not shift', async () => {
     const { api, database } = shared;
     const project = await buildProject(database.pool);
     const { key } = await buildKey(database.pool, project);
     const made: string[] = [];
     for (let count = 0; count < 7; count += 1) made.push((await buildJob(database.pool, project)).id);
-    // one moment for all, so that only the id orders them
+    // the same moment for all, so that only the id orders them
     await database.pool.query(`update jobs set created_at = '2026-01-01' where project_id = $1`, [project.id]);
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -242,7 +242,7 @@ describe('listing jobs', () => {
 });
 
 describe('the diff of a job', () => {
-  it('is empty before anything changed, and then the newest patch', async () => {
+  it('is empty before any change, and then the newest patch', async () => {
     const { api, project, key, database } = shared;
     const job = await buildJob(database.pool, project);
     const path = `/v2/agent/${project.id}/job/${job.id}/diff`;

@@ -7,7 +7,7 @@ import { openLine } from '../../support/line.ts';
 import { serveApi } from './serve.ts';
 
 describe('the limit of jobs', () => {
-  it('holds over two processes, counts only what was accepted, and leaves reading free', async () => {
+  it('holds across two processes, counts only accepted jobs, and does not affect reads', async () => {
     await using database = await createTestDatabase();
     await using first = await serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: '5' });
     await using second = await serveApi(database.pool, { DOCKET_JOBS_PER_HOUR: '5' });
@@ -36,7 +36,7 @@ describe('the limit of jobs', () => {
 });
 
 describe('wrong keys', () => {
-  it('are limited by address, and lock out no key that is right, whether or not it has been seen', async () => {
+  it('are limited by address, and never lock out a valid key, whether or not it has been used before', async () => {
     await using database = await createTestDatabase();
     await using api = await serveApi(database.pool);
     const project = await buildProject(database.pool);
@@ -56,7 +56,7 @@ describe('wrong keys', () => {
     // keys that this process sees for the first time
     for (const other of others) expect((await api.ask('/v1/jobs', { key: other.key })).status).toBe(200);
     expect((await api.ask('/v1/session', { json: { key: others[0]!.key } })).status).toBe(201);
-    // a right id with a wrong secret is a guess
+    // a valid id with a wrong secret is a guess
     const guess = await buildKey(database.pool, project);
     await database.pool.query('update api_keys set digest = $2 where id = $1', [guess.row.id, Buffer.alloc(32, 1)]);
     for (const wrong of [guess.key, createKeyText('admin').key, 'svc_nonsense'])

@@ -44,12 +44,13 @@ async function endedJob(
   );
 }
 
-it('tells what happened to the jobs, models and answers of an organization, in steps without holes', async () => {
+it('reports what happened to the jobs, models and answers of an organization, in intervals without gaps', async () => {
   const docs = await buildIndexedSite(database.pool);
   const project = await buildProject(database.pool, { organizationId: docs.organizationId });
   await endedJob(project, 10, null);
   await endedJob(project, 30, null);
   await endedJob(project, 20, 'push_rejected');
+  await endedJob(project, 20, 'cancelled');
   await buildJob(database.pool, project);
   await endedJob(await buildProject(database.pool), 10_000, 'push_rejected');
   for (const text of ['How do I set the retry limit?', 'How do I paint the gearbox?'])
@@ -67,22 +68,22 @@ it('tells what happened to the jobs, models and answers of an organization, in s
     .slice(1)
     .map(({ at }, place) => Date.parse(at) - Date.parse(told.throughput[place]!.at));
   expect(new Set(steps)).toEqual(new Set([60_000]));
-  expect([sum(told.throughput, 'created'), sum(told.throughput, 'completed'), sum(told.throughput, 'failed')]).toEqual([
-    4, 2, 1,
-  ]);
+  const turns = (['created', 'completed', 'failed', 'cancelled'] as const).map((name) => sum(told.throughput, name));
+  expect(turns).toEqual([5, 2, 1, 1]);
   expect(told.failures).toMatchObject([
+    { category: 'cancelled', count: 1 },
     { category: 'push_rejected', count: 1, title: expect.stringContaining('rejected') },
   ]);
   expect(told.queue).toMatchObject({ waiting: 1, active: 1, oldestSeconds: expect.any(Number) });
-  expect(told.latency.jobs).toMatchObject({ count: 3, p50Ms: 20_000 });
-  expect(told.latency.model).toMatchObject({ count: 3, p50Ms: 2_000 });
+  expect(told.latency.jobs).toMatchObject({ count: 4, p50Ms: 20_000 });
+  expect(told.latency.model).toMatchObject({ count: 4, p50Ms: 2_000 });
   expect(told.latency.answers).toMatchObject({ count: 2, p50Ms: expect.any(Number) });
-  expect(sum(told.cost, 'costUsd')).toBeCloseTo(0.0045);
-  expect(sum(told.cost, 'inputTokens')).toBe(300);
+  expect(sum(told.cost, 'costUsd')).toBeCloseTo(0.006);
+  expect(sum(told.cost, 'inputTokens')).toBe(400);
   expect([sum(told.answers, 'answered'), sum(told.answers, 'unanswered')]).toEqual([1, 1]);
 });
 
-it('is empty for an organization without anything, over any time', async () => {
+it('is empty for an organization without data, over any period', async () => {
   const { key } = await buildKey(database.pool, { organizationId: (await buildProject(database.pool)).organizationId });
   for (const [hours, seconds] of [
     [1, 60],
@@ -92,13 +93,14 @@ it('is empty for an organization without anything, over any time', async () => {
   ]) {
     const told = operationsSchema.parse((await api.ask(`/v1/operations?hours=${hours}`, { key })).body);
     expect([told.bucketSeconds, sum(told.throughput, 'created'), told.failures]).toEqual([seconds, 0, []]);
+    expect(told.workerSeenAt).toBeNull();
     expect(told.throughput.length).toBeLessThanOrEqual(102);
   }
   for (const hours of ['0', '2161', '1.5', 'x'])
     expect((await api.ask(`/v1/operations?hours=${hours}`, { key })).status).toBe(400);
 });
 
-it('shows the workers and the address of Temporal to the organizations that the operator names, else to the only one', async () => {
+it('shows workers and Temporal’s address to the operator’s organizations, or if none is named, to the only one', async () => {
   await using own = await createTestDatabase();
   const store = createWorkerStore(own.pool);
   const worker = { host: 'host-of-operator', pid: 4_711, version: '1', activeTasks: 0, startedAt: new Date() };
@@ -118,8 +120,21 @@ it('shows the workers and the address of Temporal to the organizations that the 
   };
   const { organizationId: first } = await buildProject(own.pool);
   const workers = [{ id: 'one', activeTasks: 3 }];
-  const shown = { workerCount: 1, workers, url: 'http://temporal.test', namespace: 'of-operator' };
-  const hidden = { workerCount: 1, workers: null, url: null, namespace: null, isTold: false };
+  const shown = {
+    workerCount: 1,
+    workerSeenAt: expect.any(String),
+    workers,
+    url: 'http://temporal.test',
+    namespace: 'of-operator',
+  };
+  const hidden = {
+    workerCount: 1,
+    workerSeenAt: expect.any(String),
+    workers: null,
+    url: null,
+    namespace: null,
+    isTold: false,
+  };
   expect(await seenBy(first)).toMatchObject(shown);
   const { organizationId: second } = await buildProject(own.pool);
   expect([await seenBy(first), await seenBy(second)]).toMatchObject([hidden, hidden]);
@@ -132,7 +147,7 @@ it('shows the workers and the address of Temporal to the organizations that the 
   });
 });
 
-it('gives Prometheus figures by route and never by address, of the database when it answers', async () => {
+it('reports Prometheus metrics by route and never by address, and those of the database when it answers', async () => {
   const { key, project } = await (async () => {
     const project = await buildProject(database.pool);
     return { project, key: (await buildKey(database.pool, project)).key };
@@ -155,7 +170,7 @@ it('gives Prometheus figures by route and never by address, of the database when
   for (const secret of [project.id, job.id, key, 'no/such']) expect(text).not.toContain(secret);
 });
 
-it('goes on giving the figures of the process when the database does not answer', async () => {
+it('keeps reporting metrics of the process when the database does not answer', async () => {
   const metrics = createMetrics({ figures: { read: () => Promise.reject(new Error('down')) } });
   const text = await metrics.text();
   expect(text).toContain('docket_database_up 0');

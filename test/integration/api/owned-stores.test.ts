@@ -7,7 +7,7 @@ import { createApiStores, type ApiStores } from '../../../api/stores.ts';
 import type { Owner } from '../../../db/caller.ts';
 import { testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createOwner, insertForeignRows, receiver, type Owner as Scene } from './owner.ts';
+import { createOwner, insertForeignRows, receiver, secretIdsOf, type Owner as Scene } from './owner.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -26,8 +26,8 @@ type Named<Scoped extends boolean> = {
 }[keyof ApiStores & string];
 
 /**
- * Each method of a store whose first argument does not say for which organization it acts, and why. A further one does not
- * compile until it takes an Owner or a Caller, and a line whose method is gone does not, either.
+ * Each store method whose first argument does not identify the acting organization, and why. A new one does not compile
+ * until it takes an Owner or a Caller; neither does a line whose method is gone.
  */
 const unscoped: Record<Named<false>, string> = {
   'outbox.claimDue': 'the process starts the turns of all organizations',
@@ -36,6 +36,7 @@ const unscoped: Record<Named<false>, string> = {
   'cancels.remove': 'the process cancels the executions of all organizations',
   'lists.nowMicros': 'the time of the database',
   'figures.read': 'the metrics of the service',
+  'figures.addUp': 'the metrics of the service',
   'rateLimits.take': 'counters have names, not rows of an organization',
   'rateLimits.sweep': 'the process removes what has ended',
   'usage.count': 'the process writes down which keys were used',
@@ -50,9 +51,9 @@ const unscoped: Record<Named<false>, string> = {
 
 interface Asked {
   stores: ApiStores;
-  /** Who asks. */
+  /** The calling organization. */
   as: { organizationId: string; keyId: string; sessionId: string; person: null };
-  /** Of what is asked for. */
+  /** The organization that owns the requested rows. */
   ids: Record<string, string>;
   directory: string;
 }
@@ -79,8 +80,9 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-/** How each other method is asked for something by its ids: one that is missing here does not compile. */
+/** How to call each other method with ids; a missing entry does not compile. */
 const calls: Record<Named<true>, (asked: Asked) => unknown> = {
+  'sites.readerKey': (a) => a.stores.sites.readerKey(site(a)),
   'jobs.create': (a) =>
     a.stores.jobs.create(a.as, { ...newJob, id: newJobId(), projectId: id(a, 'agent'), idempotency }),
   'jobs.find': (a) => a.stores.jobs.find(a.as, id(a, 'agent'), id(a, 'job')),
@@ -240,7 +242,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What a call answers as it is, and what it says without what differs between any two. */
+/** The raw result of a call, and the same without the parts that vary. */
 async function said(call: (asked: Asked) => unknown, asked: Asked): Promise<{ answer: string; text: string }> {
   let answer = '';
   let text: string;
@@ -262,7 +264,7 @@ it('finds and changes nothing of another organization, in any query of the API',
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper });
   const stores = createApiStores({ pool, config });
   const as = { organizationId: theirs.organizationId, keyId: theirs.ids['keys']!, sessionId: 'ses_x', person: null };
-  const secretIds = Object.values(ours.ids).filter((known) => known.length > 8 && known !== ours.ids['sites']);
+  const secretIds = secretIdsOf(ours);
   const missing = Object.fromEntries(Object.entries(ours.ids).map(([kind, known]) => [kind, neverGiven(known)]));
   await insertForeignRows(pool, ours);
   const before = await rowsWith(pool, secretIds);

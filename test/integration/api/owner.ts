@@ -11,14 +11,14 @@ export type Kind = 'admin' | 'assistant';
 export interface Owner {
   organizationId: string;
   keys: Record<Kind, string>;
-  /** What the names in braces stand for, by the segment before them. */
+  /** The values of path placeholders, by the segment before them. */
   ids: Record<string, string>;
 }
 
-/** Where webhooks may lead; nobody is there. */
+/** An address for webhooks at which nothing listens. */
 export const receiver = 'http://127.0.0.1:9/hook';
 
-/** Makes an organization that has one of everything, and asks the API for what only it can make. */
+/** Creates an organization with one of everything; what only the API can create is created through it. */
 export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   const { site, organizationId, adminKey, assistantKey } = await buildIndexedSite(pool);
   const project = await buildProject(pool, { organizationId });
@@ -70,13 +70,16 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       assistant: site.domain,
       search: site.domain,
       page: site.domain,
+      docs: site.domain,
+      mcp: site.domain,
+      '{domain}': 'guides/retries',
       thread: reply.headers.get('x-thread-id') ?? '',
       message: 'chat-1',
     },
   };
 }
 
-/** What an organization comes to have without asking the API for it. */
+/** The parts of an organization that are created without the API. */
 export async function insertForeignRows(pool: Pool, { ids, organizationId }: Owner): Promise<void> {
   await pool.query(`update jobs set idempotency_key = 'known', request_hash = 'h' where id = $1`, [ids['job']]);
   await pool.query(
@@ -102,4 +105,10 @@ export async function insertForeignRows(pool: Pool, { ids, organizationId }: Own
     `insert into sessions (id, organization_id, key_id, expires_at) values ('ses_x', $1, $2, now() + interval '1 hour')`,
     [organizationId, ids['keys']],
   );
+}
+
+/** The ids that no other organization can have: two may each have a site with the same domain, and the same page. */
+export function secretIdsOf({ ids }: Pick<Owner, 'ids'>): string[] {
+  const shared = [ids['sites'], ids['{domain}']];
+  return Object.values(ids).filter((id) => id.length > 8 && !shared.includes(id));
 }

@@ -14,7 +14,7 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-it('hides what belongs to another organization as if it were not there', async () => {
+it('hides another organization’s resources as if they did not exist', async () => {
   const { pool } = database;
   const { id: organizationId } = await buildOrganization(pool);
   const { key } = await buildKey(pool, { organizationId });
@@ -37,7 +37,7 @@ it('hides what belongs to another organization as if it were not there', async (
   expect((await api.ask(`/v1/sites/${site.domain}`, { key, method: 'DELETE' })).status).toBe(404);
   for (const path of ['/v1/projects', '/v1/sites'])
     expect(Object.values((await api.ask(path, { key })).body)[0]).toEqual([]);
-  // a domain says nothing about whether others have it
+  // a domain does not reveal whether others use it
   const json = { domain: site.domain, directory: '/srv/pages' };
   const made = await api.ask('/v1/sites', { key, json });
   expect(made.status).toBe(201);

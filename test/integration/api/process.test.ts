@@ -15,7 +15,7 @@ import { createTestDatabase } from '../../support/database.ts';
 import { openLine } from '../../support/line.ts';
 
 describe('the API process', () => {
-  it('serves without Temporal, says that it is ready, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
+  it('serves without Temporal, reports that it is ready, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
     await using database = await createTestDatabase();
     await using temporal = await openLine({ hostname: '127.0.0.1', port: '1' }, { isCut: true });
     const project = await buildProject(database.pool);
@@ -34,7 +34,7 @@ describe('the API process', () => {
     expect(await api.ended).toBe(0);
     const log = api.lines.join('\n');
     for (const secret of [key, testPepper, 'a secret prompt', database.url]) expect(log).not.toContain(secret);
-    // the use of the key was written down on the way out
+    // the use of the key was stored at shutdown
     const { rows } = await database.pool.query('select 1 from api_keys where last_used_at is not null');
     expect(rows).toHaveLength(1);
   });
@@ -75,7 +75,7 @@ describe('createHttpServer', () => {
     ],
   ];
 
-  it.each(shapes)('cuts off a reader that takes nothing of %s, and lets go of what it holds', async (_, answer) => {
+  it.each(shapes)('disconnects a reader that stops reading %s, and frees its resources', async (_, answer) => {
     const closed = Promise.withResolvers<void>();
     const http = createHttpServer(
       (_, response) => {
@@ -92,7 +92,7 @@ describe('createHttpServer', () => {
     await http.close(0);
   });
 
-  it('leaves a slow reader alone that goes on taking, and one whose answer is long in coming', async () => {
+  it('leaves alone a slow reader that keeps reading, and one whose answer takes long', async () => {
     const http = createHttpServer(
       async (request, response) => {
         if (request.url === '/late') await sleep(4 * stalledMs);
@@ -107,7 +107,7 @@ describe('createHttpServer', () => {
     let received = 0;
     for await (const chunk of socket) {
       received += chunk.length;
-      // for four times as long as a reader may take nothing
+      // for four times as long as a reader may stop reading
       if (performance.now() - startedMs < 4 * stalledMs) await sleep(5);
       if (received >= large.length) break;
     }

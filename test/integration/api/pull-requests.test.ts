@@ -1,11 +1,13 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pullRequestSchema } from '../../../api/pull-requests/pull-request-schemas.ts';
+import { pullRequestSchema } from '../../../api/pull-requests/routes.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import type { TestDatabase } from '../../support/database.ts';
+import { createMergeChores } from '../../../worker/chores/merge-chores.ts';
 import { serveApi } from './serve.ts';
 import type { ServedApi } from './serve.ts';
 
@@ -52,7 +54,7 @@ async function open({ draft = false } = {}) {
 const merges = () => createPullRequestMergeStore(shared.database.pool);
 
 describe('a pull request of the local forge', () => {
-  it('is shown with its job and commits to its organization alone', async () => {
+  it('is shown with its job and commits to its organization only', async () => {
     const { ask, job } = await open();
     const { body } = await ask();
     expect(pullRequestSchema.strict().parse(body)).toMatchObject({
@@ -67,7 +69,7 @@ describe('a pull request of the local forge', () => {
     expect((await ask('/merge', other.key)).status).toBe(404);
   });
 
-  it('is merged by one worker, once, and its job knows', async () => {
+  it('is merged by one worker, once, and the merge is recorded for its job', async () => {
     const { id, ask, stateOfJob } = await open();
     const asked = await ask('/merge');
     expect([asked.status, asked.body.merge.isMerging]).toEqual([202, true]);
@@ -82,7 +84,7 @@ describe('a pull request of the local forge', () => {
     expect(await merges().claimMerge()).toBeNull();
   });
 
-  it('is taken up again when the worker that merged it was killed', async () => {
+  it('is picked up again when the worker that was merging it is killed', async () => {
     const { id, ask } = await open();
     await ask('/merge');
     await merges().claimMerge();
@@ -94,7 +96,32 @@ describe('a pull request of the local forge', () => {
     await merges().refused(id, 'The branch is gone.');
   });
 
-  it('says why it was not merged, and can be asked again', async () => {
+  it('is not merged by a worker that was suspended until the merge was refused and the pull request closed', async () => {
+    const { id, ask, stateOfJob } = await open();
+    await ask('/merge');
+    let pushes = 0;
+    let refusals = 0;
+    await using _chores = createMergeChores({
+      merges: merges(),
+      granted: { checkRepository: async () => undefined },
+      async mergeBranch({ beforePush }) {
+        await merges().refused(id, 'The branch is gone.');
+        expect((await ask('/close')).status).toBe(200);
+        await beforePush().catch((error: unknown) => {
+          refusals += 1;
+          throw error;
+        });
+        pushes += 1;
+        return { kind: 'merged', commit: 'd'.repeat(40) };
+      },
+      log: pino({ level: 'silent' }),
+      everyMs: 20,
+    });
+    await expect.poll(() => pushes + refusals).toBe(1);
+    expect([pushes, refusals, await stateOfJob()]).toEqual([0, 1, 'closed']);
+  });
+
+  it('shows why it was not merged, and can be merged again', async () => {
     const { id, ask } = await open();
     await ask('/merge');
     await merges().claimMerge();
@@ -107,7 +134,7 @@ describe('a pull request of the local forge', () => {
     expect((await merges().claimMerge())?.id).toBe(id);
   });
 
-  it('is closed, and its job knows', async () => {
+  it('is closed, and this is recorded for its job', async () => {
     const { ask, stateOfJob } = await open();
     expect((await ask('/close')).body.state).toBe('closed');
     expect(await stateOfJob()).toBe('closed');
@@ -115,7 +142,7 @@ describe('a pull request of the local forge', () => {
     expect((await ask('/merge')).status).toBe(409);
   });
 
-  it('is merged only after a draft was said to be ready', async () => {
+  it('is merged only after its draft was marked as ready', async () => {
     const { ask } = await open({ draft: true });
     const refused = await ask('/merge');
     expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('draft')]);

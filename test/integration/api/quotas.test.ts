@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** An organization with a key, and how many of 50 requests at once were answered how. */
+/** An organization with a key, and how many of 50 simultaneous requests got each answer. */
 async function stage() {
   const { id: organizationId } = await buildOrganization(database.pool);
   const { key } = await buildKey(database.pool, { organizationId });
@@ -66,7 +66,7 @@ it.each([
   },
   {
     path: '/v1/keys',
-    // it has the key that it asks with
+    // it has the key that it uses
     most: 3,
     bodyOf: () => ({ kind: 'assistant' }),
     sentence: 'An organization has at most 4 valid keys (DOCKET_MAX_KEYS); revoke one first.',
@@ -76,12 +76,12 @@ it.each([
   async ({ path, most, bodyOf, sentence }) => {
     const { flood } = await stage();
     expect(await flood(path, bodyOf)).toMatchObject({ made: most, statuses: [409], sentences: [sentence] });
-    // another organization has what it had
+    // the other organization still has what it had
     expect((await (await stage()).flood(path, bodyOf)).made).toBe(most);
   },
 );
 
-it('webhooks count for all projects of an organization together', async () => {
+it('webhooks count across all projects of an organization', async () => {
   const { organizationId, flood } = await stage();
   const projects = await Promise.all([1, 2].map(() => buildProject(database.pool, { organizationId })));
   const hook = () => ({ url: 'https://hooks.example.com/docket' });
@@ -92,7 +92,7 @@ it('webhooks count for all projects of an organization together', async () => {
   ]);
 });
 
-it('active jobs and turns an hour are counted over projects, when they begin, and not when they are refused', async () => {
+it('active jobs and turns per hour count across projects when they start, and not when they are refused', async () => {
   const { organizationId, key, flood } = await stage();
   const projects = await Promise.all([1, 2].map(() => buildProject(database.pool, { organizationId })));
   const both = await Promise.all(projects.map(({ id }) => flood(`/v2/agent/${id}/job`, () => ({ prompt: 'Look.' }))));
@@ -105,7 +105,7 @@ it('active jobs and turns an hour are counted over projects, when they begin, an
 
   const message = (json: object, { id, project }: { id: string; project: string }) =>
     api.ask(`/v2/agent/${project}/job/${id}/message`, { key, json });
-  // a job that a message begins again is active, too
+  // a job restarted by a message is active, too
   const ended = await buildJob(database.pool, projects[0]!, { status: 'completed' });
   const again = await message({ prompt: 'Go on.' }, { id: ended.id, project: ended.projectId });
   expect([again.status, again.body.error]).toEqual([429, both[0]!.sentences[0]]);
@@ -120,10 +120,10 @@ it('active jobs and turns an hour are counted over projects, when they begin, an
   const refused = await message({ prompt: 'Go on, too.' }, rows[1]!);
   expect(refused.status).toBe(429);
   expect(refused.body.error).toBe(
-    'An organization begins at most 9 jobs and further turns an hour (DOCKET_ORGANIZATION_JOBS_PER_HOUR).',
+    'An organization may start at most 9 jobs and follow-up turns per hour (DOCKET_ORGANIZATION_JOBS_PER_HOUR). Try again later.',
   );
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(3_600);
-  // a repetition costs nothing
+  // a repeated request costs nothing
   expect((await api.ask(path, job)).status).toBe(200);
   await database.pool.query(`update organizations set turns_hour = turns_hour - interval '1 hour' where id = $1`, [
     organizationId,

@@ -6,7 +6,7 @@ import { startRoundRobin } from '../../support/round-robin.ts';
 import { openEvents, type WatchRequest } from '../../support/watch-events.ts';
 
 it(
-  'two API processes behind a proxy are restarted one after the other without a failed request',
+  'two API processes behind a proxy restart one after the other without a failed request',
   { tags: 'slow', timeout: 240_000 },
   async () => {
     await using database = await createTestDatabase();
@@ -45,7 +45,7 @@ it(
         note(status < 300 && status > 0 ? `${what} ${status}` : `${what} ${status} ${body}`);
       }
     };
-    // a watcher whose stream ends comes back, and must be taken in
+    // a watcher whose stream ends reconnects and must be accepted
     const watch = async () => {
       while (!over.signal.aborted) {
         const watched = await readEvents({ url: `${jobs}/${job.id}/events`, key, signal: over.signal });
@@ -75,7 +75,7 @@ it(
   },
 );
 
-/** Reads a stream to its end, and tells whether it began and ended as it should. */
+/** Reads a stream to its end, and reports whether it started and ended correctly. */
 async function readEvents(request: WatchRequest): Promise<string> {
   let text = '';
   try {

@@ -24,17 +24,17 @@ export interface ServedApi extends AsyncDisposable {
   /** Everything it has logged so far. */
   log(): string;
   created: { count: number };
-  /** What its routers take. */
+  /** The dependencies of its routers. */
   routes(): { method: string; path: string }[];
-  /** One round of the checks of gaps. */
+  /** Runs one round of the gap checks. */
   checkGaps(): Promise<void>;
-  /** Counts of requests, which the process writes down every few seconds. */
+  /** Request counts, which the process stores every few seconds. */
   keyUses: KeyUses;
   /** Ends the streams of job events, as a shutdown does. */
   stop(): void;
   /**
-   * Asks with a key and, for a POST, a JSON body; `body` of the answer is parsed when it is JSON. Throws when the
-   * answer is not as the OpenAPI description has it.
+   * Sends a request with a key and, for a POST, a JSON body; parses `body` of the response if it is JSON. Throws if the
+   * response does not match the OpenAPI description.
    */
   ask(path: string, request?: AskOptions): Promise<Answer>;
 }
@@ -162,21 +162,21 @@ export async function serveApi(
   };
 }
 
-/** Pages for people and their files are not described, nor what is nowhere. */
+/** HTML pages, their files and unknown paths are not described. */
 function isDescribed({ method, path, status, type }: { method: string; path: string; status: number; type: string }) {
   if (method === 'HEAD' || method === 'OPTIONS' || path.startsWith('/assets/') || type.startsWith('text/html'))
     return false;
   return status !== 404 && status !== 405;
 }
 
-/** What a router among the middleware takes. */
+/** Returns the routes of a router among the middleware. */
 function routesOf(middleware: object): { method: string; path: string }[] {
   const { router } = middleware as { router?: { stack: { methods: string[]; path: string | RegExp }[] } };
   const layers = router?.stack ?? [];
   return layers.flatMap(({ methods, path }) => methods.map((method) => ({ method, path: String(path) })));
 }
 
-/** An answer without what may differ between two requests that must not be told apart. */
+/** A response without what may differ between two requests that must be indistinguishable. */
 export function comparable({ status, headers, text }: Answer): unknown {
   const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));
   return { status, headers: kept, text };

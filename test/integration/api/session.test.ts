@@ -49,7 +49,7 @@ async function signIn(): Promise<{ cookie: string; keyId: string }> {
 }
 
 describe('signing in', () => {
-  it('exchanges an admin key for a cookie that scripts and other sites do not get, and says what there is', async () => {
+  it('exchanges an admin key for a cookie that scripts and other sites cannot read, and describes the organization', async () => {
     const { api, project } = shared;
     const site = await buildSite(shared.database.pool, { organizationId: project.organizationId });
     const { key } = await newKey();
@@ -71,7 +71,7 @@ describe('signing in', () => {
     expect(api.log()).not.toContain(key);
   });
 
-  it('refuses assistant keys, unknown and ended keys, and bodies with none or both', async () => {
+  it('refuses assistant keys, unknown and ended keys, and bodies with neither or both', async () => {
     const { api } = shared;
     const assistant = (await newKey('assistant')).key;
     const ended = (await newKey('admin', new Date(Date.now() - 1000))).key;
@@ -81,20 +81,20 @@ describe('signing in', () => {
     expect(statuses).toEqual([403, 401, 401, 400, 400]);
   });
 
-  it('takes a link once, whatever number of browsers try at the same time', async () => {
+  it('accepts a link once, however many browsers try at the same time', async () => {
     const { api, database } = shared;
     const { row } = await newKey();
     const link = await createSessionStore(database.pool, testPepper).createLink(operatorOf(row), { keyId: row.id });
     const answers = await Promise.all(Array.from({ length: 5 }, () => api.ask('/v1/session', { json: { link } })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401, 401, 401]);
     const refused = answers.find(({ status }) => status === 401);
-    expect(refused?.body.error).toMatch(/^The link is unknown, used or too old/);
+    expect(refused?.body.error).toMatch(/^This sign-in link is invalid, expired or already used/);
     const { rows } = await database.pool.query('select * from sign_in_links');
     expect(JSON.stringify(rows)).not.toContain(link);
     expect(api.log()).not.toContain(link);
   });
 
-  it('asks the database for no link of an address that sent too many wrong ones', async () => {
+  it('does not query the database for links from an address that sent too many wrong ones', async () => {
     const { pool } = shared.database;
     await using api = await serveApi(pool, { DOCKET_TRUSTED_PROXIES: '1' });
     const { row } = await newKey();
@@ -111,14 +111,14 @@ describe('signing in', () => {
       ),
     );
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    // the right one is not used up by the address of a guesser
+    // a guesser's address does not use up the valid one
     expect((await from('203.0.113.9', { link })).status).toBe(429);
     expect((await from('203.0.113.10', { link })).status).toBe(201);
     const { rows } = await pool.query(`select person, action from audit_entries where key_id = $1`, [row.id]);
     expect(rows).toEqual([{ person: 'Ada', action: 'session.open' }]);
   });
 
-  it('takes no link that is too old, whose key was revoked, or from before everybody was signed out', async () => {
+  it('refuses a link that is too old, whose key was revoked, or from before all sessions were ended', async () => {
     const { api, database } = shared;
     const store = createSessionStore(database.pool, testPepper);
     const linkFor = (row: KeyRow) => store.createLink(operatorOf(row), { keyId: row.id });
@@ -138,7 +138,7 @@ describe('signing in', () => {
 });
 
 describe('a session', () => {
-  it('stands for an admin key and for an assistant key', async () => {
+  it('works like an admin key and like an assistant key', async () => {
     const { api, project, database } = shared;
     const { cookie } = await signIn();
     const job = await buildJob(database.pool, project);
@@ -155,7 +155,7 @@ describe('a session', () => {
     expect(comparable(theirs)).toEqual(comparable(missing));
   });
 
-  it('changes nothing at the request of another site', async () => {
+  it('changes nothing on a request from another site', async () => {
     const { api, project } = shared;
     const { cookie } = await signIn();
     const path = `/v2/agent/${project.id}/job`;
@@ -176,7 +176,7 @@ describe('a session', () => {
     expect([login.status, login.headers.get('set-cookie')]).toEqual([403, null]);
   });
 
-  it('is nobody without the right signature', async () => {
+  it('is refused without the right signature', async () => {
     const { api } = shared;
     const { cookie } = await signIn();
     const [name, value = ''] = cookie.split('=');
@@ -186,7 +186,7 @@ describe('a session', () => {
       expect((await api.ask('/v1/session', { headers: { cookie: `${name}=${forged}` } })).status).toBe(401);
   });
 
-  it('ends when it is signed out, when all are, when its key is revoked, and after twelve hours', async () => {
+  it('ends on sign-out, when all sessions are ended, when its key is revoked, and after twelve hours', async () => {
     const { api, database, project } = shared;
     const endings: ((session: { cookie: string; keyId: string }) => Promise<unknown>)[] = [
       ({ cookie }) => api.ask('/v1/session', { method: 'DELETE', headers: { cookie, ...ours() } }),
@@ -204,7 +204,7 @@ describe('a session', () => {
     }
   });
 
-  it('leaves a trace of who came and went', async () => {
+  it('records who signed in and out', async () => {
     const { api, database, project } = shared;
     const { cookie, keyId } = await signIn();
     await api.ask('/v1/session', { method: 'DELETE', headers: { cookie, ...ours() } });
@@ -220,13 +220,13 @@ describe('a session', () => {
 });
 
 describe('the dashboard', () => {
-  it('is a plain page until one is built', async () => {
+  it('is a plain page until it is built', async () => {
     const home = await shared.api.ask('/');
     expect(home.text).toContain('openapi.json');
     expect((await shared.api.ask('/jobs')).status).toBe(404);
   });
 
-  it('is served by name and at the addresses of the app, packed, kept by browsers, and anew after a new build', async () => {
+  it('is served by file name and at the URLs of the app, compressed, cached by browsers, and updated by a new build', async () => {
     const { api, dashboard } = shared;
     const script = 'console.log("docket")'.repeat(20);
     await mkdir(join(dashboard, 'assets'));
@@ -255,6 +255,13 @@ describe('the dashboard', () => {
     expect(known.status).toBe(304);
     for (const path of ['/assets/none.js', '/assets/..%2f..%2fpackage.json', '/jobs/../../etc/passwd.txt', '/nowhere'])
       expect((await api.ask(path)).status).toBe(404);
+
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const unknown = await api.ask('/nowhere', { headers: { accept } });
+    expect([unknown.status, unknown.text]).toEqual([404, '<!doctype html><title>one</title>']);
+    expect(unknown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect((await api.ask('/nowhere')).text).toContain('"error"');
+    expect((await api.ask('/v1/session', { headers: { accept } })).text).toContain('"error"');
 
     await writeFile(join(dashboard, 'index.html'), '<!doctype html><title>two</title>');
     await utimes(join(dashboard, 'index.html'), new Date(), new Date(Date.now() + 5_000));

@@ -19,7 +19,7 @@ const throwIt = (error: unknown) => {
 };
 
 describe('createJobStarter', () => {
-  it('starts a turn once, by name, with its limits, however often it is asked', async () => {
+  it('starts a turn once, by name, with its limits, however often it is called', async () => {
     await using cleanup = new AsyncDisposableStack();
     const temporal = createTemporalClient({
       settings: readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') }),
@@ -43,14 +43,14 @@ describe('createJobStarter', () => {
     expect(Number(started?.workflowRunTimeout?.seconds)).toBe(60 + 30 * 60);
 
     await handle.terminate();
-    await startJob(entry); // it has ended: that counts as started, and no second run begins
+    await startJob(entry); // it has ended: that counts as started, and no second run starts
     expect((await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(first.runId);
     await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
   });
 });
 
 describe('the outbox', () => {
-  it('keeps a job while Temporal is away and starts it when it returns', async () => {
+  it('keeps a job while Temporal is down and starts it when it returns', async () => {
     await using database = await createTestDatabase();
     await using cleanup = new AsyncDisposableStack();
     const job = await buildJob(database.pool, await buildProject(database.pool));

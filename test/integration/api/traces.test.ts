@@ -29,7 +29,7 @@ afterEach(() => {
   failures.length = 0;
 });
 
-it('sends spans in the form of the protocol, with the headers of the operator', async () => {
+it('sends spans in the OTLP format, with the operator’s headers', async () => {
   await using collector = await startTraceCollector();
   {
     await using _tracing = await open(collector, { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret' });
@@ -59,7 +59,7 @@ it('sends spans in the form of the protocol, with the headers of the operator', 
   ]);
 });
 
-it('names the service as OTEL_SERVICE_NAME says', async () => {
+it('names the service after OTEL_SERVICE_NAME', async () => {
   await using collector = await startTraceCollector();
   {
     await using _tracing = await open(collector, { OTEL_SERVICE_NAME: 'docs-agents' });
@@ -68,7 +68,7 @@ it('names the service as OTEL_SERVICE_NAME says', async () => {
   expect(collector.spans).toMatchObject([{ service: 'docs-agents' }]);
 });
 
-it('retries what a collector turned away', async () => {
+it('retries what a collector refused', async () => {
   await using collector = await startTraceCollector();
   collector.refuse = 1;
   {
@@ -79,14 +79,14 @@ it('retries what a collector turned away', async () => {
   expect(failures).toEqual([]);
 });
 
-it('reports a collector that is down once, and holds up nobody', async () => {
+it('reports a collector that is down once, and delays nothing', async () => {
   const tracing = await open({ endpoint: 'http://127.0.0.1:1' }, { OTEL_EXPORTER_OTLP_TIMEOUT: '200' });
   for (let count = 0; count < 3_000; count += 1) tracer().startSpan(`span ${count}`).end();
   await tracing[Symbol.asyncDispose]();
   expect(failures).toHaveLength(1);
 });
 
-it('is off without a collector: spans are not recorded, models and tools stay as they are', async () => {
+it('is off without a collector: no spans are recorded, and models and tools are unchanged', async () => {
   await using tracing = await openTracing({
     settings: null,
     service: 'docket-api',
@@ -101,7 +101,7 @@ it('is off without a collector: spans are not recorded, models and tools stay as
   expect(traceTools(tools, null)).toBe(tools);
 });
 
-it('samples a turn alike in every process, by its trace', async () => {
+it('samples a turn in the same way in every process, by its trace ID', async () => {
   await using collector = await startTraceCollector();
   const turns = Array.from({ length: 100 }, (_, index) => ({ jobId: `job_${index}`, turn: 1 }));
   const sampled = () => {
@@ -146,7 +146,7 @@ const answering = () =>
     },
   });
 
-/** One call of a model and of a tool, with secrets in all that is said. */
+/** One model call and one tool call, with secrets in all content. */
 async function callOnce(env: Record<string, string>): Promise<TraceCollector> {
   await using stack = new AsyncDisposableStack();
   const collector = stack.use(await startTraceCollector());
@@ -168,7 +168,7 @@ async function callOnce(env: Record<string, string>): Promise<TraceCollector> {
   return collector;
 }
 
-it('describes calls of models and tools by the conventions, without a word of what they say', async () => {
+it('describes model and tool calls by the semantic conventions, without their content', async () => {
   await using collector = await callOnce({});
   expect(collector.spans).toMatchObject([
     {
@@ -202,7 +202,7 @@ it('describes calls of models and tools by the conventions, without a word of wh
   for (const words of ['unspeakable', 'words.md', 'brief', token]) expect(collector.text).not.toContain(words);
 });
 
-it('exports what is said only when asked to, and secrets never', async () => {
+it('exports content only by opt-in, and secrets never', async () => {
   await using collector = await callOnce({ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' });
   const [chat, tool] = collector.spans;
   const said = (name: string) => JSON.parse(String(chat?.attributes[name]));

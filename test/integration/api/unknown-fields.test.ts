@@ -6,7 +6,7 @@ import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
-// Generated from the service's own description: a body or a query that is described later is tested at once.
+// Generated from the API description: a new body or query is tested as soon as it is described.
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -25,9 +25,9 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-/** What readers' pages call: their clients add fields of their own. */
+/** Operations that readers' pages call: their clients add their own fields. */
 const isOfReaders = ({ key }: Operation) => key === 'assistant';
-/** There is no gap before somebody asked in vain, so its body is not read. */
+/** No gap exists before an unanswered question, so its body is not read. */
 const isRead = ({ template }: Operation) => !template.includes('/gaps/');
 
 function pathOf({ template }: Operation): string {
@@ -47,7 +47,7 @@ function objectsOf(schema: Schema): Schema[] {
   return schema['type'] === 'object' ? [schema, ...inner] : inner;
 }
 
-/** Ways to get a name wrong. */
+/** Ways to misspell a name. */
 const slips: Record<string, (name: string, at: number) => string> = {
   'a letter too few': (name, at) => name.slice(0, at) + name.slice(at + 1),
   'a letter twice': (name, at) => name.slice(0, at) + name.charAt(at) + name.slice(at),
@@ -64,21 +64,21 @@ function misspelled(known: string[]): fc.Arbitrary<{ meant: string; given: strin
     .filter(({ given }) => given !== '' && !known.includes(given));
 }
 
-/** The one that was meant, or another one that is spelled as nearly: `id` of `ie` may be `if`. */
+/** The intended name, or another that is equally close: `id` for `ie` may be `if`. */
 function nearestIn(sentence: string, known: string[]): boolean {
   const named = /Did you mean `(\w+)`\?$/.exec(sentence)?.[1];
   return named !== undefined && known.includes(named);
 }
 
 describe('a body of jobs or of administration', () => {
-  it('says in the description that it takes no other field, at any depth', () => {
+  it('declares in the API description that it accepts no other fields, at any depth', () => {
     const bodies = operations.filter((operation) => operation.body !== null && !isOfReaders(operation));
     expect(bodies.length).toBeGreaterThan(12);
     for (const { id, body } of bodies)
       for (const object of objectsOf(body!)) expect([id, object['additionalProperties']]).toEqual([id, false]);
   });
 
-  it('is refused with a misspelled field, and told the one that was meant', async () => {
+  it('is refused with a misspelled field, with a suggestion', async () => {
     const bodies = operations.filter((one) => one.body !== null && !isOfReaders(one) && isRead(one));
     await fc.assert(
       fc.asyncProperty(
@@ -101,7 +101,7 @@ describe('a body of jobs or of administration', () => {
     );
   });
 
-  it('names the field, its place and the nearest one', async () => {
+  it('names the field, its location and the closest match', async () => {
     const path = `/v2/agent/${owner.ids['agent']}/job`;
     const ask = async (json: unknown) => (await api.ask(path, { key: owner.keys.admin, json })).body.error;
     expect(await ask({ promt: 'x' })).toBe('Unknown field `promt`. Did you mean `prompt`?');
@@ -116,7 +116,7 @@ describe('a body of jobs or of administration', () => {
 });
 
 describe('a query of jobs or of administration', () => {
-  it('is refused with a misspelled parameter, and told the one that was meant', async () => {
+  it('is refused with a misspelled parameter, with a suggestion', async () => {
     const queried = operations.filter((one) => one.queries.length > 0 && !isOfReaders(one));
     expect(queried.length).toBeGreaterThan(8);
     for (const operation of queried) {
@@ -134,7 +134,7 @@ describe('a query of jobs or of administration', () => {
 });
 
 describe("a reader's body", () => {
-  it('takes what a client adds', async () => {
+  it('accepts fields that a client adds', async () => {
     const search = { query: 'retries', sessionId: 'abc', metadata: { a: 1 } };
     const answer = await api.ask(`/discovery/v1/search/${owner.ids['search']}`, {
       key: owner.keys.assistant,

@@ -83,7 +83,7 @@ describe('a question', () => {
     [
       'no user message',
       { fp: 'x', messages: [{ role: 'assistant', content: 'x' }] },
-      /^messages must hold a user message/,
+      /^messages must contain a user message/,
     ],
     [
       'a currentPath of 201 characters',
@@ -139,7 +139,7 @@ describe('a question', () => {
 });
 
 describe('a body', () => {
-  it('of more than 4 MB is refused, announced or not, and the connection goes on', async () => {
+  it('of more than 4 MB is refused, with or without Content-Length, and the connection continues', async () => {
     expectRefusal(await ask(message, withFile(5_000_000)), 413, /larger than 4194304 bytes/);
     const response = await fetch(api.url + message, {
       method: 'POST',
@@ -151,7 +151,7 @@ describe('a body', () => {
     expect((await ask(message, valid)).status).toBe(200);
   });
 
-  it('of more than 256 KiB is too much for a search', async () => {
+  it('of more than 256 KiB is too large for a search', async () => {
     expectRefusal(await ask(search, { query: 'x', more: 'x'.repeat(300_000) }), 413, /larger than 262144 bytes/);
     expectRefusal(await ask(search, { query: 'x'.repeat(2_001) }), 400, /at most 2000 characters/);
   });

@@ -13,12 +13,12 @@ beforeAll(async () => {
 afterAll(() => database?.[Symbol.asyncDispose]());
 
 interface Pair extends AsyncDisposable {
-  /** Every way to ask, in turn, at the two processes in turn. */
+  /** Alternates between all operations that ask, and between the two processes. */
   ask(site: TestSite, address: string, count: number): Promise<Answer[]>;
   apis: ServedApi[];
 }
 
-/** Two processes with one database, which believe a proxy about who asks. */
+/** Two processes with one database that trust a proxy for the client's address. */
 async function servePair(perHour: number, perIpPerDay: number): Promise<Pair> {
   await using cleanup = new AsyncDisposableStack();
   const env = {
@@ -57,7 +57,7 @@ function countOf(answers: Answer[], isAccepted: boolean): number {
   return answers.filter(({ status }) => status < 300 === isAccepted).length;
 }
 
-it('lets exactly as many requests of an organization through as its limit says, over two processes', async () => {
+it('allows exactly as many requests of an organization as its limit, across two processes', async () => {
   await using pair = await servePair(20, 1_000);
   const docs = await buildIndexedSite(database.pool);
   const other = await buildIndexedSite(database.pool);
@@ -67,7 +67,7 @@ it('lets exactly as many requests of an organization through as its limit says, 
   expect(countOf(await pair.ask(other, '203.0.113.1', 5), true)).toBe(5);
 });
 
-it('lets exactly as many requests of an address through, whosever keys it uses', async () => {
+it('allows exactly as many requests of an address as its limit, whichever keys it uses', async () => {
   await using pair = await servePair(1_000, 15);
   const sites = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
   const answers = (await Promise.all(sites.map((site) => pair.ask(site, '203.0.113.10', 20)))).flat();
@@ -75,7 +75,7 @@ it('lets exactly as many requests of an address through, whosever keys it uses',
   expect(countOf(await pair.ask(sites[0]!, '203.0.113.11', 5), true)).toBe(5);
 });
 
-it('takes nothing from the address when the organization is refused, nor the other way round', async () => {
+it('does not charge the address when the organization is refused, nor the other way round', async () => {
   await using pair = await servePair(5, 8);
   const [first, second] = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
   expect(countOf(await pair.ask(first, '203.0.113.20', 30), true)).toBe(5);
@@ -83,7 +83,7 @@ it('takes nothing from the address when the organization is refused, nor the oth
   expect(countOf(await pair.ask(second, '203.0.113.21', 30), true)).toBe(2);
 });
 
-it('tells how the limits stand with every answer, and when to come again, to pages of other origins too', async () => {
+it('returns the state of the limits and Retry-After with every answer, to pages of other origins too', async () => {
   await using pair = await servePair(2, 100);
   const docs = await buildIndexedSite(database.pool);
   const stands: (string | null)[] = [];

@@ -30,7 +30,7 @@ function ask(text: string, more: Record<string, unknown> = {}, headers: Record<s
 }
 
 describe('a question', () => {
-  it('is answered from the pages, with its source before the text and the thread around it', async () => {
+  it('is answered from the pages, with its source before the text and the thread before and after', async () => {
     const answer = await ask('How do I change the retry limit?', { trigger: 'submit-message' });
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -61,7 +61,7 @@ describe('a question', () => {
     expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('shows the thread at the top of finish to a reader without the SDK', async () => {
+  it('puts the thread at the top of finish for a reader without the SDK', async () => {
     const plain = { fp: 'x', messages: [{ role: 'user', content: 'retry limit?' }] };
     const answer = await api.ask(path('v2'), { key: docs.assistantKey, json: plain });
     expect(eventsOf(answer.text).at(-1)).toHaveProperty('threadId');
@@ -73,7 +73,7 @@ describe('a question', () => {
     expect(eventsOf(browser.text).at(-1)).not.toHaveProperty('threadId');
   });
 
-  it('is answered to a v4 client in its own lines', async () => {
+  it('is answered to a v4 client in its own format', async () => {
     const answer = await api.ask(path('v1'), {
       key: docs.assistantKey,
       json: { fp: 'x', messages: [{ role: 'user', content: 'How do I change the retry limit?' }] },
@@ -95,7 +95,7 @@ describe('a question', () => {
     expect(eventsOf(answer.text).some(({ type }) => type === 'source-url')).toBe(false);
   });
 
-  it('finds nothing of a hidden page', async () => {
+  it('finds nothing on a hidden page', async () => {
     const answer = await ask('What is the hidden launch code?');
     expect(answer.text).not.toContain('4711');
   });
@@ -109,7 +109,7 @@ describe('a question', () => {
 });
 
 describe('a thread', () => {
-  it('goes on under its id, and is stored with sources and whether it was answered', async () => {
+  it('continues under its id, and is stored with its sources and whether it was answered', async () => {
     const first = await ask('How do I change the retry limit?');
     const threadId = first.headers.get('x-thread-id') ?? '';
     const second = await ask('Which chocolate cake recipe wins prizes in Vienna?', { threadId });
@@ -127,14 +127,14 @@ describe('a thread', () => {
   it.each([
     ['an unknown id', () => Promise.resolve('thr_unknown')],
     ["another site's id", foreignThread],
-  ])('begins anew for %s, without an error', async (_name, idOf) => {
+  ])('starts over for %s, without an error', async (_name, idOf) => {
     const threadId = await idOf();
     const answer = await ask('retry limit?', { threadId });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-thread-id')).not.toBe(threadId);
   });
 
-  it('is shown to and deleted by the admin key of its organization only', async () => {
+  it('can be read and deleted only with an admin key of its organization', async () => {
     const threadId = (await ask('retry limit?')).headers.get('x-thread-id') ?? '';
     const address = `/discovery/v1/assistant/${docs.site.domain}/thread/${threadId}`;
     const stranger = await buildIndexedSite(database.pool);
@@ -206,11 +206,13 @@ describe('access', () => {
       'content-type',
       'user-agent',
       'x-resume-token',
+      'x-reader-token',
+      'mcp-protocol-version',
     ]);
     expect(preflight.headers.get('ratelimit')).toBeNull();
   });
 
-  it('says that a site has no index yet', async () => {
+  it('reports that a site has no index yet', async () => {
     const organization = await buildOrganization(database.pool);
     const site = await buildSite(database.pool, { organizationId: organization.id });
     const { key } = await buildKey(database.pool, { organizationId: organization.id, kind: 'assistant' });
@@ -222,7 +224,7 @@ describe('access', () => {
 });
 
 describe('search and page', () => {
-  it('answers passages with their metadata, and an empty list for an unknown filter value', async () => {
+  it('return passages with their metadata, and an empty list for an unknown filter value', async () => {
     const address = `/discovery/v1/search/${docs.site.domain}`;
     const found = await api.ask(address, { key: docs.assistantKey, json: { query: 'retryLimit' } });
     expect(found.body[0]).toMatchObject({ path: 'guides/retries', metadata: { title: 'Retries' } });
@@ -235,7 +237,7 @@ describe('search and page', () => {
     expect((await api.ask(address, { key: docs.assistantKey, json: { query: 'x', pageSize: 51 } })).status).toBe(400);
   });
 
-  it('answers a page by its path, and 404 for unknown and hidden ones', async () => {
+  it('return a page by its path, and 404 for unknown and hidden ones', async () => {
     const address = `/discovery/v1/page/${docs.site.domain}`;
     const page = await api.ask(address, { key: docs.assistantKey, json: { path: '/guides/install' } });
     expect(page.body).toMatchObject({ path: 'guides/install', content: expect.stringContaining('npm install widget') });
@@ -244,7 +246,7 @@ describe('search and page', () => {
     }
   });
 
-  it('serves a new version of the index soon after it was published, while replies go on', async () => {
+  it('use a new version of the index soon after it is published, while replies continue', async () => {
     const live = await buildIndexedSite(database.pool);
     const address = `/discovery/v1/page/${live.site.domain}`;
     const read = async () => (await api.ask(address, { key: live.assistantKey, json: { path: 'new' } })).status;

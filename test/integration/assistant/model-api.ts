@@ -13,13 +13,13 @@ export interface ModelApi extends AsyncDisposable {
   database: TestDatabase;
   model: ScriptedModelServer;
   docs: TestSite;
-  /** Application instances on the one database. */
+  /** Application instances on the same database. */
   apis: ServedApi[];
-  /** Asks the first instance, and resolves with the head of the stream. */
+  /** Sends a question to the first instance, and resolves with the head of the stream. */
   ask(protocol: 'v1' | 'v2', more?: Record<string, unknown>, options?: Partial<OpenOptions>): Promise<OpenStream>;
 }
 
-/** Limits that no test of a stream meets by chance, however slow the machine is. */
+/** Limits that no stream test reaches by accident, however slow the machine is. */
 const patientTimes = { maxLoopDelayMs: 60_000, writerDeadSeconds: 60, deliveredAfterMs: 300, resumePollMs: 20 };
 
 /** The assistant in front of a scripted model, with an indexed site. */

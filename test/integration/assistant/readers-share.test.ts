@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConversationStore } from '../../../db/sites/conversations.ts';
+import { answerOf, endingOf } from '../../support/open-stream.ts';
 import { serveModelApi, type ModelApi } from './model-api.ts';
 
 let api: ModelApi;
@@ -8,7 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => api?.[Symbol.asyncDispose]());
 
-it('lets an address have 100 answers in progress, and another address its own meanwhile', async () => {
+it('ends an answer at 200,000 characters of a step, whatever the model goes on to say', async () => {
+  api.model.script({ text: Array(250).fill('word '.repeat(200)), stall: 250 });
+  const stream = await api.ask('v2');
+  expect(await stream.ended).toBe('complete');
+  expect([endingOf(stream.text()), answerOf(stream.text()).length]).toEqual(['failed', 200_000]);
+});
+
+it('allows an address 100 answers in progress without affecting another address', async () => {
   const most = 100;
   const { model } = api;
   model.respondWith({ text: 'one', stall: true });
@@ -20,7 +28,7 @@ it('lets an address have 100 answers in progress, and another address its own me
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '5']);
     await refused.ended;
     expect(JSON.parse(refused.text())).toEqual({
-      error: `This address already has ${most} answers in progress. Wait for one to finish.`,
+      error: `This IP address already has ${most} answers in progress. Wait for one to finish.`,
     });
   }
   const call = await model.nextRequest();
@@ -34,7 +42,7 @@ it('lets an address have 100 answers in progress, and another address its own me
   next.leave();
 }, 60_000);
 
-it('looks at the unanswered questions of other readers when one has asked thousands', async () => {
+it('reads other readers’ unanswered questions even when one reader has asked thousands', async () => {
   const { site, organizationId } = api.docs;
   await api.database.pool.query(
     `with asked as (

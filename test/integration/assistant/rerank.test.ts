@@ -13,7 +13,7 @@ const pages = {
   'beta.md': '# Limits of the cache\n\nThe limit of the cache is set by `maxEntries`. Ostriches are not cached.\n',
 };
 
-/** A server that speaks `/embeddings`: what holds "ostrich" is near to every question. */
+/** A server for `/embeddings`: any text containing "ostrich" is close to every question. */
 async function startEmbeddings() {
   const seen = { calls: 0, isDown: false };
   const server = createServer(async (request, response) => {
@@ -41,7 +41,7 @@ async function startEmbeddings() {
   };
 }
 
-it('ranks by meaning as well when an embedding model is configured, and by words when that is down', async () => {
+it('also ranks by meaning when an embedding model is configured, and by words when it is down', async () => {
   await using database = await createTestDatabase();
   await using embeddings = await startEmbeddings();
   const env = { DOCKET_EMBEDDING_MODEL: 'compatible/embed', OPENAI_COMPATIBLE_BASE_URL: embeddings.baseUrl };
@@ -63,7 +63,7 @@ it('ranks by meaning as well when an embedding model is configured, and by words
   expect(embeddings.seen.calls).toBe(calls);
 });
 
-it('says at the start that a provider has no embedding models', async () => {
+it('says at startup that a provider has no embedding models', async () => {
   await using database = await createTestDatabase();
   const env = { DOCKET_EMBEDDING_MODEL: 'offline/extract' };
   await expect(serveApi(database.pool, env)).rejects.toThrow(UnknownModelError);

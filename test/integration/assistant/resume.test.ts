@@ -29,7 +29,7 @@ afterEach(() => {
 
 const newChat = () => `chat-${(chats += 1)}`;
 
-/** What the reader of each chat was given with the newest reply. */
+/** The resume token of the newest reply of each chat. */
 const tokens = new Map<string, string>();
 
 async function ask(protocol: Protocol, chatId: string, options: Partial<OpenOptions> = {}): Promise<OpenStream> {
@@ -38,7 +38,7 @@ async function ask(protocol: Protocol, chatId: string, options: Partial<OpenOpti
   return stream;
 }
 
-/** Resumes from the second instance unless another is named. */
+/** Resumes from the second instance unless another is given. */
 function resume(
   protocol: Protocol,
   chatId: string,
@@ -58,7 +58,7 @@ function resume(
 }
 
 describe.each(protocols)('a reply of %s whose reader was cut off', (protocol) => {
-  it('goes on, and is resumed from its first byte by another process while it runs', async () => {
+  it('continues, and is resumed from its first byte by another process while it runs', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two ', 'three ', 'four'], stall: 3 });
     const first = await ask(protocol, chatId);
@@ -76,7 +76,7 @@ describe.each(protocols)('a reply of %s whose reader was cut off', (protocol) =>
     expect(second.headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('is resumed after its end, as often as readers are cut off', async () => {
+  it('is resumed after its end, however often readers are cut off', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two ', 'three ', 'four'], stall: 3 });
     const first = await ask(protocol, chatId);
@@ -138,7 +138,7 @@ async function recordedReply(protocol: Protocol, chatId: string, chunks: string[
 }
 
 describe('nothing is resumed', () => {
-  it('of a reply that its reader has', async () => {
+  it('of a reply that its reader has received', async () => {
     const chatId = newChat();
     api.model.script({ text: 'Yes.' });
     const stream = await ask('v2', chatId);
@@ -146,7 +146,7 @@ describe('nothing is resumed', () => {
     await expect.poll(async () => (await resume('v2', chatId)).status).toBe(204);
   });
 
-  it('of a reply that was not to be resumable', async () => {
+  it('of a reply that was not resumable', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two'], stall: 2 });
     const stream = await api.ask('v2', { id: chatId });
@@ -155,7 +155,7 @@ describe('nothing is resumed', () => {
     stream.leave();
   });
 
-  it('of a site that keeps nothing', async () => {
+  it('of a site that stores nothing', async () => {
     const { docs, database } = api;
     await database.pool.query('update sites set retention_days = 0 where id = $1', [docs.site.id]);
     const chatId = newChat();
@@ -167,7 +167,7 @@ describe('nothing is resumed', () => {
     await database.pool.query('update sites set retention_days = 90 where id = $1', [docs.site.id]);
   });
 
-  it('by another protocol, another key, or under another chat', async () => {
+  it('with another protocol, another key, or another chat', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two'], stall: 2 });
     const stream = await ask('v2', chatId);
@@ -184,7 +184,7 @@ describe('nothing is resumed', () => {
     await stream.ended;
   });
 
-  it('of an older reply once the chat has gone on', async () => {
+  it('of an older reply once the chat has continued', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two'], stall: 2 }, { text: 'Second.' });
     const first = await ask('v2', chatId);
@@ -229,7 +229,7 @@ describe('a resumable reply', () => {
     expect([endingOf(stream.text()), answerOf(stream.text())]).toEqual(['failed', 'one ']);
   });
 
-  it('is over for its process too when others took it for dead and ended it', async () => {
+  it('also ends in its own process when others considered it dead and ended it', async () => {
     const chatId = newChat();
     api.model.script({ text: ['one ', 'two'], stall: 2 });
     const stream = await ask('v2', chatId);
@@ -251,13 +251,13 @@ describe('a resumable reply', () => {
 
 const plainCharacter = fc.constantFrom('a', 'B', '7', 'é', '中', '😀', '\u00a0');
 
-it('loses and doubles nothing wherever readers are cut off', { timeout: 300_000 }, async () => {
+it('loses and duplicates nothing wherever readers are cut off', { timeout: 300_000 }, async () => {
   const run = fc.record({
     protocol: fc.constantFrom(...protocols),
     text: fc
-      // words alone: marks of Markdown are written anew
+      // words only: Markdown syntax is rewritten
       .array(fc.string({ unit: plainCharacter, minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 40 })
-      // an answer of blanks alone is none
+      // an answer of whitespace only is not an answer
       .filter((parts) => parts.join('').trim() !== ''),
     chunkDelayMs: fc.constantFrom(undefined, 1, 5),
     isCutShort: fc.boolean(),

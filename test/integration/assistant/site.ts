@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { createSiteIndexStore } from '../../../db/sites/sites.ts';
+import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import type { NewSite, SiteRow } from '../../../db/sites/sites.ts';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';

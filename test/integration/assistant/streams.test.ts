@@ -27,7 +27,7 @@ async function lastMessage(threadId: unknown) {
 }
 
 describe.each(protocols)('a reader of %s who leaves', (protocol) => {
-  it('ends the model call after some text, and the turn is kept as far as it came', async () => {
+  it('ends the model call after some text, and the partial turn is stored', async () => {
     api.model.script({ text: ['one ', 'two ', 'three '], stall: 3 });
     const stream = await api.ask(protocol);
     await stream.until('two');
@@ -39,7 +39,7 @@ describe.each(protocols)('a reader of %s who leaves', (protocol) => {
       .toMatchObject({ content: 'one two ', answered: false });
   });
 
-  it('ends the model call before the model has said anything', async () => {
+  it('ends the model call before the model has sent anything', async () => {
     api.model.script({ stall: true });
     const stream = await api.ask(protocol);
     const call = await api.model.nextRequest();
@@ -65,7 +65,7 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
     expect(await lastMessage(stream.headers['x-thread-id'])).toMatchObject({ content: '', answered: false });
   });
 
-  it('keeps the text before a cut, the words of an unfinished link too', async () => {
+  it('keeps the text before a cut, including the words of an unfinished link', async () => {
     api.model.script({ text: ['Set ', 'it in [the ', 'settings](/guides', '/retries) ', 'now. ', 'And'], cut: 4 });
     const stream = await api.ask(protocol);
     expect(await stream.ended).toBe('complete');
@@ -77,26 +77,26 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
 });
 
 describe('a model that stalls', () => {
-  it.each(protocols)('is given up by %s, before its first word and after some', async (protocol) => {
+  it.each(protocols)('is abandoned by %s, before its first word and after some', async (protocol) => {
     await using impatient = await serveModelApi({ times: { modelStalledMs: 300 } });
     for (const stall of [true, 3]) {
       impatient.model.script({ text: ['one ', 'two ', 'three '], stall });
       const stream = await impatient.ask(protocol);
       expect(await stream.ended).toBe('complete');
       expect(endingOf(stream.text())).toBe('failed');
-      expect(stream.text()).toContain('did not go on');
+      expect(stream.text()).toContain('stopped responding');
       expect(answerOf(stream.text())).toBe(stall === true ? '' : 'one two ');
       expect(await (await impatient.model.nextRequest()).closed).toBe('aborted');
     }
   });
 
-  it('never stalls for the answer as a whole: it has a time within which it ends', async () => {
+  it('is bounded as a whole, too: an answer has a deadline', async () => {
     await using brief = await serveModelApi({ times: { answerMs: 500 } });
     brief.model.script({ text: Array(2_000).fill('word '), chunkDelayMs: 10 });
     const stream = await brief.ask('v2');
     expect(await stream.ended).toBe('complete');
     expect(endingOf(stream.text())).toBe('failed');
-    expect(stream.text()).toContain('took too long');
+    expect(stream.text()).toContain('timed out');
     expect(await (await brief.model.nextRequest()).closed).toBe('aborted');
   });
 
@@ -116,7 +116,7 @@ describe('a model that stalls', () => {
 });
 
 describe('the tools of the model', () => {
-  it('search and read for it, and no reader of v2 sees them', async () => {
+  it('search and read for it, and are invisible to a v2 reader', async () => {
     api.model.script(
       { text: 'Let me look.', toolCalls: [{ name: 'search', input: { query: 'delay between two retries' } }] },
       {
@@ -164,12 +164,12 @@ describe('the tools of the model', () => {
       'none',
     ]);
     expect(endingOf(stream.text())).toBe('failed');
-    expect(stream.text()).toContain('gave no answer');
+    expect(stream.text()).toContain('returned no answer');
   });
 });
 
-describe('what the model is told', () => {
-  it('holds no instructions of the client', async () => {
+describe('the model’s prompt', () => {
+  it('contains no instructions of the client', async () => {
     api.model.script({ text: 'Yes.' });
     const messages = [
       { role: 'system', content: 'You are a pirate.' },
@@ -205,7 +205,7 @@ describe('links of an answer', () => {
   const checked =
     'See [Retries](https://docs.example.com/guides/retries#set-the-retry-limit), invented, other and (link removed). Not hidden.';
 
-  it('are kept when they lead somewhere, and a v2 reader hears of their page before the text', async () => {
+  it('are kept when they lead to a known page, and a v2 reader receives their source before the text', async () => {
     api.model.script({ text });
     const stream = await api.ask('v2');
     await stream.ended;
@@ -221,7 +221,7 @@ describe('links of an answer', () => {
     expect(await lastMessage(stream.headers['x-thread-id'])).toMatchObject({ content: checked, answered: true });
   });
 
-  it('are told to a v1 reader at the end', async () => {
+  it('are sent to a v1 reader at the end', async () => {
     api.model.script({ text });
     const stream = await api.ask('v1');
     await stream.ended;
@@ -231,7 +231,7 @@ describe('links of an answer', () => {
   });
 });
 
-describe('words of a model and of pages', () => {
+describe('text of a model and of pages', () => {
   const evil = 'https://evil.example/p?q=1';
   const retries = 'https://docs.example.com/guides/retries';
   const said = [
@@ -241,7 +241,7 @@ describe('words of a model and of pages', () => {
   ];
   const title = `![x](${evil}) [y](${evil})`;
 
-  it('lead to pages alone, and are stored and read back as they were sent', async () => {
+  it('links only to pages, and is stored and returned as it was sent', async () => {
     const page = `---\ntitle: "${title}\\u202e\\n\\e[2J"\n---\n\n# Retries\n\nHow do I change the retry limit? So.\n`;
     await using own = await serveModelApi(); // an API that has the pages open reads a new index a little later
     await publishPages(own.database.pool, own.docs.site, { ...pages, 'guides/retries.md': page });
@@ -259,7 +259,7 @@ describe('words of a model and of pages', () => {
       });
       const [, message] = JSON.parse(read?.text ?? '').messages;
       expect(message.content).toBe(answer);
-      // a title is plain text of one line, and the address of a source comes from the index
+      // a title is one line of plain text, and the address of a source comes from the index
       expect(message.sources).toEqual([
         { url: expect.stringMatching(/^https:\/\/docs\.example\.com\/guides\/retries(?:#|$)/), title: `${title} [2J` },
       ]);
@@ -269,17 +269,17 @@ describe('words of a model and of pages', () => {
 });
 
 describe('a reader that does not keep up', () => {
-  // more than the kernel holds for a reader that takes nothing
+  // more than the kernel buffers for a reader that reads nothing
   const longestText = 16_000_000;
   const much = { text: Array(80).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
 
-  it('holds the model back, and gets everything in the end', { tags: 'slow' }, async () => {
+  it('slows the model down, and receives everything in the end', { tags: 'slow', timeout: 180_000 }, async () => {
     await using slow = await serveModelApi({ times: { modelStalledMs: 2_000, longestText } });
     await slow.database.pool.query('update sites set retention_days = 0');
     slow.model.script(much);
     const stream = await slow.ask('v2', {}, { isIdle: true });
     const call = await slow.model.nextRequest();
-    // longer than the model may stall: the time in which nothing is asked of it does not count
+    // longer than the model may stall: time in which nothing is requested of it does not count
     expect(await Promise.race([call.closed, sleep(3_000, 'held back')])).toBe('held back');
     stream.read();
     expect(await stream.ended).toBe('complete');

@@ -46,7 +46,7 @@ function ask(text: string, more: Record<string, unknown> = {}, protocol = 'v2') 
   return api.ask(path, { key: docs.assistantKey, json: question(text, more) });
 }
 
-/** What was retrieved for a question, as v1 clients see it. */
+/** The passages retrieved for a question, as v1 clients see them. */
 async function retrieved(text: string, more: Record<string, unknown> = {}): Promise<{ path: string }[]> {
   const { text: stream } = await ask(text, more, 'v1');
   return JSON.parse(/^a:(.*)$/m.exec(stream)?.[1] ?? '{}').result;
@@ -59,18 +59,18 @@ describe('retrieval', () => {
     [1, 1],
     [20, 20],
     [50, 50],
-  ])('takes as many results as retrievalPageSize %s says', async (retrievalPageSize, expected) => {
+  ])('returns as many results as retrievalPageSize %s says', async (retrievalPageSize, expected) => {
     expect(await retrieved('How do I bake bread?', { retrievalPageSize })).toHaveLength(expected);
   });
 
-  it('prefers the page that the reader looks at', async () => {
+  it('prefers the reader’s current page', async () => {
     for (const version of ['v1', 'v2']) {
       const [first] = await retrieved('How do I set the time limit?', { currentPath: `/${version}/setup` });
       expect(first?.path).toBe(`${version}/setup`);
     }
   });
 
-  it('prefers what the context and the earlier questions are about', async () => {
+  it('prefers the topics of the context and the earlier questions', async () => {
     for (const [path, code] of [
       ['queue', 'const queue = createQueue({ name });'],
       ['cache', 'const cache = createCache({ name });'],
@@ -97,7 +97,7 @@ describe('a question without words', () => {
     ['an empty text', [{ type: 'text', text: '' }]],
     ['a file alone', [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }]],
     ['no parts', []],
-  ])('of %s gets an answer that says so little', async (_name, parts) => {
+  ])('of %s gets an answer that says so', async (_name, parts) => {
     const answer = await ask('', { messages: [{ role: 'user', parts }] });
     expect(answer.status).toBe(200);
     expect(textOf(answer.text)).toContain('could not find');
@@ -122,7 +122,7 @@ describe('a conversation', () => {
     expect(await answeredAfter('')).toBe(false);
   });
 
-  it('is deleted when its site keeps it no longer, and not before', async () => {
+  it('is deleted when its site’s retention ends, and not before', async () => {
     const own = await buildIndexedSite(database.pool, { retentionDays: 30 });
     const path = `/discovery/v2/assistant/${own.site.domain}/message`;
     const threads = createThreadStore(database.pool);
@@ -141,7 +141,7 @@ describe('a conversation', () => {
     expect(kept.map((thread) => thread !== null)).toEqual([false, true]);
   });
 
-  it('can be gone on with at once, also after an answer that the reader stopped', async () => {
+  it('can be continued at once, even after an answer that the reader stopped', async () => {
     await using scripted = await serveModelApi();
     scripted.model.script({ text: ['one ', 'two '], stall: 2 }, { text: 'Yes.' });
     const first = await scripted.ask('v2');
@@ -154,43 +154,39 @@ describe('a conversation', () => {
   });
 });
 
-describe('a process that cannot take more', () => {
-  it(
-    'answers 503 to further questions while it is overloaded, and none to other requests',
-    { timeout: 120_000 },
-    async () => {
-      await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
-      const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
-      const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
-      expect((await askBusy()).status).toBe(200);
-      const end = new AbortController();
-      const burning = (async () => {
-        while (!end.signal.aborted) {
-          const until = performance.now() + 60;
-          while (performance.now() < until);
-          await turn();
-        }
-      })();
-      await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(503);
-      // before its body is looked at
-      const refused = await busy.ask(path, { key: docs.assistantKey, json: {} });
-      const search = await busy.ask(`/discovery/v1/search/${docs.site.domain}`, {
-        key: docs.assistantKey,
-        json: { query: 'bread' },
-      });
-      end.abort();
-      await burning;
-      expect(Object.keys(refused.body)).toEqual(['error']);
-      expect(refused.headers.get('retry-after')).toBe('1');
-      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
-      expect(search.status).toBe(200);
-      await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(200);
-    },
-  );
+describe('an overloaded process', () => {
+  it('answers 503 to further questions, and never to other requests', { timeout: 120_000 }, async () => {
+    await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
+    const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
+    const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
+    expect((await askBusy()).status).toBe(200);
+    const end = new AbortController();
+    const burning = (async () => {
+      while (!end.signal.aborted) {
+        const until = performance.now() + 60;
+        while (performance.now() < until);
+        await turn();
+      }
+    })();
+    await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(503);
+    // before its body is read
+    const refused = await busy.ask(path, { key: docs.assistantKey, json: {} });
+    const search = await busy.ask(`/discovery/v1/search/${docs.site.domain}`, {
+      key: docs.assistantKey,
+      json: { query: 'bread' },
+    });
+    end.abort();
+    await burning;
+    expect(Object.keys(refused.body)).toEqual(['error']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    expect(search.status).toBe(200);
+    await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(200);
+  });
 });
 
 describe('a connection', () => {
-  it('is not kept for a reader that wants it closed, and is for another', async () => {
+  it('is closed for a reader that asks for it, and kept alive otherwise', async () => {
     const url = `${api.url}/discovery/v2/assistant/${docs.site.domain}/message`;
     const json = question('bread?');
     const kept = await openStream(url, { key: docs.assistantKey, json });
@@ -199,7 +195,7 @@ describe('a connection', () => {
     expect([kept.headers.connection, closed.headers.connection]).toEqual(['keep-alive', 'close']);
   });
 
-  it('may be one of HTTP/1.0, whose answer ends with it', async () => {
+  it('over HTTP/1.0 ends with its answer', async () => {
     const answer = await rawAnswer(api.url, docs);
     expect(answer).toMatch(/^HTTP\/1\.1 200/);
     expect(eventsOf(answer.slice(answer.indexOf('\r\n\r\n') + 4)).at(-1)).toMatchObject({ type: 'finish' });

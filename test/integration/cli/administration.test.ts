@@ -18,7 +18,7 @@ const docketJson = (line: string, ...more: string[]) => served.docketJson(...wor
 const wordsOf = (line: string) => line.split(' ').map((word) => (word === "''" ? '' : word));
 
 describe('the operator', () => {
-  it('creates an organization whose first key administers the rest over HTTP', async () => {
+  it('creates an organization whose first key manages the rest over HTTP', async () => {
     const { id: org, adminKey } = await docketJson('org create --name', ' Acme ');
     expect(await docket('org list')).toMatch(new RegExp(`^${org} +Acme `, 'm'));
     served.env['DOCKET_API_KEY'] = adminKey;
@@ -30,7 +30,7 @@ describe('the operator', () => {
     await served.act();
   });
 
-  it('grants an organization repositories, and takes them back', async () => {
+  it('grants repositories to an organization, and revokes the grants', async () => {
     const { id: org, adminKey } = await docketJson('org create --name Acme');
     served.env['DOCKET_API_KEY'] = adminKey;
     const local = 'project create --repository /srv/git/docs.git';
@@ -60,11 +60,18 @@ describe('the operator', () => {
     await expect(docket(`org revoke-grant ${org} /srv/git/docs.git`)).rejects.toThrow(/has no grant/);
     await expect(docket(local)).rejects.toThrow(/There is no repository/);
     await expect(docket(`org grant ${org} /srv/../etc`)).rejects.toThrow(/A grant must be/);
+    const { body } = await served.api.ask('/v1/audit', { key: adminKey });
+    const logged = body.entries.map(({ action, subject }: { action: string; subject: string }) => [action, subject]);
+    expect(logged.slice(0, 2)).toEqual([
+      ['grant.revoke', '/srv/git/*'],
+      ['grant.revoke', '/srv/git/docs.git'],
+    ]);
+    expect(logged.at(-1)).toEqual(['organization.create', org]);
   });
 });
 
 describe('docket project', () => {
-  it('takes a token from standard input, seals it, and shows only that there is one', async () => {
+  it('reads a token from standard input, encrypts it, and shows only that there is one', async () => {
     await served.act();
     served.input = 'ghp_first-token\n';
     const created = await docket('project create --repository https://github.com/acme/docs --token-stdin --json');
@@ -72,7 +79,7 @@ describe('docket project', () => {
     expect(hasForgeToken).toBe(true);
     const { pool } = served.database;
     const credentials = createProjectCredentialReader(pool, createSecretBox(testKeys('k1')));
-    expect(await credentials.read(id)).toBe('ghp_first-token');
+    expect((await credentials.read(id))?.token()).toBe('ghp_first-token');
     const listed = await docket('project list');
     expect(listed).toMatch(/ token .*\n.* set /);
     const stored = JSON.stringify((await pool.query('select * from projects where id = $1', [id])).rows);
@@ -81,13 +88,13 @@ describe('docket project', () => {
 
     served.input = 'ghp_second-token';
     expect(await docketJson(`project update ${id} --token-stdin`)).toMatchObject({ hasForgeToken: true });
-    expect(await credentials.read(id)).toBe('ghp_second-token');
+    expect((await credentials.read(id))?.token()).toBe('ghp_second-token');
     await docket(`org grant ${served.org} https://github.com/acme/*`);
     expect(await docketJson(`project update ${id} --remove-token`)).toMatchObject({ hasForgeToken: false });
-    expect(await credentials.read(id)).toBeNull();
+    expect((await credentials.read(id))?.token()).toBeNull();
   });
 
-  it('takes settings back by an empty text or "none"', async () => {
+  it('unsets settings with an empty text or "none"', async () => {
     const org = await served.act();
     await docket(`org grant ${org} https://github.com/acme/*`);
     const create = 'project create --repository https://github.com/acme/docs --ref trunk --model offline/editor';
@@ -177,30 +184,26 @@ describe('refusals', () => {
 describe('npm run docket', () => {
   const operator = () => ({ DATABASE_URL: served.database.url, DOCKET_KEY_PEPPER: testPepper });
 
-  it(
-    'prints what it did, or one sentence that holds no secret, and tells them apart by its exit code',
-    { tags: 'slow' },
-    async () => {
-      const created = await runDocket(['org', 'create', '--name', 'Acme', '--json'], operator());
-      expect(created).toMatchObject({ code: 0, error: '' });
-      expect(JSON.parse(created.out)).toMatchObject({ name: 'Acme' });
-      const refused = await runDocket(['key', 'revoke', 'nope'], served.env);
-      expect(refused).toEqual({ code: 1, out: '', error: expect.stringMatching(/^The key was not found\.\n$/) });
-      const keys = `${testKeysText('k1')},k2:no-key`;
-      const misled = await runDocket(['org', 'list'], { ...operator(), DOCKET_ENCRYPTION_KEYS: keys });
-      expect(misled).toMatchObject({ code: 1, out: '' });
-      expect(misled.error).toMatch(/^DOCKET_ENCRYPTION_KEYS is wrong at entry 2: [^\n]+\.\n$/);
-      const unknown = await runDocket(['frobnicate']);
-      expect(unknown).toMatchObject({ code: 2, error: expect.stringContaining("unknown command 'frobnicate'") });
-      expect(await runDocket(['--version'])).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-      });
-    },
-  );
+  it('prints its result or one sentence without secrets, with a matching exit code', { tags: 'slow' }, async () => {
+    const created = await runDocket(['org', 'create', '--name', 'Acme', '--json'], operator());
+    expect(created).toMatchObject({ code: 0, error: '' });
+    expect(JSON.parse(created.out)).toMatchObject({ name: 'Acme' });
+    const refused = await runDocket(['key', 'revoke', 'nope'], served.env);
+    expect(refused).toEqual({ code: 1, out: '', error: expect.stringMatching(/^The key was not found\.\n$/) });
+    const keys = `${testKeysText('k1')},k2:no-key`;
+    const misled = await runDocket(['org', 'list'], { ...operator(), DOCKET_ENCRYPTION_KEYS: keys });
+    expect(misled).toMatchObject({ code: 1, out: '' });
+    expect(misled.error).toMatch(/^DOCKET_ENCRYPTION_KEYS is wrong at entry 2: [^\n]+\.\n$/);
+    const unknown = await runDocket(['frobnicate']);
+    expect(unknown).toMatchObject({ code: 2, error: expect.stringContaining("unknown command 'frobnicate'") });
+    expect(await runDocket(['--version'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  });
 
   it(
-    'says what to do without a service or a database, when it does not answer, and when it is empty',
+    'says what to do without a service or database, when it does not answer, and when it is empty',
     { tags: 'slow' },
     async () => {
       const nowhere = await runDocket(['project', 'list']);

@@ -16,7 +16,7 @@ afterAll(() => served[Symbol.asyncDispose]());
 const newProject = async () => buildProject(served.database.pool, { organizationId: await served.act() });
 
 describe('docket job', () => {
-  it('creates, lists, shows, cancels, archives and deletes a job, by its id alone', async () => {
+  it('creates, lists, shows, cancels, archives and deletes a job, given only its id', async () => {
     const { id: project } = await newProject();
     const created = await served.docketJson('job', 'create', 'Write one', '--draft');
     expect(created).toMatchObject({ status: 'active', details: { phase: 'queued' } });
@@ -37,7 +37,7 @@ describe('docket job', () => {
     await expect(served.docket('job', 'show', created.id)).rejects.toThrow(`There is no job "${created.id}"`);
   });
 
-  it('asks for the project where there are several, and finds no job of another organization', async () => {
+  it('requires the project if there are several, and finds no job of another organization', async () => {
     const first = await newProject();
     const job = await buildJob(served.database.pool, first);
     await buildProject(served.database.pool, { organizationId: served.org });
@@ -67,7 +67,7 @@ describe('docket job', () => {
     await expect(served.docket('job', 'replay', job.id)).rejects.toThrow('in a Docket checkout');
   });
 
-  it('prints the end of a cancelled job, and says it by the exit code', async () => {
+  it('prints the end of a cancelled job, and reports it in the exit code', async () => {
     await newProject();
     const { id } = await served.docketJson('job', 'create', 'Write one');
     await served.docket('job', 'cancel', id);
@@ -79,7 +79,7 @@ describe('docket job', () => {
   });
 });
 
-describe('a service whose connections break off', () => {
+describe('a service whose connections break', () => {
   type Answer = (response: ServerResponse) => void;
   const key = `svc_${'A'.repeat(61)}`;
   const event = (seq: number, type: string, data: object) =>
@@ -88,7 +88,7 @@ describe('a service whose connections break off', () => {
   const watch = (status: string, answers: Answer[], ...more: string[]) =>
     docketOn(status, answers, ['job', 'watch', 'job_1', ...more]);
 
-  /** Runs a command on a service that streams what the test scripts, over connections that break off as it says. */
+  /** Runs a command against a service that streams what the test scripts, over connections that break as told. */
   async function docketOn(status: string, answers: Answer[], args: string[]) {
     const lastIds: (string | undefined)[] = [];
     const job = {
@@ -137,7 +137,7 @@ describe('a service whose connections break off', () => {
   const refused = (response: ServerResponse) =>
     void response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"error": "Restarting."}');
 
-  it('comes back where a connection broke off, prints each event once, and ends with the pull request', async () => {
+  it('is resumed, with each event printed once, and the command ends with the pull request', async () => {
     const { out, error, code, lastIds } = await watch('completed', [
       cut(
         event(1, 'message', { text: 'Write one' }),
@@ -155,7 +155,7 @@ describe('a service whose connections break off', () => {
     expect(error).toBe('The connection was lost; reconnecting.\n');
   });
 
-  it('prints each event and the job as a line of JSON, and ends with 3 for a failed job', async () => {
+  it('gets each event and the job printed as a line of JSON, and exit code 3 for a failed job', async () => {
     const { out, error, code } = await watch('failed', [stream(event(1, 'phase', { phase: 'running' }))], '--json');
     const lines = out
       .trimEnd()
@@ -168,7 +168,7 @@ describe('a service whose connections break off', () => {
     expect({ error, code }).toEqual({ error: 'It broke. Try again.\n', code: 3 });
   });
 
-  it('keeps no half of a bundle whose connection breaks off', async () => {
+  it('leaves no partial bundle when the connection breaks', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const half = (response: ServerResponse) => {
@@ -182,7 +182,7 @@ describe('a service whose connections break off', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('ends at a refusal', async () => {
+  it('ends the command when it refuses', async () => {
     const gone = (response: ServerResponse) =>
       void response.writeHead(404, { 'Content-Type': 'application/json' }).end('{"error": "The job was not found."}');
     expect(await watch('active', [gone])).toMatchObject({ code: 1, out: '', error: 'The job was not found.\n' });

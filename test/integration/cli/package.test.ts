@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../../..');
 
 it(
-  'the packed command line needs a Node, an address and a key, and installs nothing else',
+  'the packed command line needs only Node, an address and a key, and installs nothing else',
   { tags: 'slow', timeout: 180_000 },
   async () => {
     await using served = await serveCommands();
@@ -24,7 +24,7 @@ it(
     const [tarball = ''] = await readdir(folder);
     expect((await stat(join(folder, tarball))).size).toBeLessThan(200_000);
 
-    // the Node of the machine, where it has one beside the project's
+    // the machine's Node, if it has one next to the project's
     const path = (process.env['PATH'] ?? '').split(delimiter).filter((one) => !one.startsWith(checkout));
     const env = { PATH: path.join(delimiter), HOME: folder, DOCKET_URL: served.api.url, DOCKET_API_KEY: adminKey };
     const shell = (file: string, args: string[], more = {}) =>

@@ -11,13 +11,13 @@ export interface ServedCommands extends TestCommands, AsyncDisposable {
   org: string;
   /** The environment of the commands over HTTP. */
   env: NodeJS.ProcessEnv;
-  /** What standard input holds. */
+  /** The content of standard input. */
   input: string;
-  /** Makes a new organization, for which the commands then act. */
+  /** Creates a new organization, for which the commands then act. */
   act(): Promise<string>;
 }
 
-/** The command line with an admin key of an organization, on the API of a database. */
+/** The command line with an admin key of an organization, against an API on the database. */
 export async function serveCommands(env: Record<string, string> = {}): Promise<ServedCommands> {
   await using resources = new AsyncDisposableStack();
   const database = resources.use(await createTestDatabase());

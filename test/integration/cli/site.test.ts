@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { runDocket } from '../../support/docket-process.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
@@ -29,11 +33,11 @@ async function answerRequest(id: string, failure: string | null): Promise<void> 
   const request = await sites.readIndexRequest(id);
   if (failure === null)
     await served.database.pool.query('update sites set index_failure_message = null where id = $1', [id]);
-  else await sites.recordIndexFailure(id, { category: 'site_unreadable', message: failure });
+  else await sites.recordIndexFailure(id, { request, category: 'site_unreadable', message: failure });
   await sites.answerIndexRequest(id, request!);
 }
 
-it('changes what is named of a site, and indexes it again when its pages come from elsewhere', async () => {
+it('changes only the named settings of a site, and re-indexes it when its source changes', async () => {
   await createSite('changing');
   const days = '--retention-days 7 --refresh-minutes 0 --base-url https://docs.example.com';
   expect(await docketJson(`update changing ${days}`)).toMatchObject({
@@ -60,7 +64,27 @@ it('changes what is named of a site, and indexes it again when its pages come fr
   await expect(docket('delete changing --yes')).rejects.toMatchObject({ status: 404 });
 });
 
-it('waits for an index that was asked for, and tells how it ended', async () => {
+it('reads what verifies the tokens of readers from a file, encrypts it, and shows it nowhere', async () => {
+  await createSite('guarded');
+  const folder = await mkdtemp(join(tmpdir(), 'docket-readers-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const files = { secret: join(folder, 'secret'), pem: join(folder, 'key.pem') };
+  const secret = 'shared-by-two-servers-0123456789abcdef';
+  await writeFile(files.secret, `${secret}\n`);
+  const { publicKey } = generateKeyPairSync('ed25519');
+  await writeFile(files.pem, publicKey.export({ type: 'spki', format: 'pem' }));
+  const set = (file: string) => docketJson(`update guarded --reader-issuer app --reader-key ${file}`);
+  expect(await set(files.pem)).toMatchObject({ readerTokens: { algorithm: 'EdDSA', issuer: 'app' } });
+  const shown = await set(files.secret);
+  expect(shown).toMatchObject({ readerTokens: { algorithm: 'HS256', issuer: 'app' } });
+  const { rows } = await served.database.pool.query(`select * from sites where domain = 'guarded'`);
+  expect(rows[0].reader_key).toMatch(/^enc:v1:/);
+  expect(JSON.stringify([shown, rows])).not.toContain(secret);
+  await expect(docket(`update guarded --reader-key ${files.pem}`)).rejects.toThrow(/Give both/);
+  expect(await docketJson("update guarded --reader-issuer ''")).toMatchObject({ readerTokens: null });
+});
+
+it('waits for a requested index, and reports the result', async () => {
   const { id } = await createSite('waiting');
   const [shown] = await Promise.all([docketJson('index waiting --wait'), answerRequest(id, null)]);
   expect(shown).toMatchObject({ id, index: { requestedAt: null } });
@@ -70,7 +94,7 @@ it('waits for an index that was asked for, and tells how it ended', async () => 
   ]);
 });
 
-it('docket ask prints an answer and its sources, with an assistant key', async () => {
+it('docket ask prints an answer and its sources, using an assistant key', async () => {
   const { site, assistantKey, adminKey } = await buildIndexedSite(served.database.pool);
   const ask = (env: NodeJS.ProcessEnv, ...more: string[]) =>
     runDocket(['ask', 'How do I set the retry limit?', '--site', site.domain, ...more], {
@@ -87,7 +111,7 @@ it('docket ask prints an answer and its sources, with an assistant key', async (
   const wrongKind = await ask({ DOCKET_API_KEY: adminKey });
   expect(wrongKind).toMatchObject({
     code: 1,
-    error: expect.stringContaining('An assistant key (svc_dsc_…) is needed'),
+    error: expect.stringContaining('An assistant key (svc_dsc_…) is required'),
   });
   const unknown = await ask({ DOCKET_ASSISTANT_KEY: assistantKey }, '--site', 'nowhere');
   expect(unknown).toMatchObject({ code: 1, out: '', error: expect.stringMatching(/^[^\n]*site[^\n]*\n$/) });

@@ -8,7 +8,7 @@ import { testKeys } from '../../support/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 import { serveCommands } from './served.ts';
 
-it('docket project takes a key for ssh from a file or standard input, with the host keys of its servers, and seals it', async () => {
+it('docket project reads an ssh key from a file or standard input, with its servers’ host keys, and encrypts it', async () => {
   await using served = await serveCommands();
   const { docket, docketJson, database } = served;
   await docket('org', 'grant', served.org, 'https://github.com/acme/*');
@@ -28,11 +28,11 @@ it('docket project takes a key for ssh from a file or standard input, with the h
   const { id, ...project } = JSON.parse(created);
   expect(project).toMatchObject({ repository: 'ssh://git@github.com/acme/docs', forge: 'github', hasSshKey: true });
   const credentials = createProjectCredentialReader(database.pool, createSecretBox(testKeys('k1')));
-  expect(await credentials.readSshKey(id)).toBe(first);
+  expect((await credentials.read(id))?.sshKey()).toBe(first);
 
   served.input = second;
   expect(await docketJson('project', 'update', id, '--ssh-key-stdin')).toMatchObject({ hasSshKey: true });
-  expect(await credentials.readSshKey(id)).toBe(second);
+  expect((await credentials.read(id))?.sshKey()).toBe(second);
   await expect(docket('project', 'update', id, '--remove-ssh-key')).rejects.toThrow(/needs a project with an ssh key/);
   const stored = JSON.stringify((await database.pool.query('select * from projects where id = $1', [id])).rows);
   for (const text of [created, stored]) expect(text).not.toContain(first.split('\n')[3]);

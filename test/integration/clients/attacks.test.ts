@@ -8,9 +8,9 @@ import { digDown, hostileConfig, plantHooks, plantRepository } from './hostile-f
 import { access, changeTree, createTestWorkspaces } from './setup.ts';
 
 interface Scene {
-  /** A path that must not exist afterwards: every planted command would make it. */
+  /** A path that must not exist afterwards: every planted command would create it. */
   mark: string;
-  /** Takes the job from checkout over `plant` to the pushed branch, with a second batch in between. */
+  /** Takes the job from checkout through `plant` to the pushed branch, with a second batch in between. */
   play(plant: (tree: string) => Promise<void>): Promise<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene)
 
 describe('hostile content of a repository', () => {
   it.each(['.git', '.GIT', '.git ', 'git~1', '.g\u200cit', 'sub/.git', 'sub/deep/.Git', 'src/.git'])(
-    'finds a repository planted at %j removed, executed and committed by nobody',
+    'does not remove, execute or commit a repository planted at %j',
     async (place) => {
       await withScene(
         () => ({ 'README.md': 'x', 'src/a.txt': 'a' }),
@@ -61,7 +61,7 @@ describe('hostile content of a repository', () => {
     },
   );
 
-  it('leaves out files and links of names that git refuses, and keeps the rest', async () => {
+  it('leaves out files and links whose names git refuses, and keeps the rest', async () => {
     await withScene(
       () => ({ 'README.md': 'x' }),
       async ({ play }) => {
@@ -78,7 +78,7 @@ describe('hostile content of a repository', () => {
   });
 
   it(
-    'leaves out folders deeper than a path may be long, wherever they lie',
+    'leaves out folders deeper than the longest path, wherever they are',
     { tags: 'slow', timeout: 120_000 },
     async () => {
       await withScene(
@@ -95,7 +95,7 @@ describe('hostile content of a repository', () => {
     },
   );
 
-  it('commits the files of a real repository inside the tree, and no link to it', async () => {
+  it('commits the files of a real repository inside the tree, but no link to it', async () => {
     await withScene(
       () => ({ 'README.md': 'x' }),
       async ({ play }) => {
@@ -117,7 +117,7 @@ describe('hostile content of a repository', () => {
     );
   });
 
-  it('keeps an embedded bare repository as files and follows none of its configuration', async () => {
+  it('keeps an embedded bare repository as files and ignores its configuration', async () => {
     await withScene(
       () => ({ 'README.md': 'x' }),
       async ({ mark, play }) => {
@@ -127,7 +127,7 @@ describe('hostile content of a repository', () => {
     );
   });
 
-  it('runs no filter, textconv or merge driver that attributes and configuration in the tree name', async () => {
+  it('runs no filter, textconv or merge driver named by attributes and configuration in the tree', async () => {
     const attributes =
       '*.txt filter=evil diff=evil merge=evil text eol=crlf ident\n*.u16 text working-tree-encoding=UTF-16LE\n';
     await withScene(
@@ -149,7 +149,7 @@ describe('hostile content of a repository', () => {
     );
   });
 
-  it('leaves a pointer of LFS as the text it is', async () => {
+  it('leaves an LFS pointer as text', async () => {
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1';
     await withScene(
       () => ({ '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n', 'a.bin': `${pointer}\n` }),
@@ -179,7 +179,7 @@ describe('hostile content of a repository', () => {
     );
   });
 
-  it('brings a directory back that was replaced by a symlink, without touching what it points at', async () => {
+  it('restores a directory that was replaced by a symlink, without touching the link’s target', async () => {
     await using test = await createTestWorkspaces();
     await using repository = await createTestRepository({ 'dir/file.txt': 'file', 'dir/other.txt': 'o' });
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -199,7 +199,7 @@ describe('hostile content of a repository', () => {
     await second.release();
   });
 
-  it('commits no pipe and no link under the name of .gitmodules', async () => {
+  it('commits no pipe, and no link named .gitmodules', async () => {
     await withScene(
       () => ({ 'README.md': 'x', 'tracked.txt': 't' }),
       async ({ play }) => {
@@ -235,7 +235,7 @@ describe('hostile content of a repository', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('follows neither hooks nor commands in the configuration of a repository on this machine', async () => {
+  it('ignores hooks and commands in the configuration of a repository on this machine', async () => {
     await withScene(
       () => ({ 'README.md': 'x' }),
       async ({ mark }) => {

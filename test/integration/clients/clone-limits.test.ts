@@ -6,7 +6,7 @@ import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GitError, type TransferLimits } from '../../../activities/git/git.ts';
+import { type TransferLimits } from '../../../activities/git/git.ts';
 import { createTestGit } from '../../support/git.ts';
 import type { TreeLimits } from '../../../activities/workspaces/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
@@ -15,6 +15,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 import { access } from './setup.ts';
 import { makeBomb } from './tree-bomb.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 
 const wide = { bytes: 1e9, files: 1_000, depth: 20 };
 
@@ -43,7 +44,7 @@ async function openWith(
 }
 
 describe('the limits of a repository', () => {
-  it('stop a fetch that brings more than it may, and name the setting', async () => {
+  it('stop a fetch that exceeds them, and name the setting', async () => {
     await using repository = await createTestRepository({ noise: randomBytes(3_000_000) });
     const { error } = await openWith(repository.path, {}, { bytes: 1_000_000, timeoutMs: 60_000 });
     expect(error).toBeInstanceOf(GitError);
@@ -52,7 +53,7 @@ describe('the limits of a repository', () => {
     expect((await openWith(repository.path, {})).error).toBeNull();
   });
 
-  it('refuse a tree of more files than they allow before any is written, however few objects it is made of', async () => {
+  it('refuse a tree with too many files before writing any, however few objects it consists of', async () => {
     await using repository = await createTestRepository({ 'README.md': 'x' });
     await makeBomb(repository, { depth: 9, content: 'x' });
     const { error, written } = await openWith(repository.path, {});
@@ -60,7 +61,7 @@ describe('the limits of a repository', () => {
     expect(written).toEqual([]);
   });
 
-  it('refuse more branches and tags than they allow files, each of which a copy has as one', async () => {
+  it('count branches and tags as files, since a copy stores each as one', async () => {
     await using repository = await createTestRepository({ 'README.md': 'x' });
     const commit = (await repository.git('rev-parse', 'HEAD')).trim();
     const refs = Array.from({ length: 999 }, (_, at) => `${commit} refs/heads/many/${at}\n`);
@@ -71,7 +72,7 @@ describe('the limits of a repository', () => {
     expect(error).toMatchObject({ kind: 'too-large', message: expect.stringMatching(/DOCKET_REPOSITORY_FILES/) });
   });
 
-  it('refuse a tree that takes more room than they allow', async () => {
+  it('refuse a tree that takes too much space', async () => {
     await using repository = await createTestRepository({ 'README.md': 'x' });
     await makeBomb(repository, { depth: 2, content: 'x'.repeat(100_000) });
     const { error, written } = await openWith(repository.path, { bytes: 5_000_000 });
@@ -80,7 +81,7 @@ describe('the limits of a repository', () => {
     expect((await openWith(repository.path, { bytes: 10_000_001 })).error).toBeNull();
   });
 
-  it('refuse paths that are deeper or longer than a file system takes', async () => {
+  it('refuse paths that are too deep or too long for a file system', async () => {
     await using deep = await createTestRepository({ [`${'a/'.repeat(30)}b`]: 'x' });
     const first = await openWith(deep.path, {});
     expect(first.error).toMatchObject({ kind: 'too-large', message: expect.stringMatching(/DOCKET_REPOSITORY_DEPTH/) });
@@ -90,7 +91,7 @@ describe('the limits of a repository', () => {
     expect((await openWith(long.path, {})).error).toMatchObject({ kind: 'too-large' });
   });
 
-  it('are those of the memory of git, too', async () => {
+  it('include the memory of git', async () => {
     await using repository = await createTestRepository();
     await makeBomb(repository, { depth: 6, content: 'x' });
     const home = await mkdtemp(join(tmpdir(), 'docket-limits-'));

@@ -5,7 +5,7 @@ import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stag
 const nothing = async () => {};
 const noMarks = { reviewers: [], labels: [], assignees: [] };
 
-/** What every forge does, whatever stands behind it. */
+/** The behavior of every forge, whatever server is behind it. */
 export function describeForge(stage: Stage): void {
   describe(`the ${stage.name} forge`, () => {
     let lamp: StageRepository;
@@ -19,7 +19,7 @@ export function describeForge(stage: Stage): void {
     const standingOf = (id: string) =>
       forge.pullRequestState({ repository: lamp.url, id, signal: draftOf(lamp).signal });
 
-    it('makes one pull request for a branch, however often it is asked', async () => {
+    it('creates one pull request per branch, however often it is called', async () => {
       let effects = 0;
       const count = async () => void (effects += 1);
       const first = await ask({}, count);
@@ -33,7 +33,7 @@ export function describeForge(stage: Stage): void {
       expect(await lamp.seen()).toHaveLength(2);
     });
 
-    it('gives an existing one the new title and body, once', async () => {
+    it('updates an existing one with the new title and body, once', async () => {
       const first = await ask();
       let effects = 0;
       const count = async () => void (effects += 1);
@@ -45,7 +45,7 @@ export function describeForge(stage: Stage): void {
       expect(await lamp.seen()).toMatchObject([change]);
     });
 
-    it('writes nothing when what comes before the effect refuses', async () => {
+    it('writes nothing if the check before the effect refuses', async () => {
       const stale = new Error('A newer attempt owns this.');
       const refuse = () => Promise.reject(stale);
       await expect(ask({}, refuse)).rejects.toBe(stale);
@@ -56,13 +56,13 @@ export function describeForge(stage: Stage): void {
       expect(await lamp.seen()).toMatchObject([{ title: 'Say hello' }]);
     });
 
-    it('makes one when several attempts come at the same time', async () => {
+    it('creates one for several simultaneous attempts', async () => {
       const results = await Promise.all([ask(), ask(), ask()]);
       expect(new Set(results.map(({ id }) => id)).size).toBe(1);
       expect((await lamp.seen()).filter(({ state }) => state === 'open')).toHaveLength(1);
     });
 
-    it('opens a draft that stays one when its text changes, and that an equal text does not touch', async () => {
+    it('opens a draft that remains one when its text changes, and leaves it alone when the text is the same', async () => {
       const made = await ask({ draft: true });
       expect(await lamp.seen()).toMatchObject([{ draft: true, title: 'Say hello' }]);
       let effects = 0;
@@ -74,7 +74,7 @@ export function describeForge(stage: Stage): void {
       expect((await lamp.seen()).map(({ draft }) => draft).toSorted()).toEqual([false, true]);
     });
 
-    it('tells a closed and a merged one from an open one', async () => {
+    it('distinguishes a closed and a merged one from an open one', async () => {
       const [closed, merged] = [await ask(), await ask({ head: 'docket/2' })];
       await lamp.close(closed.id);
       await lamp.merge(merged.id);
@@ -83,19 +83,19 @@ export function describeForge(stage: Stage): void {
       expect((await lamp.seen()).map(({ state }) => state).toSorted()).toEqual(['closed', 'merged']);
     });
 
-    it('makes one for a base that is not main, and for one that has moved on since', async () => {
+    it('creates one for a base other than main, and for a base that has advanced since', async () => {
       expect(await ask({ base: 'trunk' })).toMatchObject({ state: 'open' });
       await lamp.moveMain();
       expect(await ask({ head: 'docket/2' })).toMatchObject({ state: 'open' });
     });
 
-    it('answers aborted for a job that is stopped', async () => {
+    it('answers aborted for a stopped job', async () => {
       await expect(ask({ signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
       expect(await lamp.seen()).toEqual([]);
     });
 
     if (stage.refusesEmpty) {
-      it('says that a branch holds no change', async () => {
+      it('reports that a branch contains no change', async () => {
         await expect(ask({ head: 'docket/same' })).rejects.toMatchObject({
           kind: 'rejected',
           message: expect.stringMatching(/no change/),
@@ -106,7 +106,7 @@ export function describeForge(stage: Stage): void {
     if (stage.isHosted) describeRefusals();
 
     function describeMarks(): void {
-      it('marks it with people and labels where it makes it, and leaves them alone later', async () => {
+      it('adds people and labels when it creates one, and leaves them alone later', async () => {
         const { known } = stage.people;
         const marks = { reviewers: [known], labels: ['docs'], assignees: [known] };
         expect(await ask({ marks })).toMatchObject({ notes: [] });
@@ -116,7 +116,7 @@ export function describeForge(stage: Stage): void {
         expect(await lamp.seen()).toMatchObject(marked);
       });
 
-      it('says which marks it could not have, and makes the pull request all the same', async () => {
+      it('reports which people and labels could not be set, and creates the pull request anyway', async () => {
         const { known, unknown } = stage.people;
         const made = await ask({ marks: { ...noMarks, reviewers: [unknown, known] } });
         expect(made).toMatchObject({ state: 'open' });
@@ -136,17 +136,17 @@ export function describeForge(stage: Stage): void {
         });
       });
 
-      it('answers a closed one where there is no open one', async () => {
+      it('returns a closed one if there is no open one', async () => {
         const first = await ask();
         await lamp.close(first.id);
         expect(await ask()).toMatchObject({ id: first.id, state: 'closed' });
       });
 
-      it('says that the repository is missing', async () => {
+      it('reports that the repository does not exist', async () => {
         await expect(ask({ repository: stage.missing() })).rejects.toMatchObject({ kind: 'not-found' });
       });
 
-      it('says that the credential is wrong, and shows it nowhere', async () => {
+      it('reports that the credential is wrong, without revealing it', async () => {
         const token = 'wrong-token-0123456789';
         const asked = stage.forge(token).ensurePullRequest({ ...draftOf(lamp), beforeEffect: nothing });
         const error = await asked.catch((error: unknown) => error);
@@ -154,7 +154,7 @@ export function describeForge(stage: Stage): void {
         expect(JSON.stringify(error) + String(error) + String((error as Error).stack)).not.toContain(token);
       });
 
-      it('asks nothing of a repository on another server', async () => {
+      it('contacts no other server', async () => {
         const addresses = ['https://evil.test/acme/lamp', '/srv/lamp.git', 'x', new URL(lamp.url).origin];
         for (const repository of addresses)
           await expect(ask({ repository })).rejects.toMatchObject({ kind: 'not-found' });

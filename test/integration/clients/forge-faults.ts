@@ -6,7 +6,7 @@ import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stag
 const date = 'Sat, 21 Nov 2026 11:00:00 GMT';
 const soon = String(Date.parse(date) / 1000 + 90);
 
-/** What a hosted forge does when its server refuses, fails or is cut off. */
+/** The behavior of a hosted forge when its server refuses, fails or is cut off. */
 export function describeFaults({ stage, fake }: { stage: Stage; fake: () => FakeForge }): void {
   describe(`the ${stage.name} forge in trouble`, () => {
     let lamp: StageRepository;
@@ -18,20 +18,20 @@ export function describeFaults({ stage, fake }: { stage: Stage; fake: () => Fake
     const ask = (change: Partial<PullRequestDraft> = {}) =>
       forge.ensurePullRequest({ ...draftOf(lamp, change), beforeEffect: async () => {} });
 
-    it('adopts the pull request that another client made just before', async () => {
+    it('adopts the pull request that another client created just before', async () => {
       fake().raceNextCreate();
       expect(await ask({ title: 'Ours' })).toMatchObject({ id: '1', state: 'open' });
       expect(await lamp.seen()).toMatchObject([{ title: 'Ours' }]);
     });
 
-    it('finds after a lost answer what it made', async () => {
+    it('finds what it created after a lost response', async () => {
       fake().fail({ on: 'create', status: null, after: true });
       await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' });
       expect(await ask()).toMatchObject({ id: '1' });
       expect(await lamp.seen()).toHaveLength(1);
     });
 
-    it('marks in a second attempt what the first one made and could not mark', async () => {
+    it('applies in a second attempt the marks that the first one could not set', async () => {
       const marks = { reviewers: ['octavia'], labels: ['docs'], assignees: [] };
       fake().fail({ on: stage.name === 'github' ? 'labels' : 'update', status: 503 });
       await expect(ask({ marks })).rejects.toMatchObject({ kind: 'unavailable' });
@@ -63,19 +63,22 @@ export function describeFaults({ stage, fake }: { stage: Stage; fake: () => Fake
       ['list', null, {}, { kind: 'unavailable' }],
       ['list', 404, {}, { kind: 'not-found' }],
       ['create', 422, {}, { kind: 'rejected' }],
-    ] as const)('reads %s answered with %s %j, asks once, and goes on later', async (on, status, headers, expected) => {
-      fake().requests.length = 0;
-      fake().fail({ on, status, headers });
-      const error = await ask().catch((error: unknown) => error);
-      expect(error).toMatchObject(expected);
-      expect((error as Error).message).toMatch(/^[A-Z].*\.$/);
-      expect(JSON.stringify(error) + String(error)).not.toContain(fake().token);
-      expect(fake().requests.filter(({ operation }) => operation === on)).toHaveLength(1);
-      expect(await ask()).toMatchObject({ state: 'open' });
-      expect(await lamp.seen()).toHaveLength(1);
-    });
+    ] as const)(
+      'reads %s answered with %s %j, sends it once, and recovers later',
+      async (on, status, headers, expected) => {
+        fake().requests.length = 0;
+        fake().fail({ on, status, headers });
+        const error = await ask().catch((error: unknown) => error);
+        expect(error).toMatchObject(expected);
+        expect((error as Error).message).toMatch(/^[A-Z].*\.$/);
+        expect(JSON.stringify(error) + String(error)).not.toContain(fake().token);
+        expect(fake().requests.filter(({ operation }) => operation === on)).toHaveLength(1);
+        expect(await ask()).toMatchObject({ state: 'open' });
+        expect(await lamp.seen()).toHaveLength(1);
+      },
+    );
 
-    it('says that the repository has moved, and sends its token nowhere else', async () => {
+    it('reports that the repository has moved, and sends its token nowhere else', async () => {
       const fullName = new URL(lamp.url).pathname.slice(1);
       fake().rename(fullName, `${fullName}-new`);
       fake().requests.length = 0;
@@ -97,7 +100,7 @@ export function describeFaults({ stage, fake }: { stage: Stage; fake: () => Fake
       }
     });
 
-    it('sends nothing that the vendor does not know, and is answered nothing else', () => {
+    it('sends and receives only what the vendor documents', () => {
       expect(fake().violations).toEqual([]);
     });
   });

@@ -8,13 +8,13 @@ import { addLamp, draftOf, githubStage } from './forge-stage.ts';
 import { access, createTestWorkspaces } from './setup.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
-/** What only GitHub does. */
+/** Behavior that only GitHub has. */
 export function describeGithub(github: () => FakeGithub): void {
   const beforeEffect = async () => {};
   const refusal = () => null;
 
   describe('GitHub alone', () => {
-    it('says to try again when it refuses a duplicate that it does not list', async () => {
+    it('asks for a retry when GitHub refuses a duplicate that it does not list', async () => {
       const stage = githubStage(github);
       const lamp = await addLamp(stage);
       const errors = [{ message: 'A pull request already exists for acme:docket/1.' }];
@@ -23,7 +23,7 @@ export function describeGithub(github: () => FakeGithub): void {
       await expect(asked).rejects.toMatchObject({ kind: 'unavailable' });
     });
 
-    it('opens an ordinary pull request where the repository has no drafts', async () => {
+    it('opens an ordinary pull request if the repository does not support drafts', async () => {
       const stage = githubStage(github);
       const lamp = await addLamp(stage);
       const message = 'Draft pull requests are not supported in this repository.';
@@ -45,7 +45,7 @@ export function describeGithub(github: () => FakeGithub): void {
       });
     });
 
-    it('gives its credential for its own server only', async () => {
+    it('uses its credential for its own server only', async () => {
       const credential = createTokenCredential('secret');
       const hosted = createGithubForge({ credential, apiUrl: 'https://api.github.com' });
       const own = hosted.credential('https://github.com/acme/lamp');
@@ -74,7 +74,7 @@ export function describeGithub(github: () => FakeGithub): void {
       return { server, stage, forge, lamp, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
     }
 
-    it('works with one token for one repository, with contents and pull requests only', async () => {
+    it('uses one token per repository, limited to contents and pull requests', async () => {
       await using scene = await start();
       const { server, forge, lamp } = scene;
       expect(await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toMatchObject({ id: '1' });
@@ -87,7 +87,7 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(server.violations).toEqual([]);
     });
 
-    it('mints a token for each job, which has it for all that it asks', async () => {
+    it('mints one token per job, for all of its requests', async () => {
       await using scene = await start();
       const { server, lamp } = scene;
       const app = { appId: '123', privateKey: privatePem };
@@ -104,7 +104,7 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(server.requests.filter(({ operation }) => operation === 'token')).toHaveLength(2);
     });
 
-    it('gives back what was minted for a job once it has ended, and once only, whether or not GitHub takes it', async () => {
+    it('revokes a job’s token when the job has ended, exactly once, whether or not GitHub accepts it', async () => {
       await using scene = await start();
       const { server, lamp } = scene;
       const app = { appId: '123', privateKey: privatePem };
@@ -127,13 +127,13 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(await ended('job_2')).toEqual({ jobs: 1, failed: 1 });
       expect(await ended('job_2')).toEqual({ jobs: 0, failed: 0 });
       server.tokens.delete(second);
-      // a message begins another turn, which has a new token
+      // a message starts another turn, which has a new token
       expect(await credentialOf('job_1')!.token()).not.toBe(first);
       expect(await held.token({ fresh: true })).not.toBe(second);
       expect(server.violations).toEqual([]);
     });
 
-    it('takes another token for another repository', async () => {
+    it('uses another token for another repository', async () => {
       await using scene = await start();
       const { stage, forge, lamp } = scene;
       const other = await addLamp(stage);
@@ -142,7 +142,7 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(await forge.credential(lamp.url)?.token()).toBe(first);
     });
 
-    it('goes on with a new token when the one it has expires midway', async () => {
+    it('continues with a new token when its token expires midway', async () => {
       await using scene = await start();
       const { server, forge, lamp } = scene;
       await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect: async () => server.tokens.clear() });
@@ -151,7 +151,7 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(server.requests.filter(({ operation }) => operation === 'create')).toHaveLength(2);
     });
 
-    it('gives git a new token when the one it has was refused, and asks for no third', async () => {
+    it('gives git a new token when the first was refused, and requests no third', async () => {
       await using scene = await start();
       await using test = await createTestWorkspaces();
       const { server, forge, lamp } = scene;
@@ -168,7 +168,7 @@ export function describeGithub(github: () => FakeGithub): void {
       expect(minted()).toBe(3);
     });
 
-    it('says that it is not installed, or that its key is wrong', async () => {
+    it('reports that it is not installed, or that its key is wrong', async () => {
       await using scene = await start();
       const missing = draftOf({ url: `${scene.server.origin}/acme/none` });
       await expect(scene.forge.ensurePullRequest({ ...missing, beforeEffect })).rejects.toMatchObject({

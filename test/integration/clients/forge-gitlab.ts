@@ -3,7 +3,7 @@ import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import { addLamp, draftOf, gitlabStage } from './forge-stage.ts';
 
-/** What only GitLab does. */
+/** Behavior that only GitLab has. */
 export function describeGitlab(gitlab: () => FakeForge): void {
   describe('GitLab alone', () => {
     const beforeEffect = async () => {};
@@ -17,7 +17,7 @@ export function describeGitlab(gitlab: () => FakeForge): void {
       expect(await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(made);
     });
 
-    it('reaches a repository in a subgroup, on a server below a path', async () => {
+    it('reaches a repository in a subgroup, on a server with a path prefix', async () => {
       const forge = createGitlabForge({ token: 'secret', url: 'https://git.acme.test/gitlab/' });
       expect(forge.credential('https://git.acme.test/gitlab/a/b/c')).toMatchObject({
         username: 'oauth2',

@@ -11,7 +11,7 @@ import { createTestRepository, type TestFiles, type TestRepository } from '../..
 import { live } from './setup.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 
-/** A pull request as the server has it; a title is without the mark of a draft. */
+/** A pull request as stored on the server; its title has no draft prefix. */
 export interface SeenPullRequest {
   id: string;
   title: string;
@@ -25,16 +25,16 @@ export interface SeenPullRequest {
 
 export interface StageRepository {
   url: string;
-  /** Makes branches on top of main; one without files holds nothing that main does not. */
+  /** Creates branches on top of main; one without files contains nothing that main does not. */
   addBranches(branches: Record<string, TestFiles>): Promise<unknown>;
-  /** One more commit on main. */
+  /** Adds a commit to main. */
   moveMain(): Promise<unknown>;
   seen(): Promise<SeenPullRequest[]>;
   close(id: string): Promise<unknown>;
   merge(id: string): Promise<unknown>;
 }
 
-/** A forge for the contract: the adapter, and the server behind it seen from the other side. */
+/** A forge for the contract tests: the adapter, and the server behind it seen from the other side. */
 export interface Stage {
   name: string;
   /** Whether there is a server that can refuse. */
@@ -42,10 +42,10 @@ export interface Stage {
   /** Whether the forge refuses a branch without a change. */
   refusesEmpty: boolean;
   hasMarks: boolean;
-  /** Logins: one that may review, one that nobody knows. */
+  /** Logins: one that can review, and an unknown one. */
   people: { known: string; unknown: string };
   forge(token?: string): Forge;
-  /** An address on the server where nothing lies. */
+  /** An address on the server at which nothing exists. */
   missing(): string;
   addRepository(): Promise<StageRepository>;
 }
@@ -135,7 +135,7 @@ export function branchesOf(repository: TestRepository): Pick<StageRepository, 'a
   };
 }
 
-/** A repository with branches to make pull requests of; `docket/same` holds nothing that main does not. */
+/** A repository with branches for pull requests; `docket/same` contains nothing that main does not. */
 export async function addLamp(stage: Stage): Promise<StageRepository> {
   const repository = await stage.addRepository();
   const changes = { 'docket/1': { 'a.txt': 'a' }, 'docket/2': { 'b.txt': 'b' } };

@@ -74,32 +74,35 @@ describe.runIf(binary !== null)('the gitea forge in trouble', () => {
     ['find', null, {}, { kind: 'unavailable' }],
     ['create', 422, {}, { kind: 'rejected' }],
     ['list', 307, { location: 'http://127.0.0.1:1/' }, { kind: 'not-found' }],
-  ] as const)('reads %s answered with %s %j, asks once, and goes on later', async (on, status, headers, expected) => {
-    proxy.fail({ on: operations[on], status, headers });
-    const error = await ask().catch((error: unknown) => error);
-    expect(error).toMatchObject(expected);
-    expect((error as Error).message).toMatch(/^[A-Z].*\.$/);
-    expect(JSON.stringify(error) + String(error)).not.toContain(gitea.token);
-    expect(proxy.requests.filter((line) => operations[on].test(line))).toHaveLength(1);
-    expect(await ask()).toMatchObject({ state: 'open' });
-    expect(await seen()).toHaveLength(1);
-  });
+  ] as const)(
+    'reads %s answered with %s %j, sends it once, and recovers later',
+    async (on, status, headers, expected) => {
+      proxy.fail({ on: operations[on], status, headers });
+      const error = await ask().catch((error: unknown) => error);
+      expect(error).toMatchObject(expected);
+      expect((error as Error).message).toMatch(/^[A-Z].*\.$/);
+      expect(JSON.stringify(error) + String(error)).not.toContain(gitea.token);
+      expect(proxy.requests.filter((line) => operations[on].test(line))).toHaveLength(1);
+      expect(await ask()).toMatchObject({ state: 'open' });
+      expect(await seen()).toHaveLength(1);
+    },
+  );
 
-  it('adopts the pull request that another client made just before', async () => {
+  it('adopts the pull request that another client created just before', async () => {
     const theirs = { head, base: 'main', title: 'Theirs', body: '' };
     proxy.before(operations.create, () => gitea.ask('POST', `${path}/pulls`, theirs));
     expect(await ask({ title: 'Ours' })).toMatchObject({ state: 'open' });
     expect(await seen()).toMatchObject([{ title: 'Ours' }]);
   });
 
-  it('finds after a lost answer what it made', async () => {
+  it('finds what it created after a lost response', async () => {
     proxy.fail({ on: operations.create, status: null, after: true });
     await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await ask()).toMatchObject({ state: 'open' });
     expect(await seen()).toHaveLength(1);
   });
 
-  it('changes and marks in a second attempt what the first one could not', async () => {
+  it('finishes in a second attempt what the first one could not', async () => {
     await ask();
     proxy.fail({ on: operations.update, status: 503 });
     await expect(ask({ title: 'Other' })).rejects.toMatchObject({ kind: 'unavailable' });

@@ -11,7 +11,7 @@ let gitea: Gitea;
 let test: TestWorkspaces;
 let made = 0;
 
-/** Makes a private repository; answers its path below the interface of the server. */
+/** Creates a private repository; returns its API path. */
 async function addRepository(change = {}): Promise<string> {
   made += 1;
   const name = `git-${made}`;
@@ -23,7 +23,7 @@ const urlOf = (path: string) => `${gitea.origin}${path.replace(/^\/repos/, '')}`
 const accessWith = (path: string, token = gitea.token) =>
   access(urlOf(path), { username: 'oauth2', token: async () => token, origin: gitea.origin });
 
-/** Changes a file and pushes it, with another token and after `between` where they are given. */
+/** Changes a file and pushes it, with another token and after `between` if they are given. */
 async function publish(path: string, { token = gitea.token, between = async () => {} } = {}) {
   const jobId = `job-${made}`;
   const { commit } = await test.workspaces.resolve({ ...accessWith(path), ref: null });
@@ -54,7 +54,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     await gitea?.[Symbol.asyncDispose]();
   });
 
-  it('says that the branch is protected', async () => {
+  it('reports that the branch is protected', async () => {
     const path = await addRepository();
     await gitea.ask('POST', `${path}/branch_protections`, { rule_name: 'docket/**', enable_push: false });
     await expect(publish(path)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     });
   });
 
-  it('says that somebody who may only read may not write', async () => {
+  it('reports that a user with read access may not write', async () => {
     const path = await addRepository();
     await gitea.ask('PUT', `${path}/collaborators/reader`, { permission: 'read' });
     const token = await gitea.tokenOf('reader', ['write:repository']);
@@ -73,7 +73,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     });
   });
 
-  it('tells a token that may only read from one that is wrong', async () => {
+  it('distinguishes a read-only token from a wrong one', async () => {
     const path = await addRepository();
     await gitea.ask('PUT', `${path}/collaborators/reader`, { permission: 'write' });
     const token = await gitea.tokenOf('reader', ['read:repository']);
@@ -87,7 +87,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     });
   });
 
-  it('says that the repository is archived', async () => {
+  it('reports that the repository is archived', async () => {
     const path = await addRepository();
     const between = async () => gitea.ask('PATCH', path, { archived: true });
     await expect(publish(path, { between })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     });
   });
 
-  it('says that the repository has moved, also in the middle of a job, and follows it nowhere', async () => {
+  it('reports that the repository has moved, even in the middle of a job, and does not follow', async () => {
     const path = await addRepository();
     const between = async () => gitea.ask('PATCH', path, { name: `moved-${made}` });
     await expect(publish(path, { between })).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe.runIf(binary !== null)('git on a real Gitea', () => {
     await expect(resolved).rejects.toMatchObject({ kind: 'not-found', message: expect.stringMatching(/has moved/) });
   });
 
-  it('says that a repository is gone, or empty, and finds a default branch that is not main', async () => {
+  it('reports that a repository is gone or empty, and finds a default branch other than main', async () => {
     const resolve = (path: string) => test.workspaces.resolve({ ...accessWith(path), ref: null });
     await expect(resolve('/repos/bot/none')).rejects.toMatchObject({ kind: 'not-found' });
     await expect(resolve(await addRepository({ auto_init: false }))).rejects.toMatchObject({

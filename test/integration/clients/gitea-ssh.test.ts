@@ -23,7 +23,7 @@ let gitea: Gitea;
 let directory: string;
 let knownHosts: string[];
 
-describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
+describe.runIf(binary !== null && hasSsh)('a real Gitea over ssh', () => {
   beforeAll(async () => {
     gitea = await startGitea(binary!, { hasSsh: true });
     directory = await mkdtemp(join(tmpdir(), 'docket-gitea-ssh-'));
@@ -67,7 +67,7 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
     });
   }
 
-  it('takes a push with a deploy key, and the pull request with its token', async () => {
+  it('accepts a push with a deploy key, and the pull request with its token', async () => {
     const { commit } = await publish(writer, 'first');
     const branch = await gitea.ask('GET', `/repos/bot/lamp/branches/${encodeURIComponent('docket/first')}`);
     expect(branch.commit.id).toBe(commit);
@@ -87,11 +87,11 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea by ssh', () => {
     expect(made).toMatchObject({ state: 'open', url: `${gitea.origin}/bot/lamp/pulls/1` });
   });
 
-  it('refuses a push with a key that only reads, and says so', async () => {
+  it('refuses a push with a read-only key, with the reason', async () => {
     await expect(publish(reader, 'second')).rejects.toMatchObject({ kind: 'rejected' });
   });
 
-  it('refuses a key that it does not know, and one of another repository', async () => {
+  it('refuses an unknown key, and the key of another repository', async () => {
     await expect(publish(createKeyPair(), 'third')).rejects.toMatchObject({
       kind: 'authentication',
       message: expect.stringMatching(/rejected the project's ssh key/),

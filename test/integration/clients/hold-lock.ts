@@ -1,6 +1,6 @@
 import { acquireLock } from '../../../activities/workspaces/file-lock.ts';
 
-// Takes a lock in a process of its own and keeps it until that process is killed
+// Takes a lock in its own process and keeps it until that process is killed
 const [path = ''] = process.argv.slice(2);
 await acquireLock(path, new AbortController().signal);
 process.stdout.write('held\n');

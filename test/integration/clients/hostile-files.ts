@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Configuration of which every line runs a command when git follows it. */
+/** Configuration of which every line runs a command if git obeys it. */
 export const hostileConfig = (mark: string) => `[core]
   fsmonitor = "touch ${mark}; false"
   hooksPath = hooks
@@ -35,7 +35,7 @@ export const hostileConfig = (mark: string) => `[core]
   path = ../config
 `;
 
-/** Makes a repository in the tree whose hooks and configuration run a command. */
+/** Creates a repository in the tree whose hooks and configuration run a command. */
 export async function plantRepository(directory: string, mark: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(join(directory, 'hooks'), { recursive: true });
@@ -76,7 +76,7 @@ export async function plantHooks(repository: string, mark: string): Promise<void
   );
 }
 
-/** Makes folders within folders below one, as a command does that goes into each, with a file in the deepest. */
+/** Creates nested folders below one, like a command that enters each of them, with a file in the deepest. */
 export async function digDown(folder: string, levels: number): Promise<void> {
   const dig = `for (let i = 0; i < ${levels}; i++) { fs.mkdirSync('d', { recursive: true }); process.chdir('d'); }`;
   await promisify(execFile)(process.execPath, ['-e', `${dig} fs.writeFileSync('file', 'x')`], { cwd: folder });

@@ -14,7 +14,7 @@ import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import { listRemote } from '../../../activities/git/remote.ts';
 import { createWebhookSender } from '../../../activities/network/webhook-sender.ts';
 import type { Marks } from '../../../activities/forges/forge.ts';
-import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
+import { holdOf } from '../../support/hold-of.ts';
 import { live } from './setup.ts';
 
 const opened: Server[] = [];
@@ -28,7 +28,7 @@ async function listening(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Says a few bytes to whoever connects, and then nothing. */
+/** Sends a few bytes to each client, and then nothing. */
 const saying = (bytes: string) =>
   listening(
     createServer((socket) => {
@@ -64,12 +64,12 @@ function forgesAt(at: string, marks = noMarks) {
   ].map((forge) => () => forge.ensurePullRequest(draft));
 }
 
-describe('a server that means ill', () => {
+describe('a malicious server', () => {
   it.each([
     ['switches to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
     ['goes on saying that it goes on', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['says nothing', ''],
-  ])('holds neither a delivery nor a request of a forge when it %s', async (_what, bytes) => {
+  ])('blocks neither a delivery nor a forge request when it %s', async (_what, bytes) => {
     const at = await saying(bytes);
     const url = `http://${at}/`;
     const sender = createWebhookSender({ allowedHosts: [at], timeoutMs: 300 });
@@ -94,20 +94,20 @@ describe('a server that means ill', () => {
 
   it.each([
     ['a list of millions', `[${'{},'.repeat(2_000_000)}{}]`],
-    ['a list longer than was asked for', `[${'{},'.repeat(49_000)}{}]`],
+    ['a list longer than was asked for', `[${'{},'.repeat(24_000)}{}]`],
     ['depth without end', `${'['.repeat(4_000_000)}${']'.repeat(4_000_000)}`],
     ['names without end', `{${Array.from({ length: 400_000 }, (_, at) => `"k${at}":{}`).join(',')}}`],
   ])('does not hold up a worker with %s', async (_what, body) => {
     const at = await answering((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     });
-    const holds: number[] = [];
-    using _watch = watchEventLoop({ heldMs: 150, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
-    for (const ensure of forgesAt(at)) await expect(ensure()).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(holds).toEqual([]);
+    for (const ensure of forgesAt(at)) {
+      const ask = () => expect(ensure()).rejects.toMatchObject({ kind: 'unavailable' });
+      expect(await holdOf(ask)).toBe(0);
+    }
   });
 
-  it('stores no address of a pull request that is longer than any is', async () => {
+  it('cannot make an overlong pull request URL be stored', async () => {
     const link = `https://forge.example/${'x'.repeat(3_000_000)}`;
     const made = { number: 1, html_url: link, state: 'open', merged: false, title: 'Title', head: { ref: 'docket/x' } };
     const request = { ...made, iid: 1, web_url: link, source_branch: 'docket/x', project_id: 1 };
@@ -119,7 +119,7 @@ describe('a server that means ill', () => {
     for (const ensure of forgesAt(at)) await expect(ensure()).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  it('names no default branch that is no name, and no refs without end', async () => {
+  it('can name neither an invalid default branch nor an endless list of refs', async () => {
     const line = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
     const commit = 'a'.repeat(40);
     let listed: string[] = [];

@@ -4,33 +4,29 @@ import { access, createTestWorkspaces } from './setup.ts';
 import { makeBomb } from './tree-bomb.ts';
 
 describe.each(['local', 'github'] as const)('publish of a later turn to a %s repository', (forge) => {
-  it(
-    'adds a commit in a later turn, also on any machine and after what a person pushed',
-    { tags: 'slow' },
-    async () => {
-      await scene(forge, async ({ repository, snapshot, publish, pushes }) => {
-        const one = await snapshot('one\n');
-        const first = await publish(one);
-        const two = await snapshot('two\n', one);
-        await using elsewhere = await createTestWorkspaces();
-        const second = await publish(two, { published: first, workspaces: elsewhere.workspaces });
-        expect(await repository.git('rev-parse', 'docket/job-edit^')).toBe(first.commit);
-        const theirs = await repository.commit({ 'theirs.txt': 'x\n' }, { branch: 'docket/job-edit' });
-        const three = await snapshot('three\n', two);
-        const third = await publish(three, { published: second });
-        expect(await repository.git('rev-parse', 'docket/job-edit', 'docket/job-edit^')).toBe(
-          `${third.commit}\n${theirs}`,
-        );
-        expect(third.snapshot.tree).not.toBe(three.tree);
-        expect(await repository.read(third.commit)).toMatchObject({
-          'edit.txt': '100644 three',
-          'theirs.txt': '100644 x',
-        });
-        expect(await publish(three, { published: second })).toEqual(third); // the answer to the first push was lost
-        expect(pushes).toHaveLength(3);
+  it('adds a commit in a later turn, on any machine and on top of what a person pushed', { tags: 'slow' }, async () => {
+    await scene(forge, async ({ repository, snapshot, publish, pushes }) => {
+      const one = await snapshot('one\n');
+      const first = await publish(one);
+      const two = await snapshot('two\n', one);
+      await using elsewhere = await createTestWorkspaces();
+      const second = await publish(two, { published: first, workspaces: elsewhere.workspaces });
+      expect(await repository.git('rev-parse', 'docket/job-edit^')).toBe(first.commit);
+      const theirs = await repository.commit({ 'theirs.txt': 'x\n' }, { branch: 'docket/job-edit' });
+      const three = await snapshot('three\n', two);
+      const third = await publish(three, { published: second });
+      expect(await repository.git('rev-parse', 'docket/job-edit', 'docket/job-edit^')).toBe(
+        `${third.commit}\n${theirs}`,
+      );
+      expect(third.snapshot.tree).not.toBe(three.tree);
+      expect(await repository.read(third.commit)).toMatchObject({
+        'edit.txt': '100644 three',
+        'theirs.txt': '100644 x',
       });
-    },
-  );
+      expect(await publish(three, { published: second })).toEqual(third); // the response to the first push was lost
+      expect(pushes).toHaveLength(3);
+    });
+  });
 
   it('leaves the branch as it is when a person changed the same lines', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
@@ -45,7 +41,7 @@ describe.each(['local', 'github'] as const)('publish of a later turn to a %s rep
     });
   });
 
-  it('lists nothing of what others pushed before its size is known', { tags: 'slow' }, async () => {
+  it('lists nothing that others pushed before its size is known', { tags: 'slow' }, async () => {
     await scene(forge, async ({ test, repository, url, credential, commit, snapshot, publish }) => {
       const one = await snapshot('one\n');
       const first = await publish(one);

@@ -1,13 +1,14 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { OwnPath } from '../../../activities/workspaces/own-paths.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { scene } from './publish-scene.ts';
-import { access, changeTree, createTestWorkspaces } from './setup.ts';
+import { access, changeTree, createTestWorkspaces, live } from './setup.ts';
 
 describe.each(['local', 'github'] as const)('publish to a %s repository', (forge) => {
-  it('makes the branch with one commit on the base, the same whoever does it and how often', async () => {
+  it('creates the branch with one commit on the base, the same on every machine and attempt', async () => {
     await scene(forge, async ({ repository, snapshot, publish, pushes, commit, test }) => {
       const taken = await snapshot('one\n');
       const first = await publish(taken);
@@ -26,12 +27,12 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('replaces what is its own in a first turn, and refuses what is not', async () => {
+  it('replaces its own branch in a first turn, and refuses any other', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
       const one = await snapshot('one\n');
       const two = await snapshot('two\n', one);
       await publish(one);
-      const second = await publish(two); // an earlier attempt of this job made what is there
+      const second = await publish(two); // an earlier attempt of this job created the branch
       expect(await repository.git('rev-parse', 'docket/job-edit')).toBe(second.commit);
       await expect(publish(one, { message: 'Edit\n\nAgent-Job: other\n' })).rejects.toMatchObject({ kind: 'stale' });
       const theirs = await repository.commit({ 'theirs.txt': 'x' }, { branch: 'docket/job-edit' });
@@ -40,7 +41,7 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('notices a branch that moves between looking and pushing', async () => {
+  it('detects a branch that moves between the check and the push', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
       const one = await snapshot('one\n');
       const rival = () => repository.commit({ 'rival.txt': 'x' }, { branch: 'docket/job-edit' });
@@ -57,7 +58,7 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('makes the branch again when it was deleted after an earlier turn', async () => {
+  it('recreates the branch if it was deleted after an earlier turn', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
       const one = await snapshot('one\n');
       const first = await publish(one);
@@ -67,7 +68,7 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('takes back nothing of the branch unseen: that counts as a change of the job, too', async () => {
+  it('does not silently revert commits of the branch: a revert counts as a change of the job, too', async () => {
     await scene(forge, async ({ test, url, credential, commit, repository, snapshot, publish }) => {
       const first = await publish(await snapshot('one\n'));
       await repository.commit({ 'theirs.txt': 'x' }, { branch: 'docket/job-edit' });
@@ -82,7 +83,10 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
       });
       const published = { commit: followed!.commit, snapshot: followed!.snapshot! };
       const seen: string[][] = [];
-      const options = { isFurther: true, checkPaths: (paths: string[]) => void seen.push(paths) };
+      const options = {
+        isFurther: true,
+        checkPaths: (paths: OwnPath[]) => void seen.push(paths.map(({ path }) => path)),
+      };
       const second = await publish(await snapshot('two\n', published.snapshot), { ...options, published });
       // without what they added
       await publish(await snapshot('three\n'), { ...options, published: second });
@@ -90,7 +94,38 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('pushes nothing when what comes before the push refuses', async () => {
+  it('reports the targets of links that a job has created', async () => {
+    await scene(forge, async ({ test, url, credential, commit, publish }) => {
+      const opened = await test.workspaces.open({
+        ...access(url, credential),
+        jobId: 'job',
+        baseCommit: commit,
+        snapshot: null,
+      });
+      await symlink('.git/config', join(opened.path, 'link'));
+      await symlink('ü\n', join(opened.path, 'odd'));
+      // two names with the same text
+      const named = (byte: number) => Buffer.concat([Buffer.from(join(opened.path, 'a')), Buffer.from([byte])]);
+      await symlink('.git', named(0xfe));
+      await writeFile(named(0xff), '');
+      await writeFile(join(opened.path, 'file'), '.git');
+      const { snapshot } = await test.workspaces.snapshot('job', { baseCommit: commit, sinceTree: null, signal: live });
+      await opened.release();
+      const seen: OwnPath[][] = [];
+      await publish(snapshot!, { checkPaths: (paths) => void seen.push(paths) });
+      expect(seen).toEqual([
+        [
+          { path: 'a\uFFFD', target: '.git' },
+          { path: 'a\uFFFD', target: null },
+          { path: 'file', target: null },
+          { path: 'link', target: '.git/config' },
+          { path: 'odd', target: 'ü\n' },
+        ],
+      ]);
+    });
+  });
+
+  it('pushes nothing if the check before the push refuses', async () => {
     await scene(forge, async ({ repository, snapshot, publish }) => {
       const stale = new Error('A newer attempt owns this.');
       await expect(publish(await snapshot('one\n'), { beforePush: () => Promise.reject(stale) })).rejects.toBe(stale);
@@ -98,7 +133,7 @@ describe.each(['local', 'github'] as const)('publish to a %s repository', (forge
     });
   });
 
-  it('keeps only its own commit in the branch, whatever the snapshots before it held', async () => {
+  it('puts only its own commit in the branch, whatever the snapshots before it contained', async () => {
     await scene(forge, async ({ repository, snapshot, publish, commit }) => {
       const one = await snapshot('one\n');
       const { commit: published } = await publish(await snapshot('two\n', one));
@@ -163,11 +198,11 @@ describe('a push that the server refuses', () => {
     expect(github.violations).toEqual([]);
   });
 
-  it('is found done by the next attempt when only its answer was lost', async () => {
+  it('is found to be done by the next attempt if only its response was lost', async () => {
     await scene('github', async ({ github, repository, snapshot, publish }) => {
       const taken = await snapshot('one\n');
       github.fail({ on: 'git-write', status: null, after: true });
-      // git's own HTTP client may send the request again, and then finds the branch as it wants it
+      // git's own HTTP client may repeat the request, and then finds the branch as it wants it
       const first = await publish(taken).catch((error: unknown) => error);
       if (first instanceof Error) expect(first).toMatchObject({ name: 'GitError', kind: 'unreachable' });
       const { commit } = await publish(taken);
@@ -177,7 +212,7 @@ describe('a push that the server refuses', () => {
   });
 
   it.each(['', '-x', 'a b', 'a..b', 'a.lock', 'a:b', 'a\nb', '/a', 'a/', '+a', 'a//b', 'a/.b', '\u3000'])(
-    'is refused here already for the branch name %j',
+    'is refused before the push for the branch name %j',
     async (branch) => {
       await using repository = await createTestRepository();
       await using test = await createTestWorkspaces();

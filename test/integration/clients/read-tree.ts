@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Everything below a directory by path: mode bit, content, link target; directories by their content only. */
+/** Returns everything below a directory by path: mode bit, content, link target; directories by their content only. */
 export async function readTree(root: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   await walk(Buffer.from(root), Buffer.alloc(0), found);

@@ -1,9 +1,10 @@
-import { rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces } from './setup.ts';
 
-it('serves no organization from what another one was allowed to read', async () => {
+it('gives no organization what another one was allowed to read', async () => {
   await using repository = await createTestRepository({ 'secret.txt': 'ours' });
   await using test = await createTestWorkspaces();
   const own = access(repository.path);
@@ -19,7 +20,7 @@ it('serves no organization from what another one was allowed to read', async () 
 });
 
 describe('resolve', () => {
-  it('knows the default branch, branches, tags and commits that the repository holds', async () => {
+  it('finds the default branch, branches, tags and commits of the repository', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const first = await repository.git('rev-parse', 'main');
@@ -37,9 +38,11 @@ describe('resolve', () => {
     expect(await resolve('refs/tags/heavy')).toEqual({ branch: 'main', commit: first });
     expect(await resolve(first)).toEqual({ branch: 'main', commit: first });
     expect(await resolve(third)).toEqual({ branch: 'feature/x', commit: third });
+    await writeFile(join(repository.path, 'HEAD'), 'ref: refs/tags/heavy\n');
+    expect(await resolve(null)).toEqual({ branch: 'main', commit: first });
   });
 
-  it('sees what the remote has now, also after a branch was rewritten or became a folder', async () => {
+  it('sees the current state of the remote, even after a branch was rewritten or became a folder', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const resolve = (ref: string | null) => test.workspaces.resolve({ ...access(repository.path), ref });
@@ -76,7 +79,7 @@ describe('resolve', () => {
     });
   });
 
-  it('does not answer a commit that no branch or tag holds', async () => {
+  it('does not return a commit that no branch or tag contains', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const tree = await repository.git('rev-parse', 'main^{tree}');
@@ -86,7 +89,7 @@ describe('resolve', () => {
     });
   });
 
-  it('says of an empty repository that it has no commit, and of a missing one that it is not there', async () => {
+  it('reports that an empty repository has no commits, and that a missing one does not exist', async () => {
     await using repository = await createTestRepository(null);
     await using test = await createTestWorkspaces();
     await expect(test.workspaces.resolve({ ...access(repository.path), ref: null })).rejects.toMatchObject({
@@ -100,7 +103,7 @@ describe('resolve', () => {
 });
 
 describe('a file of a commit', () => {
-  it('is read from git, only when it is a regular file, and capped', async () => {
+  it('is read from git, only if it is a regular file, and up to a limit', async () => {
     await using repository = await createTestRepository({
       'AGENTS.md': 'rules of the base',
       'docs/a.md': 'a',

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
-import type { Git, GitCall, GitCredential } from '../../../activities/git/git.ts';
+import type { Git, GitCall } from '../../../activities/git/git.ts';
 import { createTestGit } from '../../support/git.ts';
 import { openJobDisks } from '../../../activities/workspaces/job-disks.ts';
 import type { TakenSnapshot } from '../../../activities/workspaces/job-snapshot.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
+import type { GitCredential } from '../../../activities/git/git-credential.ts';
 
 export const live = new AbortController().signal;
 
@@ -20,7 +21,7 @@ export interface TestWorkspaces extends AsyncDisposable {
   again(): Workspaces;
 }
 
-/** Working copies in a directory of their own; git may reach servers on loopback. With `growthBytes` each tree has a disk of its own. */
+/** Working copies in their own directory; git may reach servers on loopback. With `growthBytes` each tree has its own disk. */
 export async function createTestWorkspaces({
   env = {},
   growthBytes,
@@ -54,7 +55,7 @@ export function access(repository: string, credential: GitCredential | null = nu
   return { organizationId: 'org_test', repository, credential, signal: live };
 }
 
-/** Opens the tree, lets `change` work in it, and answers the snapshot taken afterwards. */
+/** Opens the tree, lets `change` work in it, and returns the snapshot taken afterwards. */
 export async function changeTree(
   workspaces: Workspaces,
   {

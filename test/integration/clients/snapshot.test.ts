@@ -56,7 +56,7 @@ const changes = fc.array(fc.record({ path: fc.array(name, { minLength: 1, maxLen
 const slash = Buffer.from('/');
 const docket = 'Docket <docket@localhost> 946684800';
 
-/** Applies changes to a directory; one that meets a file where it needs a directory replaces it. */
+/** Applies changes to a directory; a file in the place of a needed directory is replaced. */
 async function apply(root: string, list: Change[]): Promise<void> {
   for (const { path, entry } of list) {
     let parent = Buffer.from(root);
@@ -79,7 +79,7 @@ async function apply(root: string, list: Change[]): Promise<void> {
 
 describe('a snapshot', () => {
   it(
-    'brings any tree back exactly, on another worker, whatever was done to it in between',
+    'restores any tree exactly, on another worker, whatever happened to it in between',
     { tags: 'slow', timeout: 240_000 },
     async () => {
       await using repository = await createTestRepository({
@@ -115,7 +115,7 @@ describe('a snapshot', () => {
                 snapshot: from,
               });
               expect(await readTree(opened.path)).toEqual(wanted);
-              await apply(opened.path, junk); // what a killed batch leaves
+              await apply(opened.path, junk); // left over by a killed batch
               await opened.release();
             }
           }
@@ -152,7 +152,7 @@ describe('a snapshot', () => {
     expect(taken[0]?.snapshot?.patch).toContain('+new\n');
   });
 
-  it('notices an edit of the same size in the same second', async () => {
+  it('detects an edit of the same size within the same second', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'aaaa\n' });
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -197,7 +197,7 @@ describe('a snapshot', () => {
     expect(snapshot).toBeNull();
   });
 
-  it('takes at most six git processes for a batch that changes files', async () => {
+  it('uses at most six git processes for a batch that changes files', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -208,7 +208,7 @@ describe('a snapshot', () => {
     expect(test.calls.length).toBeLessThanOrEqual(6);
   });
 
-  it('names the files of a change too large for a patch', async () => {
+  it('lists the files of a change too large for a patch', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
@@ -216,13 +216,13 @@ describe('a snapshot', () => {
     const { snapshot } = await changeTree(
       test.workspaces,
       { repository: repository.path, jobId: 'j', commit },
-      (path) => writeFile(`${path}/big.txt`, line.repeat(21 * 1024)),
+      (path) => writeFile(`${path}/big.txt`, line.repeat(6 * 1024)),
     );
-    expect(snapshot?.patch).toMatch(/^The change is larger than 20 MB; these files differ:\nA\tbig\.txt\n$/);
+    expect(snapshot?.patch).toMatch(/^The change is larger than 5 MB; these files differ:\nA\tbig\.txt\n$/);
     expect(snapshot?.changedFiles).toBe(1);
   });
 
-  it('has the change of the step alone, as git says it', async () => {
+  it('has only the change of its step, as git reports it', async () => {
     const lines = Array.from({ length: 20 }, (_, number) => `line ${number}\n`).join('');
     await using repository = await createTestRepository({ 'moved.txt': lines, image: '\0one', gone: 'gone\n' });
     await using test = await createTestWorkspaces();
@@ -254,7 +254,7 @@ describe('a snapshot', () => {
     expect(back).toMatchObject({ snapshot: { patch: '' }, patch: expect.stringContaining('larger than 1 MB') });
   });
 
-  it('answers aborted for a job that is stopped', async () => {
+  it('answers aborted for a stopped job', async () => {
     await using repository = await createTestRepository();
     await using test = await createTestWorkspaces();
     const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });

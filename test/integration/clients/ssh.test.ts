@@ -36,7 +36,7 @@ interface Setting {
   shown?: RemoteCredential | null;
 }
 
-/** Working copies of one repository, and what was started for them. */
+/** Working copies of one repository, and the processes that were started for them. */
 async function openCopies({
   egress = loopbackEgress,
   url = server.url('acme/lamp'),
@@ -65,7 +65,7 @@ async function openCopies({
     access,
     workspaces,
     resolve: () => workspaces.resolve({ ...access, ref: null }),
-    /** Edits a file; answers what pushes that to the branch `docket/<jobId>`. */
+    /** Edits a file; returns a function that pushes the edit to the branch `docket/<jobId>`. */
     async edit(jobId: string) {
       const { commit: baseCommit } = await workspaces.resolve({ ...access, ref: null });
       const opened = await workspaces.open({ ...access, jobId, baseCommit, snapshot: null });
@@ -89,8 +89,8 @@ async function openCopies({
   };
 }
 
-describe.skipIf(!hasSsh)('a repository by ssh', () => {
-  it('is read and pushed to with the project’s key, which lies nowhere afterwards and in no argument or variable', async () => {
+describe.skipIf(!hasSsh)('a repository over ssh', () => {
+  it('is read and pushed to with the project’s key, which remains nowhere and is in no argument or variable', async () => {
     await using copies = await openCopies();
     const publish = await copies.edit('job-edit');
     await publish();
@@ -107,7 +107,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     expect(started).not.toContain(key.private.split('\n')[2]);
   });
 
-  it('refuses a key that the server does not know, and says so', async () => {
+  it('refuses a key that the server does not know, with the reason', async () => {
     await using copies = await openCopies({ shown: { ...credential(), privateKey: createKeyPair().private } });
     await expect(copies.resolve()).rejects.toMatchObject({
       kind: 'authentication',
@@ -115,7 +115,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     });
   });
 
-  it('speaks to no server with another host key than the project knows, and trusts none at first sight', async () => {
+  it('is refused if its server’s host key differs from the project’s; no key is trusted on first use', async () => {
     await using impostor = await startSshServer({ authorizedKeys: [key.public] });
     impostor.add('acme/lamp', repository.path);
     const [, ...known] = server.hostKey.split(' ');
@@ -133,7 +133,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     expect(impostor.connections()).toBe(before);
   });
 
-  it('is reached with a key only', async () => {
+  it('is reached only with a key', async () => {
     await using copies = await openCopies({ shown: null });
     await expect(copies.resolve()).rejects.toMatchObject({
       kind: 'authentication',
@@ -144,7 +144,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     await expect(others.resolve()).rejects.toMatchObject({ kind: 'authentication' });
   });
 
-  it('is not reached at a private address, whatever its name says', async () => {
+  it('is not reached at a private address, whatever its name resolves to', async () => {
     const before = server.connections();
     await using literal = await openCopies({ egress: createEgress() });
     await expect(literal.resolve()).rejects.toMatchObject({ message: expect.stringMatching(/DOCKET_PRIVATE_HOSTS/) });
@@ -159,7 +159,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     expect(server.connections()).toBe(before);
   });
 
-  it('is reached at the addresses that were checked, one after the other', async () => {
+  it('is reached at the checked addresses, one after the other', async () => {
     const resolve = leadsTo('127.0.0.2', '127.0.0.1');
     const egress = createEgress({ resolve, privateHosts: ['git.example.test'] });
     const url = `ssh://git@git.example.test:${server.port}/acme/lamp`;
@@ -167,7 +167,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     expect(await copies.resolve()).toMatchObject({ branch: 'main' });
   });
 
-  it('that is not there is told from a server that is not', async () => {
+  it('that does not exist is distinguished from a missing server', async () => {
     await using missing = await openCopies({ url: server.url('acme/none') });
     await expect(missing.resolve()).rejects.toMatchObject({ kind: 'not-found' });
     await using closed = await startSshServer({ authorizedKeys: [] });
@@ -177,7 +177,7 @@ describe.skipIf(!hasSsh)('a repository by ssh', () => {
     await expect(copies.resolve()).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
-  it('whose connection is cut in the middle is fetched and pushed to the next time', async () => {
+  it('whose connection is cut midway is fetched and pushed to the next time', async () => {
     await using copies = await openCopies();
     server.cutAfter(20_000);
     await expect(copies.edit('cut')).rejects.toMatchObject({ kind: 'unreachable' });
@@ -201,7 +201,7 @@ describe.skipIf(!hasSsh)('the directory of a key', () => {
     abandonedAfterMs: 60_000,
   });
 
-  it('that a killed worker left behind goes with the next use; one in use stays', async () => {
+  it('that a killed worker left behind is removed at the next use; one in use stays', async () => {
     const home = await mkdtemp(join(tmpdir(), 'docket-ssh-'));
     try {
       const left = join(home, 'ssh/left');
@@ -219,7 +219,7 @@ describe.skipIf(!hasSsh)('the directory of a key', () => {
     }
   });
 
-  it('is not made where there is no ssh', async () => {
+  it('is not created without ssh', async () => {
     const home = await mkdtemp(join(tmpdir(), 'docket-ssh-'));
     await expect(openSshSession({ ...request(home), path: home })).rejects.toMatchObject({
       kind: 'other',

@@ -1,6 +1,6 @@
 import type { TestRepository } from '../../support/git-repository.ts';
 
-/** Puts a tree on a branch that holds the same folder ten times, and so on down: 10^depth files in a few objects. */
+/** Puts a tree on a branch that contains the same folder ten times, recursively: 10^depth files in a few objects. */
 export async function makeBomb(
   repository: TestRepository,
   { depth, content, branch = 'main' }: { depth: number; content: string; branch?: string },

@@ -16,11 +16,11 @@ afterAll(() => database?.[Symbol.asyncDispose]());
 
 const caller = (organizationId: string) => ({ organizationId, keyId: 'key_who', sessionId: null });
 
-it('every table is filled by the planted rows, so that a new one is deleted from, too', () => {
+it('every table is filled by the planted rows, so a new table is covered, too', () => {
   expect(Object.keys(other).sort()).toEqual(schema.tables.filter((table) => !ofNobody.includes(table)).sort());
 });
 
-it('deleting a job leaves nothing of it but the audit log and the cancel of its execution', async () => {
+it('deleting a job leaves only its audit log and the cancellation of its execution', async () => {
   const organizationId = await insertForeignRows(database.pool, schema, 'jobword');
   await database.pool.query(`delete from job_cancels where job_id = 'jobword jobs.id'`);
   await database.pool.query(`update jobs set status = 'active' where id = 'jobword jobs.id'`);
@@ -46,7 +46,7 @@ it('deleting a project leaves nothing of it and its jobs', async () => {
   expect(await rowsWith(database.pool, schema, 'otherword')).toEqual(other);
 });
 
-it('deleting an organization leaves nothing of it but the entry that says so', async () => {
+it('deleting an organization leaves only the audit entry for it', async () => {
   const organizationId = await insertForeignRows(database.pool, schema, 'goneword');
   const erasure = createErasure(database.pool);
   expect(await erasure.organization(caller(organizationId))).toBe(true);
@@ -64,12 +64,12 @@ it('deleting an organization leaves nothing of it but the entry that says so', a
   expect(await erasure.organization(caller(organizationId))).toBe(false);
 });
 
-it('every reference to what can be deleted deletes or lets go, so that nothing is left over', () => {
+it('every foreign key to deletable rows cascades or is set to null, so nothing is left over', () => {
   const held = schema.references.filter(({ onDelete }) => onDelete !== 'c');
   expect(held.map(({ child, parent, onDelete }) => `${child} → ${parent}: ${onDelete}`).sort()).toEqual([
     'gaps → jobs: n',
     'jobs → jobs: n',
-    // blocks are shared by content
+    // identical blocks are shared
     'site_index_layout → site_index_blocks: a',
   ]);
 });

@@ -30,8 +30,24 @@ async function deletedBeneath(siteId: string, work: () => Promise<unknown>) {
   });
 }
 
+it('a gap stays in progress until all of its questions have been asked again', async () => {
+  const { pool } = database;
+  const [gaps, checks] = [createGapStore(pool), createGapCheckStore(pool)];
+  const site = await seedSite(pool);
+  const ref = { siteId: site.id, gapId: 'gap_android' };
+  const stateOf = async () => (await gaps.list(site, 10))[0]?.state;
+  await gaps.recheck(operatorOf(site), gapOf(site.id));
+  await pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
+  expect(await checks.claim({ seconds: 60 })).toMatchObject({ siteId: site.id });
+  await checks.conclude(ref);
+  expect(await stateOf()).toBe('asking');
+  await checks.recordAnswer({ ...ref, key: 'android', answered: true, seconds: 60 });
+  await checks.conclude(ref);
+  expect(await stateOf()).toBe('answered');
+});
+
 describe('a site that is deleted while its gaps', () => {
-  it('are asked again is gone with them', async () => {
+  it('are being asked again is gone with them', async () => {
     const gaps = createGapStore(database.pool);
     const site = await seedSite(database.pool);
     const recheck = () => gaps.recheck(operatorOf(site), gapOf(site.id));

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
+import {
+  createJobEventBell,
+  createJobEventWakeups,
+  type JobEventBell,
+  type JobEventWakeups,
+} from '../../../db/jobs/job-event-wakeups.ts';
 import { createWorkerEventStore } from '../../../db/for-worker/job-events.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { claimAnswer } from '../../support/claim-answer.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../../support/database.ts';
 import { asOperator } from '../../support/operator.ts';
 
 let database: TestDatabase;
@@ -32,7 +38,7 @@ const notes = (count: number) =>
   JSON.stringify(Array.from({ length: count }, (_, index) => ({ type: 'text', data: { note: index } })));
 
 describe('the events of a job', () => {
-  it('count without a gap, whoever appends at the same time and whatever is rolled back', async () => {
+  it('are numbered without gaps despite concurrent appends and rollbacks', async () => {
     const { id } = await newJob();
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let round = 0; round < 12; round += 1) {
@@ -60,7 +66,7 @@ describe('the events of a job', () => {
     expect(seen).toEqual(all);
   });
 
-  it('tell of each phase once, and end with how the job ended', async () => {
+  it('report each phase once, and end with the job’s result', async () => {
     const jobs = createWorkerJobStore(database.pool);
     const { id } = await newJob();
     const ref = { jobId: id, turn: 1 };
@@ -77,7 +83,7 @@ describe('the events of a job', () => {
     ]);
   });
 
-  it('tell why a job failed and what to do', async () => {
+  it('report why a job failed and what to do', async () => {
     const { id } = await newJob();
     const failure = { status: 'failed', failureCategory: 'model_refused', message: 'The model declined.' } as const;
     await createWorkerJobStore(database.pool).finish({ jobId: id, turn: 1, ...failure });
@@ -87,11 +93,11 @@ describe('the events of a job', () => {
     });
   });
 
-  it('take nothing of a turn behind its end, and everything of the next turn', async () => {
+  it('accept nothing for a turn after its end, and everything for the next turn', async () => {
     const { id } = await newJob();
     const steps = createStepStore(database.pool);
     const step = { jobId: id, turn: 1, step: 1 };
-    const { fence } = await steps.claimAnswer(step);
+    const { fence } = await claimAnswer(database.pool, step);
     await createWorkerJobStore(database.pool).finish({
       jobId: id,
       turn: 1,
@@ -116,14 +122,14 @@ describe('the events of a job', () => {
 });
 
 describe('the text of a step', () => {
-  it('is taken from its newest attempt only, and until it is answered', async () => {
+  it('is accepted from its newest attempt only, until the step is answered', async () => {
     const { id } = await newJob();
     const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
     const step = { jobId: id, turn: 1, step: 1 };
-    const first = await steps.claimAnswer(step);
+    const first = await claimAnswer(database.pool, step);
     const piece = { ...step, offset: 0, text: 'one', isRepeated: false };
     expect(await events.appendText({ ...piece, fence: first.fence })).toBe(true);
-    const second = await steps.claimAnswer(step);
+    const second = await claimAnswer(database.pool, step);
     expect(await events.appendText({ ...piece, fence: first.fence })).toBe(false);
     expect(await events.appendText({ ...piece, fence: second.fence, text: 'two' })).toBe(true);
     const answer = { content: [], text: 'two', toolCalls: [] };
@@ -131,8 +137,8 @@ describe('the text of a step', () => {
     const rest = { requestHash: 'h', response: answer, finishReason: 'stop', usage, costMicros: null };
     expect(await steps.storeResponse({ ...step, ...rest })).toBe(true);
     expect(await events.appendText({ ...piece, fence: second.fence })).toBe(false);
-    // the stored answer is taken: no attempt begins
-    await steps.claimAnswer(step);
+    // the stored answer is used: no attempt starts
+    await claimAnswer(database.pool, step);
     expect((await eventsOf(id)).slice(1).map(({ type, data }) => [type, data])).toEqual([
       ['step-start', { attempt: 1 }],
       ['text', { attempt: 1, offset: 0, text: 'one' }],
@@ -141,11 +147,11 @@ describe('the text of a step', () => {
     ]);
   });
 
-  it('that was perhaps appended before is appended once', async () => {
+  it('is appended once, even if an earlier append may have succeeded', async () => {
     const { id } = await newJob();
-    const [steps, events] = [createStepStore(database.pool), createWorkerEventStore(database.pool)];
+    const events = createWorkerEventStore(database.pool);
     const step = { jobId: id, turn: 1, step: 1 };
-    const { fence } = await steps.claimAnswer(step);
+    const { fence } = await claimAnswer(database.pool, step);
     const piece = { ...step, fence, offset: 0, text: 'one' };
     for (const isRepeated of [false, true, true]) expect(await events.appendText({ ...piece, isRepeated })).toBe(true);
     expect(await events.appendText({ ...piece, offset: 3, isRepeated: true })).toBe(true);
@@ -153,11 +159,18 @@ describe('the text of a step', () => {
   });
 });
 
+function bellOf(wakeups: JobEventWakeups, jobId: string) {
+  const bell = createJobEventBell();
+  const subscription = wakeups.onChange(jobId, bell.ring);
+  onTestFinished(() => subscription[Symbol.dispose]());
+  return bell;
+}
+
 describe('wake-ups', () => {
   const withinMs = 30_000;
   const { signal } = new AbortController();
 
-  function wakeups(options: { pollMs?: number } = {}) {
+  function wakeups(options: { pollMs?: number; applicationName?: string } = {}) {
     const made = createJobEventWakeups({
       url: database.url,
       pool: database.pool,
@@ -168,31 +181,55 @@ describe('wake-ups', () => {
     return made;
   }
 
-  it('come with the commit, over one connection for all watchers', async () => {
+  it('arrive after the commit, in each process over one connection for all watchers', async () => {
     const [mine, other] = [await newJob(), await newJob()];
     const applicationName = `one-${crypto.randomUUID()}`;
-    await using made = createJobEventWakeups({
-      url: database.url,
-      pool: database.pool,
-      applicationName,
-      pollMs: 3_600_000,
-    });
-    using bell = made.subscribe(mine.id);
-    using otherBell = made.subscribe(other.id);
-    await Promise.all([bell.next({ withinMs, signal }), otherBell.next({ withinMs, signal })]); // it listens now
-    const woken = bell.next({ withinMs, signal });
-    await database.pool.query(appendNotes, [mine.id, notes(1)]);
+    const made = wakeups({ applicationName, pollMs: 3_600_000 });
+    const bells = [bellOf(made, mine.id), bellOf(wakeups({ pollMs: 3_600_000 }), mine.id), bellOf(made, other.id)];
+    const allRing = (rung: JobEventBell[]) => Promise.all(rung.map((bell) => bell.next({ signal })));
+    await allRing(bells); // they are listening now
+    const woken = allRing(bells.slice(0, 2));
+    const jobs = createWorkerJobStore(database.pool);
+    await jobs.setPhase({ jobId: mine.id, turn: 1, phase: 'preparing' });
     await woken;
-    // one that came while nobody waited is not forgotten
-    await database.pool.query(appendNotes, [mine.id, notes(1)]);
-    await bell.next({ withinMs, signal });
+    // a wake-up without a waiter is not lost
+    await jobs.setPhase({ jobId: mine.id, turn: 1, phase: 'running' });
+    await allRing(bells.slice(0, 2));
     const { rows } = await database.pool.query('select 1 from pg_stat_activity where application_name = $1', [
       applicationName,
     ]);
     expect(rows).toHaveLength(1);
   });
 
-  it('come by asking when the connection does not tell', async () => {
+  it('reach a watcher that came between the write and its commit', async () => {
+    const { id } = await newJob();
+    const holder = await database.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from job_event_logs where job_id = $1 for update', [id]);
+    const writing = createWorkerJobStore(database.pool).setPhase({ jobId: id, turn: 1, phase: 'preparing' });
+    await untilBlocked(database);
+    const bell = bellOf(wakeups({ pollMs: 3_600_000 }), id);
+    await bell.next({ signal }); // it is listening now
+    expect(await eventsOf(id)).toHaveLength(1);
+    await holder.query('rollback');
+    holder.release();
+    await bell.next({ signal });
+    expect(await eventsOf(id)).toHaveLength(2);
+    expect(await writing).toBe(true);
+  });
+
+  it('come from polling when the writer died before it could notify', async () => {
+    const { id } = await newJob();
+    const bell = bellOf(wakeups({ pollMs: 5 }), id);
+    await bell.next({ signal }); // it is listening now
+    // the first poll rings in any case
+    for (let round = 0; round < 3; round += 1) {
+      await database.pool.query(appendNotes, [id, notes(1)]);
+      await bell.next({ signal });
+    }
+  });
+
+  it('come from polling when the connection does not deliver them', async () => {
     const { id } = await newJob();
     let lost = 0;
     const url = 'postgres://127.0.0.1:1/none';
@@ -202,7 +239,7 @@ describe('wake-ups', () => {
       pollMs: 5,
       onConnectionLost: () => (lost += 1),
     });
-    using bell = made.subscribe(id);
+    const bell = bellOf(made, id);
     await bell.next({ withinMs, signal });
     const woken = bell.next({ withinMs, signal });
     await database.pool.query(appendNotes, [id, notes(1)]);
@@ -212,7 +249,7 @@ describe('wake-ups', () => {
 
   it('end with their signal', async () => {
     const controller = new AbortController();
-    using bell = wakeups({ pollMs: 3_600_000 }).subscribe('job_unknown');
+    const bell = bellOf(wakeups({ pollMs: 3_600_000 }), 'job_unknown');
     await bell.next({ withinMs, signal });
     const woken = bell.next({ withinMs: 3_600_000, signal: controller.signal });
     controller.abort();

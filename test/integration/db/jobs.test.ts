@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import { createJobStore, InvalidCursorError } from '../../../db/jobs/jobs.ts';
+import { createJobStore } from '../../../db/jobs/jobs.ts';
 import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { newJob, seedJob, seedProject } from './seed.ts';
+import { InvalidCursorError } from '../../../db/page-cursor.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -49,7 +50,7 @@ it('creates a job with its first turn and its outbox row, and finds it within it
   expect(rows).toEqual([{ turn: 1 }]);
 });
 
-it('answers lookups of one turn of the event loop together, among them ids that cannot exist', async () => {
+it('batches lookups of one turn of the event loop, including ids that cannot exist', async () => {
   const jobs = createJobStore(database.pool);
   const owner = await seedProject(database.pool);
   const known = await Promise.all(Array.from({ length: 5 }, () => jobs.create(operatorOf(owner), newJob(owner))));
@@ -59,7 +60,7 @@ it('answers lookups of one turn of the event loop together, among them ids that 
   expect(found.map((job) => job?.id ?? null)).toEqual([...ids, null, null, null, null, null, null]);
 });
 
-it('makes one job of many simultaneous creates with one idempotency key', async () => {
+it('creates one job for many simultaneous requests with one idempotency key', async () => {
   const jobs = createJobStore(database.pool);
   const owner = await seedProject(database.pool);
   const idempotency = { key: 'once', requestHash: 'h1' };
@@ -81,7 +82,7 @@ it('makes one job of many simultaneous creates with one idempotency key', async 
   expect(rows).toHaveLength(1);
 });
 
-it('lists newest first in pages without gaps or repeats, also when times differ by a microsecond or not at all', async () => {
+it('lists newest first in pages without gaps or repeats, even if times differ by a microsecond or not at all', async () => {
   const jobs = createJobStore(database.pool);
   const owner = await seedProject(database.pool);
   const offsets = [0, 1, 1, 2, 999, 1_000, 1_001];
@@ -106,7 +107,7 @@ it('lists newest first in pages without gaps or repeats, also when times differ 
   expect(exact.nextCursor).toBeNull();
 });
 
-it('lists by status, and refuses a cursor that no page gave', async () => {
+it('lists by status, and refuses a cursor that no page returned', async () => {
   const jobs = createJobStore(database.pool);
   const worked = createWorkerJobStore(database.pool);
   const owner = await seedProject(database.pool);
@@ -119,7 +120,7 @@ it('lists by status, and refuses a cursor that no page gave', async () => {
   expect(await jobs.list(owner, 'prj\0', { limit: 10 })).toEqual({ jobs: [], nextCursor: null });
 });
 
-it('lets the newest turn write while the job is active, and nobody afterwards', async () => {
+it('lets the newest turn write while the job is active, and nothing afterwards', async () => {
   const worked = createWorkerJobStore(database.pool);
   const ref = await seedJob(database.pool);
   const published = {
@@ -199,7 +200,7 @@ it('counts the usage of each answered step once, however many attempts store it'
   expect(rows).toEqual([{ cost: 1_400 }]);
 });
 
-it('does not know what a job cost once a call of it had no price', async () => {
+it('reports the cost of a job as unknown once one of its calls had no price', async () => {
   const worked = createWorkerJobStore(database.pool);
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
@@ -214,7 +215,7 @@ it('does not know what a job cost once a call of it had no price', async () => {
   expect(await worked.usage(ref.jobId, 1)).toMatchObject({ steps: 3, costMicros: null });
 });
 
-it('gives each due start to one of several claimers, and again only after the lease', async () => {
+it('gives each due start to one of several claimers, and again only after the lease expires', async () => {
   const outbox = createOutboxStore(database.pool);
   await database.pool.query('delete from job_outbox');
   const owner = await seedProject(database.pool);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
+import { claimAnswer } from '../../support/claim-answer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { asOperator } from '../../support/operator.ts';
 import { seedJob } from './seed.ts';
 
 let database: TestDatabase;
@@ -19,10 +21,10 @@ const scene = async () => {
 
 const passTime = () => database.pool.query("update job_steps set asked_until = asked_until - interval '1 minute'");
 
-it('a step is leases for from its claim until its answer is stored', async () => {
+it('holds a lease from the claim of a step until its answer is stored', async () => {
   const { ref, leases, steps } = await scene();
   expect(await leases.isInFlight(ref)).toBe(false);
-  await steps.claimAnswer(ref);
+  await claimAnswer(database.pool, ref);
   expect(await leases.isInFlight(ref)).toBe(true);
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
@@ -30,64 +32,106 @@ it('a step is leases for from its claim until its answer is stored', async () =>
   expect(await leases.isInFlight(ref)).toBe(false);
 });
 
-it('a step is leases for only as long as somebody says so', async () => {
-  const { ref, leases, steps } = await scene();
+it('holds a lease only as long as it is renewed', async () => {
+  const { ref, leases } = await scene();
   const other = { ...(await seedJob(database.pool)), step: 4 };
-  for (const step of [ref, other]) await steps.claimAnswer(step);
+  for (const step of [ref, other]) await claimAnswer(database.pool, step);
   await passTime();
   expect(await leases.isInFlight(ref)).toBe(false);
   await leases.renew([ref, other]);
   expect([await leases.isInFlight(ref), await leases.isInFlight(other)]).toEqual([true, true]);
 });
 
-it('an attempt that stops ends what it said, and nothing of a newer one', async () => {
-  const { ref, leases, steps } = await scene();
-  const { fence } = await steps.claimAnswer(ref);
-  const newer = await steps.claimAnswer(ref);
+it('releases the lease of an attempt that stops, but not the lease of a newer one', async () => {
+  const { ref, leases } = await scene();
+  const { fence } = await claimAnswer(database.pool, ref);
+  const newer = await claimAnswer(database.pool, ref);
   await leases.release({ ...ref, fence });
   expect(await leases.isInFlight(ref)).toBe(true);
   await leases.release({ ...ref, fence: newer.fence });
   expect(await leases.isInFlight(ref)).toBe(false);
 });
 
-it('counts a call whose attempt was killed once another one is begun, and none twice', async () => {
+it('refuses a claim of a step while another attempt holds its lease', async () => {
+  const { ref, leases, steps } = await scene();
+  const claims = await Promise.all([1, 2, 3].map(() => steps.claimAnswer(ref)));
+  expect(claims.filter((claimed) => claimed !== null)).toMatchObject([{ fence: 1 }]);
+  const started = `select from job_events where job_id = $1 and type = 'step-start'`;
+  expect((await database.pool.query(started, [ref.jobId])).rowCount).toBe(1);
+  await passTime();
+  expect(await steps.claimAnswer(ref)).toMatchObject({ fence: 2 });
+  await leases.release({ ...ref, fence: 2 });
+  expect(await steps.claimAnswer(ref)).toMatchObject({ fence: 3 });
+});
+
+it('sends nothing once the answer of an earlier attempt is stored', async () => {
+  const { ref, leases, steps } = await scene();
+  await claimAnswer(database.pool, ref);
+  const { fence } = await claimAnswer(database.pool, ref);
+  const answer = { content: [], text: '', toolCalls: [] };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  await steps.storeResponse({
+    ...ref,
+    requestHash: 'h',
+    response: answer,
+    finishReason: 'stop',
+    usage,
+    costMicros: 100,
+  });
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+});
+
+it('sends nothing once the turn has ended, even if a newer one has started', async () => {
+  const { ref, leases } = await scene();
+  const { fence } = await claimAnswer(database.pool, ref);
+  await createJobWrites(database.pool).finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+  await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Again', idempotency: null });
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+  const { rows } = await database.pool.query('select asked_micros::int as asked from job_steps where job_id = $1', [
+    ref.jobId,
+  ]);
+  expect(rows).toEqual([{ asked: 0 }]);
+});
+
+it('charges the call of a killed attempt once the next call starts, and never twice', async () => {
   const { ref, leases, steps } = await scene();
   const { pool } = database;
   const costOf = async () => {
     const { rows } = await pool.query(
-      `select jobs.cost_micros::int as job, lost_micros::int as lost, asked_micros::int as leases,
+      `select jobs.cost_micros::int as job, lost_micros::int as lost, asked_micros::int as asked,
               (select sum(cost_micros)::int from project_spending as spent where spent.project_id = jobs.project_id) as day
        from job_steps join jobs on jobs.id = job_id where job_id = $1`,
       [ref.jobId],
     );
     return rows[0];
   };
-  const killed = await steps.claimAnswer(ref);
+  const killed = await claimAnswer(database.pool, ref);
   expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(true);
-  expect(await costOf()).toEqual({ job: 0, lost: 0, leases: 70, day: null });
+  expect(await costOf()).toEqual({ job: 0, lost: 0, asked: 70, day: null });
 
-  const { fence } = await steps.claimAnswer(ref);
+  const { fence } = await claimAnswer(database.pool, ref);
   expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(false);
   expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(true);
-  expect(await costOf()).toEqual({ job: 70, lost: 70, leases: 80, day: 70 });
+  expect(await costOf()).toEqual({ job: 70, lost: 70, asked: 80, day: 70 });
   await leases.lose({ ...ref, fence: killed.fence, micros: 1_000 });
   await leases.lose({ ...ref, fence, micros: 85 });
   await leases.lose({ ...ref, fence, micros: 85 });
-  expect(await costOf()).toEqual({ job: 155, lost: 155, leases: 0, day: 155 });
+  expect(await costOf()).toEqual({ job: 155, lost: 155, asked: 0, day: 155 });
 
   await leases.begin({ ...ref, fence, micros: 80 });
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
   await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 100 });
   await leases.lose({ ...ref, fence, micros: 80 });
-  expect(await costOf()).toEqual({ job: 255, lost: 155, leases: 0, day: 255 });
+  expect(await costOf()).toEqual({ job: 255, lost: 155, asked: 0, day: 255 });
 });
 
-it('counts a call that a killed worker left behind once its turn has ended, and none that is under way', async () => {
+it('charges a call that a killed worker left behind once its turn has ended, and none in flight', async () => {
   const { pool } = database;
   const writes = createJobWrites(pool);
   const first = await scene();
-  const { leases, steps } = first;
+  const { leases } = first;
   const second = { ...(await seedJob(pool)), step: 1 };
   await pool.query('update jobs set project_id = (select project_id from jobs where id = $2) where id = $1', [
     second.jobId,
@@ -96,7 +140,7 @@ it('counts a call that a killed worker left behind once its turn has ended, and 
   const active = { ...(await seedJob(pool)), step: 1 };
   const answering = { ...(await seedJob(pool)), step: 1 };
   for (const ref of [first.ref, second, active, answering]) {
-    const { fence } = await steps.claimAnswer(ref);
+    const { fence } = await claimAnswer(database.pool, ref);
     await leases.begin({ ...ref, fence, micros: 70 });
   }
   const cancelled = { turn: 1, status: 'failed', failureCategory: 'cancelled' } as const;

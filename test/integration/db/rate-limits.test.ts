@@ -10,16 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-// the next boundary of so wide a window is years away, so no test meets one
+// the next boundary of such a wide window is years away, so no test reaches one
 const years = 1_000_000_000;
 
 const policy = (name: string, limit: number, windowSeconds = years) => ({ name, limit, windowSeconds });
 
-it('lets exactly the limit through, whatever the number of processes that ask at once', async () => {
+it('allows exactly the limit, however many processes ask at once', async () => {
   const pools = [1, 2].map(() => new Pool({ connectionString: database.url, max: 8 }));
   try {
     const stores = pools.map((pool) => createRateLimitStore(pool));
-    // two counters named in both orders: locks are taken in one order, so nobody waits crosswise
+    // two counters named in both orders: locks are always taken in one order, so there is no deadlock
     const organization = { key: 'org a', policy: policy('org', 50) };
     const address = { key: 'ip a', policy: policy('ip', 1_000) };
     const answers = await Promise.all(
@@ -35,7 +35,7 @@ it('lets exactly the limit through, whatever the number of processes that ask at
   }
 });
 
-it('takes nothing from a counter when another one refuses', async () => {
+it('does not charge one counter when another one refuses', async () => {
   const store = createRateLimitStore(database.pool);
   const full = { key: 'org b', policy: policy('org', 1) };
   const roomy = { key: 'ip b', policy: policy('ip', 10) };
@@ -53,7 +53,7 @@ it('takes nothing from a counter when another one refuses', async () => {
   expect(await store.take([{ key: 'none', policy: policy('none', 0) }])).toMatchObject([{ allowed: false }]);
 });
 
-it('weighs the bucket before, and forgets the one before that', async () => {
+it('weighs the previous bucket, and ignores the one before it', async () => {
   const store = createRateLimitStore(database.pool);
   const width = years;
   const counter = { key: 'org c', policy: policy('org', 100, width) };
@@ -71,7 +71,7 @@ it('weighs the bucket before, and forgets the one before that', async () => {
     [counter.key],
   );
   expect(rows[0].previous).toBe(100);
-  // the same sum in code and in SQL
+  // the same calculation in code and in SQL
   const state = { quota: 100, widthSeconds: width, previous: 100, current: 0, elapsedSeconds: rows[0].elapsed };
   expect(answer!.allowed).toBe(fitsOneMore(state));
   await moveBack(2, 100);
@@ -89,13 +89,17 @@ it('counts in the newer bucket when the clock or another process was ahead', asy
   expect(await store.take([counter])).toMatchObject([{ allowed: false, remaining: 0 }]);
 });
 
-it('sweeps the counters that no window reaches', async () => {
+it('sweeps the counters outside every window, however many there are', async () => {
   const store = createRateLimitStore(database.pool);
   await store.take([
     { key: 'org e', policy: policy('org', 10) },
     { key: 'ip e', policy: policy('ip', 10) },
   ]);
   await database.pool.query(`update rate_limits set expires_at = now() - interval '1 second' where key = 'ip e'`);
+  await database.pool.query(
+    `insert into rate_limits (key, bucket_start, expires_at)
+     select number || ' e', 0, now() - interval '1 second' from generate_series(1, 2500) as number`,
+  );
   await store.sweep();
   const { rows } = await database.pool.query(`select key from rate_limits where key like '% e'`);
   expect(rows).toEqual([{ key: 'org e' }]);

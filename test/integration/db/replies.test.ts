@@ -21,7 +21,7 @@ async function beginReply(chat: { site?: SiteRef; chatId?: string } = {}) {
   return { replies, reply, site, query: { chatId: reply.chatId, keyId: 'key', resumeToken } };
 }
 
-it('gives back what was written, from any chunk on, and says when it has ended', async () => {
+it('returns what was written, from any chunk on, and whether it has ended', async () => {
   const { replies, reply } = await beginReply();
   const parts = ['data: {"a":1}\n\n', 'ö😀', ' tail'];
   for (const [position, data] of parts.entries())
@@ -35,7 +35,7 @@ it('gives back what was written, from any chunk on, and says when it has ended',
   expect(await replies.read('rpl_unknown', 0)).toEqual({ chunks: [], ended: true, silentSeconds: 0 });
 });
 
-it('ends once, and takes nothing afterwards', async () => {
+it('ends once, and accepts nothing afterwards', async () => {
   const { replies, reply } = await beginReply();
   const endings = await Promise.all(['x', 'y', null].map((tail) => replies.end({ id: reply.id, tail })));
   expect(endings.filter(Boolean)).toHaveLength(1);
@@ -44,7 +44,7 @@ it('ends once, and takes nothing afterwards', async () => {
   expect(await replies.append({ id: 'rpl_unknown', position: 0, data: 'x' })).toBe(false);
 });
 
-it('never lets an append cross an end: each chunk that was taken stands before the tail', async () => {
+it('never lets an append overtake the end: every accepted chunk precedes the tail', async () => {
   for (let round = 0; round < 15; round += 1) {
     const { replies, reply } = await beginReply();
     await replies.append({ id: reply.id, position: 0, data: '0' });
@@ -57,7 +57,7 @@ it('never lets an append cross an end: each chunk that was taken stands before t
   }
 });
 
-it('takes a repeated append as the one it was', async () => {
+it('accepts a repeated append as the same one', async () => {
   const { replies, reply } = await beginReply();
   expect(await replies.append({ id: reply.id, position: 0, data: 'a' })).toBe(true);
   expect(await replies.append({ id: reply.id, position: 0, data: 'a' })).toBe(true);
@@ -65,11 +65,11 @@ it('takes a repeated append as the one it was', async () => {
   expect((await replies.read(reply.id, 0)).chunks).toEqual(['a']);
 });
 
-it('offers a reply to whom it gave the token for it, until it is delivered', async () => {
+it('offers a reply to the holder of its token until it is delivered', async () => {
   const { replies, reply, site, query } = await beginReply();
   expect(query.resumeToken).toMatch(/^[0-9A-Za-z]{43}$/);
   expect(await replies.findResumable(site, query)).toMatchObject({ ...reply, protocol: 'v2', endedAt: null });
-  // another reader of the same page, with the same public key and the same id of the chat
+  // another reader of the same page, with the same public key and the same chat id
   const { reply: other, query: others } = await beginReply({ site });
   for (const wrong of [
     { keyId: 'other' },
@@ -92,7 +92,7 @@ it('offers a reply to whom it gave the token for it, until it is delivered', asy
   expect(JSON.stringify(rows)).not.toContain(query.resumeToken);
 });
 
-it('measures the silence of the writer, and sweeps what is past its time but never a running reply', async () => {
+it('measures the silence of the writer, and sweeps expired replies but never a running one', async () => {
   const { replies, site, query } = await beginReply();
   const { reply: running } = await beginReply({ site, chatId: 'running' });
   await database.pool.query(

@@ -5,6 +5,7 @@ import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { passedQuota } from '../../../db/organizations/quotas.ts';
 import { SnapshotRemovedError } from '../../../db/jobs/snapshot-removed.ts';
+import { createSweeps } from '../../../db/for-service/sweeps.ts';
 import { createRetentionStore, type Retention } from '../../../db/for-worker/retention.ts';
 import { storeSnapshot } from '../../../db/for-worker/snapshots.ts';
 import { buildJob, buildKey, buildProject, buildSite } from '../../support/build.ts';
@@ -22,12 +23,12 @@ const ofJob = 'goes with its job, which is deleted a time after it was archived 
 const ofSite = 'goes with its site, whose number has a quota';
 const ofThread = 'goes with its conversation';
 
-/** What bounds each table: how long its rows are kept, or how many there can be. A new table belongs here, with its bound. */
+/** The bound of each table: how long its rows are kept, or how many there can be. New tables must be added. */
 const bounds: Record<string, string> = {
   api_keys: 'quota on valid ones; others go after 400 days',
   audit_entries: 'DOCKET_AUDIT_DAYS',
   cost_reservations: ofJob,
-  empty_searches: '90 days',
+  empty_searches: "the days of their site's retention, 365 at most",
   gap_questions: 'go with their gap',
   gaps: '400 days',
   grants: "the operator's",
@@ -45,6 +46,7 @@ const bounds: Record<string, string> = {
   job_snapshots: '512 MB a job, DOCKET_MAX_SNAPSHOT_GB an organization',
   job_steps: ofJob,
   job_turns: ofJob,
+  job_totals: 'added up every few seconds to one for each status',
   jobs: 'archived when idle for 30 days, deleted DOCKET_JOB_DAYS later; quota on turns an hour',
   key_uses: '91 days',
   message_feedback: ofThread,
@@ -64,6 +66,7 @@ const bounds: Record<string, string> = {
   sites: 'quota',
   thread_messages: `${ofThread}, which has 200 at most`,
   threads: "the days of their site's retention, and DOCKET_MAX_THREADS an organization",
+  unanswered_messages: ofThread,
   webhook_attempts: 'go with their delivery',
   webhook_deliveries: 'go with their message',
   webhook_endpoints: 'quota',
@@ -78,7 +81,19 @@ it('every table has a bound', async () => {
 const generous: Retention = { jobDays: 365, auditDays: 730, snapshotBytes: 2 ** 40, threads: 1e6 };
 const rowsOf = async (statement: string, values: unknown[]) => (await database.pool.query(statement, values)).rows;
 
-it('jobs, entries of the audit log, keys and conversations go when their time or room is up, and no others', async () => {
+it('gaps expire, but not those of another site with the same id', async () => {
+  const sites = [await buildSite(database.pool), await buildSite(database.pool)];
+  for (const [index, { id }] of sites.entries())
+    await database.pool.query(
+      `insert into gaps (site_id, id, label, state, created_at)
+       values ($1, 'gap_same', 'Lamps', 'answered', now() - $2 * interval '1 day')`,
+      [id, index * 500],
+    );
+  await createRetentionStore(database.pool).sweep(generous);
+  expect(await rowsOf(`select site_id from gaps where id = 'gap_same'`, [])).toEqual([{ site_id: sites[0]!.id }]);
+});
+
+it('jobs, audit entries, keys and conversations are removed at their age or size limit, and no others', async () => {
   const project = await buildProject(database.pool);
   const { organizationId } = project;
   const long = new Date(Date.now() - 1_000 * 86_400_000);
@@ -116,8 +131,50 @@ it('jobs, entries of the audit log, keys and conversations go when their time or
   expect(await ids('jobs')).toHaveLength(2);
 });
 
+it('sessions, sign-in links, searches without results and spending are removed at their age, and no others', async () => {
+  const project = await buildProject(database.pool);
+  const { organizationId } = project;
+  const { row } = await buildKey(database.pool, { organizationId });
+  const site = await buildSite(database.pool, { organizationId, retentionDays: 30 });
+  const lasting = await buildSite(database.pool, { organizationId, retentionDays: 3_650 });
+  const run = (statement: string, values: unknown[]) => database.pool.query(statement, values);
+  await run(
+    `insert into sessions (id, organization_id, key_id, expires_at)
+     select 'ses_' || hours, $1, $2, now() - hours * interval '1 hour' from unnest(array[23, 25]) as hours`,
+    [organizationId, row.id],
+  );
+  await run(
+    `insert into sign_in_links (digest, key_id, expires_at)
+     select decode(digest, 'hex'), $1, now() + minutes * interval '1 minute' from (values ('01', -1), ('02', 1)) as links (digest, minutes)`,
+    [row.id],
+  );
+  for (const [{ id }, kept] of [[site, 30] as const, [lasting, 365] as const])
+    await run(
+      `insert into empty_searches (site_id, day, query) select $1, current_date - days, days from unnest($2::int[]) as days`,
+      [id, [kept - 1, kept + 1]],
+    );
+  await run(
+    `insert into project_spending (project_id, day, cost_micros)
+     select $1, current_date - days, days from unnest(array[399, 402]) as days`,
+    [project.id],
+  );
+
+  const sweeps = createSweeps(database.pool);
+  await Promise.all([sweeps.sessions(), sweeps.emptySearches(), createRetentionStore(database.pool).sweep(generous)]);
+  const left = async (statement: string, id: string) => (await rowsOf(statement, [id])).map(({ of }) => of);
+  expect(await left('select id as of from sessions where key_id = $1', row.id)).toEqual(['ses_23']);
+  expect(await left(`select encode(digest, 'hex') as of from sign_in_links where key_id = $1`, row.id)).toEqual(['02']);
+  const searches = 'select query as of from empty_searches where site_id = $1';
+  expect([await left(searches, site.id), await left(searches, lasting.id)]).toEqual([['29'], ['364']]);
+  const spent = (of: string) => `select cost_micros::int as of from ${of}_spending where ${of}_id = $1`;
+  expect([await left(spent('project'), project.id), await left(spent('organization'), organizationId)]).toEqual([
+    [399],
+    [399],
+  ]);
+});
+
 describe('snapshots', () => {
-  /** Of a snapshot with the change of its step. */
+  /** The snapshot and the change of its step. */
   const size = 100_000;
   const patchSize = 30_000;
   const snapshot = (tree: string) => ({
@@ -138,7 +195,7 @@ describe('snapshots', () => {
       await rowsOf(`select tree from job_steps where job_id = $1 and patch is not null order by turn, step`, [jobId])
     ).map(({ tree }) => tree);
 
-  /** A job of two turns of three steps each, with a tree for every step: `1.1` to `2.3`. */
+  /** A job of two turns with three steps each, with a tree for every step: `1.1` to `2.3`. */
   async function stage(mostBytes?: number) {
     const project = await buildProject(database.pool);
     const job = await buildJob(database.pool, project, {
@@ -161,7 +218,7 @@ describe('snapshots', () => {
     return { project, job };
   }
 
-  it('of a job beyond its room lose their contents but for the newest and the ends of turns', async () => {
+  it('of a job above its limit lose their contents, except for the newest and the ends of turns', async () => {
     const { job } = await stage(4.5 * size);
     expect(await contents(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     expect(await stepsWithChange(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
@@ -170,7 +227,7 @@ describe('snapshots', () => {
     expect(await stepsWithChange(tight.id)).toEqual(['1.3', '2.3']);
   });
 
-  it('that were removed are said to be, by forks and diffs; those that are kept can be forked', async () => {
+  it('that were removed are reported by forks and diffs; the remaining ones can be forked', async () => {
     const { job, project } = await stage(1);
     const forks = createJobForkStore(database.pool);
     const fork = (turn: number, step: number) =>
@@ -193,7 +250,7 @@ describe('snapshots', () => {
     expect([refused.status, refused.body.error]).toEqual([409, new SnapshotRemovedError().message]);
   });
 
-  it('of an organization beyond its room go the oldest first, and what cannot go lets no job begin', async () => {
+  it('of an organization above its limit are removed oldest first; if that is not enough, no job starts', async () => {
     const { job, project } = await stage();
     const other = await stage();
     const retention = createRetentionStore(database.pool);

@@ -12,7 +12,7 @@ export async function seedProject(pool: Pool) {
   return { organizationId, projectId: id };
 }
 
-/** A job as a request makes it, not written yet. */
+/** A job as a request creates it, not stored yet. */
 export function newJob({ projectId }: { projectId: string }, change: Partial<NewJob> = {}): NewJob {
   return {
     id: newId('job_'),
@@ -27,7 +27,7 @@ export function newJob({ projectId }: { projectId: string }, change: Partial<New
   };
 }
 
-/** A job that is stored, in its first turn. */
+/** A stored job in its first turn. */
 export async function seedJob(pool: Pool) {
   const owner = await seedProject(pool);
   const job = newJob(owner);

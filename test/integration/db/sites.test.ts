@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSiteIndexStore, createSiteStore, DomainTakenError, IndexGoneError } from '../../../db/sites/sites.ts';
+import { createSiteStore, DomainTakenError } from '../../../db/sites/sites.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteIndexing, type SiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createReplyStore } from '../../../db/sites/replies.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedSite } from './seed.ts';
+import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
+import { IndexGoneError } from '../../../db/sites/index-blocks.ts';
 
 const block = 64 * 1024;
 let database: TestDatabase;
@@ -38,7 +40,7 @@ async function countBlocks(pool: Pool): Promise<number> {
   return rows[0].blocks;
 }
 
-it('keeps a site as it was made, and gives a domain once in each organization', async () => {
+it('stores a site as it was created, and allows a domain once per organization', async () => {
   const sites = createSiteStore(database.pool);
   const site = await seedSite(database.pool, { path: 'docs', baseUrl: 'https://docs.example.com', refreshMinutes: 5 });
   expect(site).toMatchObject({ path: 'docs', retentionDays: 30, refreshMinutes: 5, indexVersion: 0, repository: null });
@@ -52,7 +54,7 @@ it('keeps a site as it was made, and gives a domain once in each organization', 
   expect(await sites.findByDomain(site, domain)).toEqual(site);
 });
 
-it('remembers that an index is wanted until the newest request is answered', async () => {
+it('keeps an index request until the newest one is answered', async () => {
   const sites = createSiteIndexing(database.pool);
   const site = await seedSite(database.pool);
   expect(await wantedBy(sites, 100)).not.toContain(site.id);
@@ -68,7 +70,7 @@ it('remembers that an index is wanted until the newest request is answered', asy
   expect(await sites.readIndexRequest(site.id)).toBeNull();
 });
 
-it('asks for an index of the sites whose own is of an older format', async () => {
+it('requests an index for sites whose index has an older format', async () => {
   const sites = createSiteIndexing(database.pool);
   const [old, current] = [await seedSite(database.pool), await seedSite(database.pool)];
   const indexes = createSiteIndexStore(database.pool);
@@ -80,11 +82,12 @@ it('asks for an index of the sites whose own is of an older format', async () =>
   expect(wanted).not.toContain(current.id);
 });
 
-it('keeps a failure until an index is made or found up to date, and a newer request beyond both', async () => {
+it('keeps a failure until an index is built or found up to date, and a newer request after both', async () => {
   const sites = createSiteIndexing(database.pool);
   const indexes = createSiteIndexStore(database.pool);
   const site = await seedSite(database.pool);
-  const fail = () => sites.recordIndexFailure(site.id, { category: 'site_unreadable', message: 'No pages.' });
+  const failure = { request: null, category: 'site_unreadable', message: 'No pages.' };
+  const fail = () => sites.recordIndexFailure(site.id, failure);
   const failed = { indexFailure: 'site_unreadable', indexFailureMessage: 'No pages.' };
   const served = { indexFailure: null, indexFailureMessage: null, indexVersion: 1, indexPages: 3 };
   await fail();
@@ -97,7 +100,28 @@ it('keeps a failure until an index is made or found up to date, and a newer requ
   expect(await sites.get(site.id)).toMatchObject(served);
 });
 
-it('gives back the bytes of a version, of any length', async () => {
+it('records the failure of a request while it or a newer one waits, but not once it was answered', async () => {
+  const sites = createSiteIndexing(database.pool);
+  const site = await seedSite(database.pool);
+  const requested = async () => {
+    await sites.requestIndex(site.id);
+    return (await sites.readIndexRequest(site.id))!;
+  };
+  const fail = (request: string, message: string) =>
+    sites.recordIndexFailure(site.id, { request, category: 'site_unreadable', message });
+  const first = await requested();
+  await fail(first, 'first');
+  expect(await sites.get(site.id)).toMatchObject({ indexFailureMessage: 'first' });
+  const second = await requested();
+  await fail(first, 'first, with a newer request');
+  expect(await sites.get(site.id)).toMatchObject({ indexFailureMessage: 'first, with a newer request' });
+  await createSiteIndexStore(database.pool).publish(site, await build(Buffer.from('x')));
+  await sites.answerIndexRequest(site.id, second);
+  for (const request of [first, second]) await fail(request, 'late');
+  expect(await sites.get(site.id)).toMatchObject({ indexFailure: null, indexFailureMessage: null });
+});
+
+it('returns the bytes of a version, of any length', async () => {
   const indexes = createSiteIndexStore(database.pool);
   const site = await seedSite(database.pool);
   expect(await indexes.current(site)).toBeNull();
@@ -141,7 +165,7 @@ it('stores and fetches only the blocks that changed', async () => {
   await createSiteIndexStore(counting).download(site, second.version, { file, previous });
   expect(changed.equals(await readFile(file))).toBe(true);
   expect(reads).toHaveLength(1);
-  // a previous file that is gone is no reason to fail
+  // a missing previous file does not cause a failure
   await indexes.download(site, second.version, { file, previous: { ...previous, file: join(folder, 'nowhere') } });
   expect(changed.equals(await readFile(file))).toBe(true);
 });
@@ -150,7 +174,7 @@ it.each([
   ['of the same length', 4 * block + 7],
   ['longer', 6 * block + 1],
   ['shorter', 2 * block + 7],
-])('gives back an index %s that was stored beside the one it replaces', async (_form, length) => {
+])('returns an index %s that was stored next to the one it replaces', async (_form, length) => {
   const indexes = createSiteIndexStore(database.pool);
   const site = await seedSite(database.pool);
   const first = randomBytes(4 * block + 7);
@@ -163,13 +187,13 @@ it.each([
   expect((await readFile(file)).equals(second)).toBe(true);
 });
 
-it('keeps the version of an index whose source is the same, and clears the failure', async () => {
+it('keeps the version of an index whose source is unchanged, and clears the failure', async () => {
   const sites = createSiteIndexing(database.pool);
   const indexes = createSiteIndexStore(database.pool);
   const site = await seedSite(database.pool);
   const index = await build(randomBytes(100));
   const first = await indexes.publish(site, index);
-  await sites.recordIndexFailure(site.id, { category: 'internal', message: 'x' });
+  await sites.recordIndexFailure(site.id, { request: null, category: 'internal', message: 'x' });
   expect(await indexes.publish(site, index)).toEqual(first);
   expect(await sites.get(site.id)).toMatchObject({ indexVersion: 1, indexFailure: null });
   const named = await indexes.publish(site, { ...index, revision: 'abc' });
@@ -178,7 +202,7 @@ it('keeps the version of an index whose source is the same, and clears the failu
   expect((await indexes.publish(site, { ...index, format: 2 })).version).toBe(2);
 });
 
-it('keeps two older versions, and no block that none needs', async () => {
+it('keeps two older versions, and no block that no version needs', async () => {
   const indexes = createSiteIndexStore(database.pool);
   const site = await seedSite(database.pool);
   const before = await countBlocks(database.pool);
@@ -189,7 +213,7 @@ it('keeps two older versions, and no block that none needs', async () => {
   await expect(indexes.download(site, 2, { file })).rejects.toThrow(IndexGoneError);
 });
 
-it('goes with its index, the blocks that no other site needs, and its conversations', async () => {
+it('is deleted with its index, its conversations and the blocks that no other site needs', async () => {
   const [sites, indexes] = [createSiteStore(database.pool), createSiteIndexStore(database.pool)];
   const threads = createThreadStore(database.pool);
   const [gone, kept] = [await seedSite(database.pool), await seedSite(database.pool)];
@@ -218,7 +242,7 @@ it('goes with its index, the blocks that no other site needs, and its conversati
   expect(await threads.get(kept, `thr_${kept.id}`)).not.toBeNull();
 });
 
-it('shows and changes the index of a site to its organization only', async () => {
+it('shows and changes the index of a site only for its organization', async () => {
   const [sites, indexes] = [createSiteStore(database.pool), createSiteIndexStore(database.pool)];
   const [site, other] = [await seedSite(database.pool), await seedSite(database.pool)];
   const published = await indexes.publish(site, await build(Buffer.from('x')));
@@ -235,7 +259,7 @@ it('shows and changes the index of a site to its organization only', async () =>
   expect(await sites.findByDomain(site, site.domain)).toMatchObject({ path: '', indexRequestedAt: null });
 });
 
-it('publishes for many sites at once, with shared blocks, and loses none of them', async () => {
+it('publishes for many sites at once, with shared blocks, without losing any', async () => {
   const indexes = createSiteIndexStore(database.pool);
   const shared = Array.from({ length: 6 }, () => randomBytes(block));
   const sites = [await seedSite(database.pool), await seedSite(database.pool), await seedSite(database.pool)];
@@ -256,7 +280,7 @@ it('publishes for many sites at once, with shared blocks, and loses none of them
   expect((await indexes.current(sites[0]!))?.version).toBe(8);
 });
 
-it('lists requests for an index by turns of their organizations', async () => {
+it('lists index requests in turn between organizations', async () => {
   const sites = createSiteIndexing(database.pool);
   await database.pool.query('update sites set index_requested_at = null');
   const busy = await seedSite(database.pool);

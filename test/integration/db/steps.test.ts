@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEffectStore } from '../../../db/for-worker/effects.ts';
+import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -30,7 +31,7 @@ function snapshotOf(tree: string, patch = `+${tree}`): Snapshot {
   return { tree, commit: `c-${tree}`, baseCommit: 'base', pack: Buffer.from([0, 1, 255]), patch, changedFiles: 1 };
 }
 
-it('gives a step to the newest attempt, with what is stored', async () => {
+it('gives a step to the newest attempt, with what is already stored', async () => {
   const steps = createStepStore(database.pool);
   const ref = { ...(await seedJob(database.pool)), step: 1 };
   const first = await steps.claim(ref);
@@ -55,7 +56,7 @@ it('gives a step to the newest attempt, with what is stored', async () => {
   });
 });
 
-it('stores results and their snapshot together, and neither for a stale attempt', async () => {
+it('stores results together with their snapshot, and neither for a stale attempt', async () => {
   const steps = createStepStore(database.pool);
   const ref = { ...(await seedJob(database.pool)), step: 1 };
   const stale = await steps.claim(ref);
@@ -70,7 +71,23 @@ it('stores results and their snapshot together, and neither for a stale attempt'
   expect(row).toMatchObject({ tree: 't1', toolResults: [{ output: 'binary \uFFFD', isError: false }] });
 });
 
-it('knows the newest tree and patch across steps and turns, also when the changes were taken back', async () => {
+it('stores no results once their turn has ended, and does not touch the tree of the newer turn', async () => {
+  const { pool } = database;
+  const steps = createStepStore(pool);
+  const ref = { ...(await seedJob(pool)), step: 1 };
+  await pool.query(`update jobs set base_commit = 'base' where id = $1`, [ref.jobId]);
+  const { fence } = await steps.claim(ref);
+  await steps.storeResponse({ ...ref, ...answer });
+  await createJobWrites(pool).finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
+  await asOperator(pool).send({ jobId: ref.jobId, prompt: 'Again', idempotency: null });
+  for (const snapshot of [null, snapshotOf('late')])
+    expect(await steps.storeResults({ ...ref, fence, results, tree: 'late', snapshot, patch: null })).toBe(false);
+  expect(await steps.latestTree(ref.jobId)).toBeNull();
+  expect(await steps.snapshot(ref.jobId, 'late')).toBeNull();
+  expect(await steps.list(ref.jobId, 1)).toMatchObject([{ tree: null, toolResults: null }]);
+});
+
+it('finds the newest tree and patch across steps and turns, even if the changes were reverted', async () => {
   const steps = createStepStore(database.pool);
   const ref = await seedJob(database.pool);
   await database.pool.query(`insert into job_turns (job_id, turn, prompt) values ($1, 2, 'more')`, [ref.jobId]);
@@ -89,6 +106,7 @@ it('knows the newest tree and patch across steps and turns, also when the change
   expect(await run(1, 10, 'a', null)).toEqual(['a', '+a']);
   expect(await run(1, 11, 'b', snapshotOf('b'))).toEqual(['b', '+b']);
   expect(await run(1, 12, 'base', null)).toEqual([null, null]);
+  await database.pool.query('update jobs set turn = 2 where id = $1', [ref.jobId]);
   expect(await run(2, 1, 'a', snapshotOf('a', '+a again'))).toEqual(['a', '+a again']);
   expect(await run(2, 2, 'base', snapshotOf('base', ''))).toEqual(['base', null]);
   await steps.claim({ ...ref, turn: 2, step: 3 });
@@ -118,7 +136,7 @@ it('counts failures of the model and of effects across simultaneous attempts', a
   expect(failures.sort()).toEqual([1, 2, 3]);
 });
 
-it('lets only the newest attempt hold an effect and store what it came to', async () => {
+it('lets only the newest attempt hold an effect and store its result', async () => {
   const effects = createEffectStore(database.pool);
   const ref = { ...(await seedJob(database.pool)), effect: 'push' };
   const first = await effects.claim(ref);

@@ -34,7 +34,7 @@ async function openThread(site: SiteRef, threadId = newId('thr_')): Promise<stri
   return threadId;
 }
 
-it('continues a thread of the same site, and begins a fresh one for any other id', async () => {
+it('continues a thread of the same site, and starts a new one for any other id', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const { threadId, isNew } = await threads.resolve(site, null);
@@ -57,12 +57,12 @@ it('continues a thread of the same site, and begins a fresh one for any other id
     expect(answer.isNew).toBe(true);
     expect(answer.threadId).not.toBe(asked);
   }
-  // a turn under another one's thread id is not written
+  // a turn with the thread id of another one is not stored
   for (const at of [other, mixed]) await threads.recordTurn(at, turnOf(threadId));
   expect((await threads.get(site, threadId))?.messages).toHaveLength(2);
 });
 
-it('keeps the messages in the order they were said, each question once', async () => {
+it('keeps messages in order, and each question once', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const threadId = await openThread(site);
@@ -96,13 +96,13 @@ it('keeps the messages in the order they were said, each question once', async (
       createdAt: expect.any(Date),
     },
   ]);
-  // an id of the client's is its own within its thread only
+  // a client's id is its own only within its thread
   const elsewhere = await openThread(site);
   await threads.recordTurn(site, turnOf(elsewhere, 'q1'));
   expect((await threads.get(site, elsewhere))?.messages).toHaveLength(2);
 });
 
-it('keeps turns of one new thread that end at once next to each other', async () => {
+it('keeps turns together when they end at once in a new thread', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const threadId = await openThread(site);
@@ -113,7 +113,7 @@ it('keeps turns of one new thread that end at once next to each other', async ()
   );
 });
 
-it('goes on in a new thread when one is full, by messages or by bytes, and stops what ends together beyond', async () => {
+it('continues in a new thread when one is full, by messages or bytes, and refuses what ends at once beyond that', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const fill = async (count: number, content: string) => {
@@ -135,7 +135,7 @@ it('goes on in a new thread when one is full, by messages or by bytes, and stops
   expect(await continued(await fill(6, 'ä'.repeat(90_000)))).toBe(false);
 });
 
-it('pages a thread by messages and by bytes, whatever it holds from before', async () => {
+it('pages a thread by messages and by bytes, whatever older versions stored in it', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const threadId = await openThread(site);
@@ -163,7 +163,7 @@ it('pages a thread by messages and by bytes, whatever it holds from before', asy
   }
 });
 
-it('shows and removes a thread to its organization only', async () => {
+it('shows and deletes a thread only for its organization', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const other = await seedSite(database.pool);
@@ -181,7 +181,7 @@ it('shows and removes a thread to its organization only', async () => {
   expect(rows).toHaveLength(0);
 });
 
-it('opens a thread before its first answer has ended, unless its site keeps nothing', async () => {
+it('creates a thread before its first answer has ended, unless its site stores nothing', async () => {
   const threads = createThreadStore(database.pool);
   const open = async (change: { retentionDays?: number } = {}) => {
     const site = await seedSite(database.pool, change);
@@ -196,7 +196,7 @@ it('opens a thread before its first answer has ended, unless its site keeps noth
   expect((await open({ retentionDays: 0 })).isNew).toBe(true);
 });
 
-it('writes nothing of a conversation that was deleted while it was answered', async () => {
+it('stores nothing of a conversation that was deleted while it was being answered', async () => {
   const threads = createThreadStore(database.pool);
   const site = await seedSite(database.pool);
   const threadId = await openThread(site);
@@ -206,7 +206,7 @@ it('writes nothing of a conversation that was deleted while it was answered', as
   expect(await threads.get(site, threadId)).toBeNull();
 });
 
-it('stores nothing for a site that keeps nothing, and sweeps what is older than its site keeps', async () => {
+it('stores nothing for a site without retention, and sweeps what is older than its site’s retention', async () => {
   const threads = createThreadStore(database.pool);
   const silent = await seedSite(database.pool, { retentionDays: 0 });
   const unkept = await openThread(silent);

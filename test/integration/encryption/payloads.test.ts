@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const limits = { maxSteps: 20, maxTokens: 987_654, maxDurationMs: 120_000 };
-/** A job that an API with `first` started, and that is in its first call of the model when all processes stop. */
+/** A job started by an API with `first` that is in its first model call when all processes stop. */
 async function beginJob(first: EncryptionKey[]) {
   await using resources = new AsyncDisposableStack();
   const repository = resources.use(await createTestRepository());
@@ -80,7 +80,7 @@ describe('a job', () => {
     await Worker.runReplayHistory(replayer, await handle.fetchHistory(), handle.workflowId);
   });
 
-  it('that fails leaves no word of why in Temporal’s history', { timeout: 120_000 }, async () => {
+  it('that fails leaves no reason in plain text in Temporal’s history', { timeout: 120_000 }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ status: 401 });
@@ -91,7 +91,7 @@ describe('a job', () => {
     });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
-    const sentence = 'The model provider rejected the request with status 401.';
+    const sentence = 'The model provider rejected the request with status 401. Check the API key.';
     expect(job.message).toContain(sentence);
     const handle = worker.client.workflow.getHandle(jobWorkflowId(job.id, 1));
     const readable = await readableHistory(handle);
@@ -101,7 +101,7 @@ describe('a job', () => {
     await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { message: sentence } } });
   });
 
-  it('waits for its key when a worker without it takes it up', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('waits for its key when a worker without it picks it up', { tags: 'slow', timeout: 180_000 }, async () => {
     const keys = testKeys('k1');
     await using begun = await beginJob(keys);
     const { jobId, taskQueue, model } = begun;

@@ -43,7 +43,12 @@ interface RotatedKey {
   state: string;
 }
 
-/** Runs the command with a list of keys; answers the state of each key by its id. */
+/** The token of a project, opened with one key. */
+async function tokenOf(projectId: string, key: string, { pool } = database): Promise<string | null | undefined> {
+  return (await createProjectCredentialReader(pool, boxOf(key)).read(projectId))?.token();
+}
+
+/** Runs the command with a list of keys; returns the state of each key by its id. */
 const rotate = (keys: string[], address?: string) => rotateWith(testKeys(...keys), address);
 
 async function rotateWith(encryptionKeys: EncryptionKey[], address = inject('temporalAddress')) {
@@ -59,7 +64,7 @@ const clientOf = (...keys: string[]) =>
   new Client({ connection, namespace, dataConverter: createDataConverter(testKeys(...keys)) });
 
 it(
-  'seals every secret and schedule under the first key, and says when an older key can go',
+  'encrypts every secret and schedule under the first key, and reports when an older key can be removed',
   { timeout: 180_000 },
   async () => {
     const [k1, k2] = [`k1-${randomUUID().slice(0, 8)}`, `k2-${randomUUID().slice(0, 8)}`];
@@ -100,8 +105,7 @@ it(
 
       const readable = await readableDatabase(database.pool);
       for (const words of [`enc:v1:${k1}`, 'token-of-', made.secret]) expect(readable).not.toContain(words);
-      const read = createProjectCredentialReader(database.pool, boxOf(k2));
-      expect(await Promise.all(ids.map((id) => read.read(id)))).toEqual([
+      expect(await Promise.all(ids.map((id) => tokenOf(id, k2)))).toEqual([
         ...ids.slice(0, 6).map((id) => `token-of-${id}`),
         null,
       ]);
@@ -119,19 +123,18 @@ it(
   },
 );
 
-it('leaves what it cannot open, and names the key that is missing', { timeout: 60_000 }, async () => {
+it('leaves what it cannot decrypt, and names the missing key', { timeout: 60_000 }, async () => {
   const { id } = await buildProject(database.pool);
   await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('lost'));
   const states = await rotate(['k9']);
   expect(states['lost']).toMatchObject({ values: 1, state: 'needed and missing: add it to DOCKET_ENCRYPTION_KEYS' });
-  expect(await createProjectCredentialReader(database.pool, boxOf('lost')).read(id)).toBe('token');
+  expect(await tokenOf(id, 'lost')).toBe('token');
   await rotate(['k9', 'lost']);
-  expect(await createProjectCredentialReader(database.pool, boxOf('k9')).read(id)).toBe('token');
+  expect(await tokenOf(id, 'k9')).toBe('token');
 });
 
-it('leaves what a key with another value cannot open, and says so', { timeout: 60_000 }, async () => {
+it('leaves what a key with a different value cannot decrypt, and says so', { timeout: 60_000 }, async () => {
   const { id } = await buildProject(database.pool);
-  const store = createProjectCredentialReader(database.pool, boxOf('mistaken'));
   await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('mistaken'));
   const [other] = testKeys('other');
   const mistaken = { ...other!, id: 'mistaken' };
@@ -143,11 +146,11 @@ it('leaves what a key with another value cannot open, and says so', { timeout: 6
   await expect(rotateWith([mistaken, ...testKeys('k9')])).rejects.toThrow(
     'Stored secrets that name the key "mistaken" and are not opened by its value in DOCKET_ENCRYPTION_KEYS: 1.',
   );
-  expect(await store.read(id)).toBe('token');
+  expect(await tokenOf(id, 'mistaken')).toBe('token');
   await rotate(['k9', 'mistaken']);
 });
 
-it('does what it can while Temporal is away, and says what is not known', { tags: 'slow' }, async () => {
+it('does what it can while Temporal is down, and reports what is unknown', { tags: 'slow' }, async () => {
   const states = await rotate(['k9'], '127.0.0.1:1');
   expect(states['k9']).toMatchObject({ openExecutions: null, state: 'seals' });
   expect(said).toContain('Temporal does not respond, so the keys that it needs are unknown. Run this again.');
@@ -157,10 +160,9 @@ it('refuses to rotate without a key', async () => {
   await expect(rotate([])).rejects.toThrow('DOCKET_ENCRYPTION_KEYS is not set, so there is no key to encrypt with.');
 });
 
-it('seals each value once when two run at the same time, and keeps one that is changed meanwhile', async () => {
+it('encrypts each value once in two simultaneous runs, and keeps one that changes meanwhile', async () => {
   await using own = await createTestDatabase();
   const projects = await Promise.all(Array.from({ length: 20 }, () => buildProject(own.pool)));
-  const under = (...keys: string[]) => createProjectCredentialReader(own.pool, boxOf(...keys));
   for (const { id } of projects) await changeProject(own.pool, id, { forgeToken: id }, boxOf('ka'));
   const [first] = projects;
   const rotation = () => createSealedValueStore(own.pool, boxOf('kb', 'ka')).reseal({ batch: 3 });
@@ -170,6 +172,6 @@ it('seals each value once when two run at the same time, and keeps one that is c
     changeProject(own.pool, first!.id, { forgeToken: 'new' }, boxOf('kb')),
   ]);
   expect([19, 20]).toContain(one + other);
-  expect(await under('kb').read(first!.id)).toBe('new');
-  for (const { id } of projects.slice(1)) expect(await under('kb').read(id)).toBe(id);
+  expect(await tokenOf(first!.id, 'kb', own)).toBe('new');
+  for (const { id } of projects.slice(1)) expect(await tokenOf(id, 'kb', own)).toBe(id);
 });

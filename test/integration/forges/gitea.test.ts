@@ -35,7 +35,7 @@ const stage: Stage = {
   },
 };
 
-/** A label and somebody who may review. */
+/** A label and a user who can review. */
 async function addMarks(server: Gitea, path: string): Promise<void> {
   await server.ask('POST', `${path}/labels`, { name: 'docs', color: '#00aabb' });
   await server.ask('PUT', `${path}/collaborators/octavia`, { permission: 'write' });
@@ -94,7 +94,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
 
   describeForge(stage);
 
-  it('has an open pull request found behind a closed one of the same branches', async () => {
+  it('finds an open pull request older than a closed one of the same branches', async () => {
     const lamp = await addLamp(stage);
     const first = await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect });
     await lamp.close(first.id);
@@ -108,7 +108,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     ]);
   });
 
-  it('has a pull request found whose base a person changed, among more than a page of others', async () => {
+  it('finds a pull request whose base a person changed, among more than a page of others', async () => {
     const lamp = await addLamp(stage);
     const first = await stage.forge().ensurePullRequest({ ...draftOf(lamp), beforeEffect });
     const path = `/repos${new URL(lamp.url).pathname}`;
@@ -119,7 +119,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     expect(await forge.ensurePullRequest({ ...draftOf(lamp), beforeEffect })).toEqual(first);
   });
 
-  it('says which label it does not have', async () => {
+  it('reports which label does not exist', async () => {
     const lamp = await addLamp(stage);
     const marks = { reviewers: [], labels: ['docs', 'nope'], assignees: [] };
     const { notes } = await stage.forge().ensurePullRequest({ ...draftOf(lamp, { marks }), beforeEffect });
@@ -127,7 +127,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     expect(await lamp.seen()).toMatchObject([{ labels: ['docs'] }]);
   });
 
-  it('says that the repository has moved', async () => {
+  it('reports that the repository has moved', async () => {
     const lamp = await addLamp(stage);
     const path = `/repos${new URL(lamp.url).pathname}`;
     await gitea.ask('PATCH', path, { name: `moved-${made}` });
@@ -135,7 +135,7 @@ describe.runIf(binary !== null)('a real Gitea', () => {
     await expect(asked).rejects.toMatchObject({ kind: 'not-found', message: expect.stringMatching(/moved/) });
   });
 
-  it('tells a token that may only read', async () => {
+  it('recognizes a read-only token', async () => {
     const lamp = await addLamp(stage);
     const basic = Buffer.from('bot:bot-pass-1').toString('base64');
     const response = await fetch(`${gitea.origin}/api/v1/users/bot/tokens`, {

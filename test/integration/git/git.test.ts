@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGit, GitError } from '../../../activities/git/git.ts';
+import { createGit } from '../../../activities/git/git.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { loopbackEgress } from '../../support/loopback.ts';
 import { access, createTestWorkspaces, live } from '../clients/setup.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -35,7 +36,7 @@ async function failureOf(promise: Promise<unknown>): Promise<GitError> {
 }
 
 describe('createGit', () => {
-  it('gives git an environment of its own and nothing of the worker', async () => {
+  it('gives git its own environment and nothing of the worker’s', async () => {
     const git = createGit({ gitBinary: await script('dump', 'env'), home: join(directory, 'home') });
     process.env['GIT_SSH_COMMAND'] = 'touch /tmp/never';
     process.env['DOCKET_TEST_SECRET'] = 'worker-secret';
@@ -71,7 +72,7 @@ describe('createGit', () => {
     await gone(pid);
   });
 
-  it('stops what takes too long, and what says too much', async () => {
+  it('stops what takes too long, and what prints too much', async () => {
     const home = join(directory, 'home');
     const slow = createGit({ gitBinary: await script('slow', 'exec sleep 600'), home });
     expect((await failureOf(slow.run({ gitDir: directory, args: [], timeoutMs: 50, signal: live }))).kind).toBe(
@@ -80,11 +81,11 @@ describe('createGit', () => {
     const loud = createGit({ gitBinary: await script('loud', 'exec yes'), home });
     const { stdout, truncated } = await loud.run({ gitDir: directory, args: [], maxOutputBytes: 1000, signal: live });
     expect([stdout.length, truncated]).toEqual([1000, true]);
-    // a part is never taken for all
+    // truncated output is never treated as complete
     expect((await failureOf(loud.run({ gitDir: directory, args: [], signal: live }))).kind).toBe('too-large');
   });
 
-  it('does not start for a job that is stopped already', async () => {
+  it('does not start for a job that is already stopped', async () => {
     const mark = join(directory, 'started');
     const git = createGit({ gitBinary: await script('mark', `touch ${mark}`), home: join(directory, 'home') });
     expect((await failureOf(git.run({ gitDir: directory, args: [], signal: AbortSignal.abort() }))).kind).toBe(
@@ -93,14 +94,14 @@ describe('createGit', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('says in a sentence that git is missing', async () => {
+  it('reports in one sentence that git is missing', async () => {
     const git = createGit({ gitBinary: join(directory, 'no-such-git'), home: join(directory, 'home') });
     expect((await failureOf(git.run({ gitDir: directory, args: [], signal: live }))).message).toMatch(/install it/);
   });
 });
 
 describe('an older git', () => {
-  it('reaches nothing, since it would not heed where it may connect to', async () => {
+  it('connects to nothing, since it would ignore the allowed address', async () => {
     const mark = join(directory, 'connected');
     const gitBinary = await script(
       'older',
@@ -144,7 +145,7 @@ describe('the transports of git', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('stay closed in git itself for a command that names none', async () => {
+  it('are disabled in git itself for a command that names none', async () => {
     const git = createGit({ home: join(directory, 'home') });
     const mark = join(directory, 'ext-mark');
     for (const transports of [[], ['https', 'file', 'http']] as const) {
@@ -181,7 +182,7 @@ describe('the transports of git', () => {
 });
 
 describe('the credential of git', () => {
-  it('opens the repository and stands in no argument, environment, trace, file or error', async () => {
+  it('opens the repository and appears in no argument, environment, trace, file or error', async () => {
     await using github = await createFakeGithub();
     const repository = await github.addRepository('acme/lamp');
     const trace = join(directory, 'trace.json');
@@ -217,7 +218,7 @@ describe('the credential of git', () => {
     expect(`${error.stack}${error.detail}${JSON.stringify(error)}`).not.toContain(github.token);
   });
 
-  it('goes to no other origin than its own', async () => {
+  it('is sent to its own origin only', async () => {
     await using github = await createFakeGithub();
     const repository = await github.addRepository('acme/lamp');
     await using test = await createTestWorkspaces();
@@ -227,7 +228,7 @@ describe('the credential of git', () => {
     expect(github.requests.map(({ authorization }) => authorization)).toEqual([null]);
   });
 
-  it('is refused as authentication when it is wrong, and unusable when it holds a line break', async () => {
+  it('is reported as an authentication failure when it is wrong, and as unusable when it contains a line break', async () => {
     await using github = await createFakeGithub();
     const repository = await github.addRepository('acme/lamp');
     await using test = await createTestWorkspaces();
@@ -258,7 +259,7 @@ async function gone(pid: number): Promise<void> {
     } catch {
       return;
     }
-    // A process that has ended and waits for its parent counts as gone
+    // A zombie process counts as gone
     if (/^\d+ \(.*\) Z/.test(readProcess(`/proc/${pid}/stat`))) return;
     await delay(5);
   }

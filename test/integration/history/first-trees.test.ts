@@ -34,7 +34,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
   expect(model.violations).toEqual([]);
 }
 
-/** What the second turn's steps have changed, as a replay tells it and as the API does. */
+/** The changes of the second turn's steps, as a replay and the API show them. */
 async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boolean[] }> {
   const collected = await collectJob(asOperator(database.pool).record(jobId));
   const { turns } = await reportJob(collected!, null);
@@ -49,7 +49,7 @@ async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boo
   };
 }
 
-it('what a person pushed between two turns is no step’s change', { tags: 'slow' }, async () => {
+it('what a person pushed between two turns is not part of a step’s change', { tags: 'slow' }, async () => {
   await scene(async ({ worker, model, repository, first }) => {
     await repository.commit({ 'theirs.txt': 'theirs\n' }, { branch: first.branch! });
     model.script(call('read', { path: 'theirs.txt' }), write('two.txt'), finish);
@@ -58,7 +58,7 @@ it('what a person pushed between two turns is no step’s change', { tags: 'slow
   });
 });
 
-it('what was merged between two turns is not taken back by a step', async () => {
+it('what was merged between two turns is not reverted by a step', async () => {
   await scene(async ({ worker, model, repository, first }) => {
     await repository.commit({ 'one.txt': 'one.txt\n' });
     await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);

@@ -70,7 +70,7 @@ const filesOf = async (repository: TestRepository, job: JobRow) => repository.re
 
 describe('a fork', () => {
   it(
-    'goes on behind a step of a failed job, with its conversation and its tree, on a branch of its own',
+    'continues after a step of a failed job, with its conversation and its tree, on its own branch',
     { tags: 'slow' },
     async () => {
       await scene(async ({ worker, model, repository, fork, run }) => {
@@ -106,7 +106,7 @@ describe('a fork', () => {
         expect(files['bin/tool.sh']).toContain('100755');
         expect(await repository.git('rev-parse', `${done.headCommit}^`)).toBe(failed.baseCommit);
 
-        // asked what the other job asked at its step 4
+        // the same prompt as the other job's at step 4
         const collected = await collectJob(asOperator(database.pool).record(failed.id));
         const roles = model.requests[before]!.body.messages.map(({ role }) => role);
         expect(roles).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
@@ -117,7 +117,7 @@ describe('a fork', () => {
     },
   );
 
-  it('has the steps of its limit for itself, and can be followed up', { tags: 'slow' }, async () => {
+  it('has its own step limit, and accepts follow-ups', { tags: 'slow' }, async () => {
     await scene(async ({ worker, model, repository, fork }) => {
       model.script(write('one.txt'), write('two.txt'), { status: 400 });
       const failed = await worker.runJob({ prompt: 'Write', repository: repository.path });
@@ -137,7 +137,7 @@ describe('a fork', () => {
     });
   });
 
-  it('goes on in a further turn of a job, also one that is archived', { tags: 'slow' }, async () => {
+  it('continues from a further turn of a job, even an archived one', { tags: 'slow' }, async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       model.script(write('one.txt'), finish('Write one'), write('two.txt'), write('wrong.txt'), finish('Write two'));
       const first = await worker.runJob({ prompt: 'Write one', repository: repository.path });
@@ -162,7 +162,7 @@ describe('a fork', () => {
   });
 
   it(
-    'behind a turn that changed nothing after a merge begins on the base that has the change',
+    'after a turn that changed nothing after a merge starts on the base that contains the change',
     { tags: 'slow' },
     async () => {
       await scene(async ({ worker, model, repository, fork, run }) => {
@@ -186,7 +186,7 @@ describe('a fork', () => {
     },
   );
 
-  it('of an active job takes a step that has ended, and none that has not', async () => {
+  it('of an active job accepts a step that has ended, and no other', async () => {
     await scene(async ({ worker, model, repository, fork, run }) => {
       model.script(write('one.txt'), { ...write('two.txt'), stall: true }, finish('Write two'));
       const id = await worker.createJob({ prompt: 'Write', repository: repository.path });
@@ -204,7 +204,7 @@ describe('a fork', () => {
 });
 
 it(
-  'POST …/fork creates a job once for a key, and refuses what cannot be gone on from with one sentence',
+  'POST …/fork creates a job once per key, and refuses steps that cannot be continued with one sentence',
   { tags: 'slow', timeout: 120_000 },
   async () => {
     await scene(async ({ worker, model, repository }) => {
@@ -227,7 +227,7 @@ it(
       expect(api.created.count).toBe(1);
       expect(await post({ step: 1, turn: 9 })).toMatchObject({
         status: 409,
-        body: { error: expect.stringContaining('none has ended yet') },
+        body: { error: expect.stringContaining('there is none yet') },
       });
       expect(await post({ step: 1 }, once)).toMatchObject({ status: 200, body: { id: created.body.id } });
       expect(await post({ step: 1, prompt: 'x' }, once)).toMatchObject({ status: 409 });

@@ -71,7 +71,7 @@ async function untilExported(jobId: string, turn = 1): Promise<void> {
 }
 
 it(
-  'keeps a history so that it can be read without the keys that its payloads were sealed under in Temporal',
+  'stores a history so that it can be read without the keys that encrypted its payloads in Temporal',
   { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository, exporter, ask }) => {
@@ -95,7 +95,7 @@ it(
   },
 );
 
-it('keeps the history of each turn and serves it in the form that replayers read', async () => {
+it('stores the history of each turn and serves it in the format that replayers read', async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, finish, { text: 'It is fine.' });
@@ -119,8 +119,8 @@ it('keeps the history of each turn and serves it in the form that replayers read
   });
 });
 
-// Temporal deletes in the background, in its own time
-it('serves it when Temporal has deleted its record', { tags: 'slow', timeout: 180_000 }, async () => {
+// Temporal deletes in the background, at its own pace
+it('serves it after Temporal has deleted its copy', { tags: 'slow', timeout: 180_000 }, async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, { status: 400 });
@@ -138,7 +138,7 @@ it('serves it when Temporal has deleted its record', { tags: 'slow', timeout: 18
 });
 
 it(
-  'says that a turn is under way, that its history is on its way, and that Temporal has lost it',
+  'reports that a turn is still running, that its history is being exported, or that Temporal has lost it',
   { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository, exporter, ask }) => {
@@ -172,13 +172,13 @@ it(
 );
 
 it(
-  'fetches a history again when the worker that claimed it is gone, and stores it once',
+  'exports a history again when the worker that claimed it is gone, and stores it once',
   { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository, exporter, ask }) => {
       model.script(write, finish);
       const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
-      // a worker that is killed between the fetch and the end of its transaction leaves its claim and nothing else
+      // a worker that is killed between the fetch and the end of its transaction leaves only its claim
       await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 }), { timeout: 30_000 }).toHaveLength(1);
       expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
       const broken = {
@@ -196,7 +196,7 @@ it(
   },
 );
 
-it('removes events and histories of jobs that were archived long ago, a batch at a time', async () => {
+it('removes events and histories of jobs that were archived long ago, in batches', async () => {
   const project = await buildProject(database.pool);
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
   const old = [];

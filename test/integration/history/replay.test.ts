@@ -28,12 +28,12 @@ let folder: string;
 let job: JobRow;
 let bundle: string;
 let api: ServedApi;
-/** The environment of a command that asks the API. */
+/** The environment of a command that calls the API. */
 let served: NodeJS.ProcessEnv;
-/** What the model was asked at each step, as the provider got it. */
+/** The prompt of each step, as the provider received it. */
 let requests: { messages: unknown[] }[];
 
-/** A job of two turns: the first completes, the second fails in the middle. Temporal's records are deleted. */
+/** A job of two turns: the first completes, the second fails midway. Temporal's histories are deleted. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-replay-test-'));
   database = await createTestDatabase();
@@ -91,7 +91,7 @@ async function replayJson(...args: string[]): Promise<any> {
 }
 
 describe('docket job replay', { timeout: 240_000 }, () => {
-  it('tells a job whose record Temporal has deleted, over HTTP', async () => {
+  it('shows a job whose history Temporal has deleted, over HTTP', async () => {
     const { out, error, code } = await runDocket(['job', 'replay', job.id], served);
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(out).toContain('Turn 1, completed');
@@ -105,16 +105,12 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
   });
 
-  it('tells it from a bundle that was moved, without a service', async () => {
+  it('shows it from a bundle that was moved, without a service', async () => {
     const { job: told, turns } = await replayJson();
     expect(told).toMatchObject({ id: job.id, status: 'failed', failureCategory: 'model_refused' });
     expect(turns.map(({ replay }: any) => replay.verdict.matches)).toEqual([true, true]);
     expect(turns[0].replay.buildIds[0]).toContain('@temporalio/worker@1.24.0');
-    expect(turns[0].steps.map(({ attempts }: any) => attempts)).toEqual([
-      { model: 1, tools: 1 },
-      { model: 1, tools: 1 },
-      { model: 1, tools: 1 },
-    ]);
+    expect(turns[0].steps.map(({ attempts }: any) => attempts)).toEqual([1, 1, 1]);
     for (const { modelMs, toolsMs, waitingMs } of turns[0].steps)
       for (const time of [modelMs, toolsMs, waitingMs]) expect(time).toBeGreaterThanOrEqual(0);
     expect(turns[1]).toMatchObject({
@@ -126,7 +122,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).not.toContain('Turn 2');
   });
 
-  it('shows the exact prompt of each step, and proves it', { tags: 'slow' }, async () => {
+  it('shows the exact prompt of each step, and verifies it', { tags: 'slow' }, async () => {
     const places = [
       [1, 1],
       [1, 2],
@@ -153,7 +149,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toContain('+one');
   });
 
-  it('says so when the prompt is not the one that was asked', async () => {
+  it('reports a prompt that differs from the one that was sent', async () => {
     const changed = await rewritten((piece) =>
       piece.piece === 'turn' && piece.turn === 1 ? { ...piece, prompt: 'Write three' } : piece,
     );
@@ -161,7 +157,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(out).toContain('its hash differs from the stored one');
   });
 
-  it('shows what a step changed itself, also where the repository is not at hand', async () => {
+  it('shows what a single step changed, even without the repository', async () => {
     const here = await replayJson('--turn', '2', '--step', '1');
     expect(here.diff).toMatchObject({ files: [{ path: 'one.txt', change: 'changed' }] });
     expect(here.diff.patch).toContain('-one\n+two\n');
@@ -173,7 +169,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(JSON.parse(away.out).diff).toEqual(here.diff);
   });
 
-  it('names the event from which today’s code decides otherwise', { tags: 'slow' }, async () => {
+  it('names the event at which today’s code decides differently', { tags: 'slow' }, async () => {
     const changed = await rewritten(async (piece) => {
       if (piece.piece !== 'history' || piece.turn !== 1) return piece;
       const history = await unpackHistory(Buffer.from(piece.history, 'base64'));
@@ -192,59 +188,63 @@ describe('docket job replay', { timeout: 240_000 }, () => {
     expect(text).toContain(`event ${planted.id} (ActivityTaskScheduled announce)`);
   });
 
-  it('refuses what is no bundle, a cut one, and what is not there, with one sentence', { tags: 'slow' }, async () => {
-    const whole = await readFile(bundle);
-    const files: [string, Buffer, string][] = [
-      ['cut.gz', whole.subarray(0, whole.length / 2), 'truncated'],
-      ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'truncated'],
-      ['text.txt', Buffer.from('hello'), 'not a job bundle'],
-      ['other.gz', gzipSync('{"a": 1}\n'), 'not a job bundle'],
-      ['newer.gz', gzipSync('{"format": "docket-job-bundle", "version": 9}\n'), 'newer version'],
-    ];
-    for (const [name, content, words] of files) {
-      const path = join(folder, name);
-      await writeFile(path, content);
-      const { code, out, error } = await runDocket(['job', 'replay', path]);
-      expect({ name, code, out }).toEqual({ name, code: 1, out: '' });
-      expect(error).toMatch(/^[^\n]+\n$/);
-      expect(error).toContain(words);
-    }
-    const damaged = await rewritten((piece) =>
-      piece.piece === 'history'
-        ? { ...piece, history: `${piece.history.slice(0, 40)}AAAA${piece.history.slice(44)}` }
-        : piece,
-    );
-    const unreadable = await runDocket(['job', 'replay', damaged]);
-    expect(unreadable).toMatchObject({
-      code: 1,
-      out: '',
-      error: expect.stringMatching(/^The history of turn 1 is damaged;.*\n$/),
-    });
-    const malformed = await rewritten((piece) =>
-      piece.piece === 'step' && piece.response !== null
-        ? { ...piece, response: { ...piece.response, content: [{ type: 'nonsense' }] } }
-        : piece,
-    );
-    expect(await runDocket(['job', 'replay', malformed, '--turn', '1', '--step', '2'])).toMatchObject({
-      code: 1,
-      out: '',
-      error: 'A record of the bundle cannot be read. Download it again with "docket job bundle".\n',
-    });
-    const directory = await runDocket(['job', 'replay', folder]);
-    expect(directory).toMatchObject({
-      code: 1,
-      error: `The file "${folder}" cannot be used (EISDIR). Name another file.\n`,
-    });
-    const unknown = await runDocket(['job', 'replay', 'job_none'], served);
-    expect(unknown).toMatchObject({
-      code: 1,
-      error: 'There is no job "job_none"; "docket job list" shows the newest.\n',
-    });
-    const step = await runDocket(['job', 'replay', bundle, '--step', '9']);
-    expect(step).toMatchObject({ code: 1, error: 'Turn 2 has no step 9; it has steps 1 to 2.\n' });
-    const turn = await runDocket(['job', 'replay', bundle, '--turn', '9']);
-    expect(turn.error).toBe('The job has no turn 9; it has turns 1 to 2.\n');
-  });
+  it(
+    'refuses a file that is not a bundle, a truncated one and a missing one, with one sentence',
+    { tags: 'slow' },
+    async () => {
+      const whole = await readFile(bundle);
+      const files: [string, Buffer, string][] = [
+        ['cut.gz', whole.subarray(0, whole.length / 2), 'truncated'],
+        ['cut-lines.gz', gzipSync(gunzipSync(whole).subarray(0, 5_000)), 'truncated'],
+        ['text.txt', Buffer.from('hello'), 'not a job bundle'],
+        ['other.gz', gzipSync('{"a": 1}\n'), 'not a job bundle'],
+        ['newer.gz', gzipSync('{"format": "docket-job-bundle", "version": 9}\n'), 'newer version'],
+      ];
+      for (const [name, content, words] of files) {
+        const path = join(folder, name);
+        await writeFile(path, content);
+        const { code, out, error } = await runDocket(['job', 'replay', path]);
+        expect({ name, code, out }).toEqual({ name, code: 1, out: '' });
+        expect(error).toMatch(/^[^\n]+\n$/);
+        expect(error).toContain(words);
+      }
+      const damaged = await rewritten((piece) =>
+        piece.piece === 'history'
+          ? { ...piece, history: `${piece.history.slice(0, 40)}AAAA${piece.history.slice(44)}` }
+          : piece,
+      );
+      const unreadable = await runDocket(['job', 'replay', damaged]);
+      expect(unreadable).toMatchObject({
+        code: 1,
+        out: '',
+        error: expect.stringMatching(/^The history of turn 1 is damaged;.*\n$/),
+      });
+      const malformed = await rewritten((piece) =>
+        piece.piece === 'step' && piece.response !== null
+          ? { ...piece, response: { ...piece.response, content: [{ type: 'nonsense' }] } }
+          : piece,
+      );
+      expect(await runDocket(['job', 'replay', malformed, '--turn', '1', '--step', '2'])).toMatchObject({
+        code: 1,
+        out: '',
+        error: 'A record of the bundle cannot be read. Download it again with "docket job bundle".\n',
+      });
+      const directory = await runDocket(['job', 'replay', folder]);
+      expect(directory).toMatchObject({
+        code: 1,
+        error: `The file "${folder}" cannot be used (EISDIR). Name another file.\n`,
+      });
+      const unknown = await runDocket(['job', 'replay', 'job_none'], served);
+      expect(unknown).toMatchObject({
+        code: 1,
+        error: 'There is no job "job_none"; "docket job list" shows the newest.\n',
+      });
+      const step = await runDocket(['job', 'replay', bundle, '--step', '9']);
+      expect(step).toMatchObject({ code: 1, error: 'Turn 2 has no step 9; it has steps 1 to 2.\n' });
+      const turn = await runDocket(['job', 'replay', bundle, '--turn', '9']);
+      expect(turn.error).toBe('The job has no turn 9; it has turns 1 to 2.\n');
+    },
+  );
 });
 
 it('docket job bundle writes the same file, without a key or token', { timeout: 120_000 }, async () => {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GitError } from '../../../activities/git/git.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 import { createJobCanceller } from '../../../api/jobs/job-canceller.ts';
 import { createOutboxSweeper } from '../../../api/jobs/outbox-sweeper.ts';
 import { createCancelStore } from '../../../db/jobs/outbox.ts';
@@ -45,7 +45,7 @@ async function cancelsOf(jobId: string): Promise<number | null> {
 }
 
 describe('a cancel by a person', () => {
-  it('aborts the call of the model and ends the execution; a follow-up goes on after it', async () => {
+  it('aborts the model call and ends the execution; a follow-up continues after it', async () => {
     await using stack = await startStack();
     const { model, worker, repository } = stack;
     model.script(writing[0]!, { ...writing[1]!, stall: true });
@@ -67,7 +67,7 @@ describe('a cancel by a person', () => {
     expect(model.violations).toEqual([]);
   });
 
-  it('while the job publishes pushes nothing any more', async () => {
+  it('during a publish prevents any further push', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -89,7 +89,7 @@ describe('a cancel by a person', () => {
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
-  it.each(['ends', 'is stopped'])('while a push %s takes the branch back', async (how) => {
+  it.each(['ends', 'is stopped'])('while a push %s reverts the branch', async (how) => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -117,12 +117,12 @@ describe('a cancel by a person', () => {
     expect(await heads()).toBe('refs/heads/main');
   });
 
-  it('of a job that never began is done when Temporal knows nothing of it', async () => {
+  it('of a job that never started succeeds even though Temporal does not know the job', async () => {
     await using stack = await startStack();
     const id = await stack.worker.createJob({ prompt: 'Go', repository: stack.repository.path });
     await stack.cancel(id);
     await expect.poll(() => cancelsOf(id), { timeout: 30_000 }).toBe(0);
-    await stack.worker.startJob(id); // a start that was under way
+    await stack.worker.startJob(id); // a start in flight
     expect(await stack.worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled' });
     expect(stack.model.requests).toEqual([]);
   });

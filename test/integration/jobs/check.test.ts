@@ -18,7 +18,7 @@ const write = (content: string) => ({ name: 'write', input: { path: 'docs/a.md',
 const run = (command: string) => ({ name: 'run', input: { command } });
 const finish = { name: 'finish', input: { title: 'Write it', summary: 'Written.' } };
 
-/** A scene that counts the commands, and a job on a project with the check command. */
+/** A scene that counts commands, and a job on a project with the check command. */
 async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () => ({})) {
   const ran: string[] = [];
   const scene = await startCommandScene(database, (deps) => {
@@ -50,7 +50,7 @@ async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () 
 }
 
 describe.runIf(accounts.length > 0)('the check command of a project', () => {
-  it('is told to the agent, sends it back to work, and lets it finish when it succeeds', async () => {
+  it('is shown to the agent, sends it back to work, and lets it finish when it succeeds', async () => {
     await using scene = await start();
     const { model, repository, ran, runJob } = scene;
     model.script({ toolCalls: [write('bad\n'), finish] }, { toolCalls: [write('good\n')] }, { toolCalls: [finish] });
@@ -69,7 +69,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(Object.keys(await repository.read(job.headCommit!))).not.toContain('docs/report');
   });
 
-  it('makes a draft of work that fails it three times, and says so', async () => {
+  it('makes work that fails it three times a draft, and says so', async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script(
@@ -89,7 +89,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(pullRequest!.body).toMatch(/check command did not succeed:[^]*It said:\n\n```text\n\[exit code 1\]\nthree/);
   });
 
-  it('is not run again on a tree that the agent ran it on, nor when its result is stored', async () => {
+  it('is not repeated on a tree that the agent ran it on, nor when its result is stored', async () => {
     let lost = 0;
     await using scene = await start(({ steps }) => ({
       steps: {
@@ -111,7 +111,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(ran).toEqual([plain, plain]);
   });
 
-  it('is asked for when the agent ends with words alone, a few times', async () => {
+  it('is required when the agent ends with text alone, a few times', async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script({ toolCalls: [write('good\n')] }, { text: 'Done.' }, { toolCalls: [finish] });
@@ -133,7 +133,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(pullRequest!.body).toContain("The project's check command was not run.");
   });
 
-  it('is left alone where nothing was changed', async () => {
+  it('is skipped if nothing was changed', async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script({ toolCalls: [finish] });
@@ -142,7 +142,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
   });
 });
 
-it('makes a draft where no command can be run, and the job says why', async () => {
+it('makes the work a draft if no command can be run, and the job says why', async () => {
   const problem = 'Commands cannot run here: bubblewrap is missing; install the package "bubblewrap".';
   await using scene = await startCommandScene(database, () => ({
     commands: { sandbox: null, problem, maxSeconds: 1 },
@@ -163,7 +163,7 @@ it('makes a draft where no command can be run, and the job says why', async () =
   expect(events.filter(({ type }) => type === 'notice').map(({ data }) => data)).toEqual([{ text: problem }]);
 });
 
-it.runIf(accounts.length > 0)('is met without a model, too', async () => {
+it.runIf(accounts.length > 0)('also runs for a job on the offline model', async () => {
   await using scene = await startCommandScene(database);
   const { worker, repository } = scene;
   const id = await worker.createJob({

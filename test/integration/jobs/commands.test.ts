@@ -17,7 +17,7 @@ const toolsAsked = (model: { requests: { body: any }[] }) =>
   model.requests.map(({ body }) => body.tools.map(({ function: { name } }: any) => name).includes('run'));
 
 describe.runIf(accounts.length > 0)('commands of an agent', () => {
-  it('change the working copy, and only it, and what they did is published', async () => {
+  it('change only the working copy, and their changes are published', async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     model.script(
@@ -48,7 +48,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     expect(toolsAsked(model)).toEqual([true, true, true, true]);
   });
 
-  it('are not offered, and refused all the same, where the project does not let agents run them', async () => {
+  it('are not offered, and refused anyway, if the project does not let agents run them', async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
@@ -64,7 +64,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     }
   });
 
-  it('begin again with the tree before them when the worker was lost, and not when their result is stored', async () => {
+  it('start over from the tree before them when the worker is lost, unless their result is stored', async () => {
     let lost = 0;
     await using scene = await startCommandScene(database, ({ steps }) => ({
       steps: {
@@ -89,7 +89,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     expect(Object.keys(files).filter((name) => name.startsWith('half'))).toHaveLength(1);
   });
 
-  it('leave nothing behind when they have filled the disk, and the agent goes on with the tree before them', async () => {
+  it('leave nothing behind after filling the disk, and the agent continues with the tree before them', async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     model.script(
@@ -112,8 +112,23 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
       'kept.md',
     ]);
     const said = JSON.stringify(model.requests.at(-1)!.body);
-    expect(said).toContain('the changes of all its calls were discarded');
+    expect(said).toContain('The changes of all calls of this answer were discarded.');
     expect(said).toContain('[exit code 0]\\nREADME.md\\nkept.md');
+  });
+
+  it('have their changes discarded if these are too large to be stored', { tags: ['slow'] }, async () => {
+    // each command stays below the 32 MB that the tests' sandbox allows per command
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    const grow = run('head -c 20M /dev/urandom > $(mktemp big-XXXXXX); echo made');
+    model.script({ toolCalls: [grow, grow] }, { toolCalls: [run('ls'), finish] });
+    const job = await worker.runJob({ prompt: 'Fill', repository: repository.path });
+    expect(job.status).toBe('completed');
+    const said = JSON.stringify(model.requests.at(-1)!.body);
+    expect(said).toContain(
+      '[Undone: The change is larger than 32 MB. Delete generated files, or add them to .gitignore.',
+    );
+    expect((await database.pool.query('select from job_snapshots where job_id = $1', [job.id])).rowCount).toBe(0);
   });
 
   it('end with the job when it is cancelled', async () => {

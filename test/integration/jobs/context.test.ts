@@ -40,7 +40,7 @@ const textOf = ({ body }: RecordedRequest) => JSON.stringify(body.messages);
 const isSummary = ({ body }: RecordedRequest) =>
   JSON.stringify(body.messages[0]).includes('keep the notes of an agent');
 
-describe('an agent that goes round in circles', () => {
+describe('an agent that loops', () => {
   it('is told so once, and then stopped with its work kept', async () => {
     await using stack = await startStack();
     stack.model.script(write('a.txt'));
@@ -55,7 +55,7 @@ describe('an agent that goes round in circles', () => {
     await recordHistory('no-progress', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });
 
-  it('that takes the hint goes on', async () => {
+  it('that follows the hint continues', async () => {
     await using stack = await startStack();
     stack.model.script(read('x'), read('x'), read('x'), write('a.txt'), done);
     const job = await stack.worker.runJob(stack.job);
@@ -63,7 +63,7 @@ describe('an agent that goes round in circles', () => {
     expect(textOf(stack.model.requests[3]!)).toContain('failed with the same error');
   });
 
-  it('of words that are cut off is told so and stopped too', async () => {
+  it('is warned and then stopped if its answers are cut off, too', async () => {
     await using stack = await startStack();
     stack.model.respondWith({ text: 'And so on', finishReason: 'length' });
     const job = await stack.worker.runJob(stack.job);
@@ -82,10 +82,10 @@ describe('a turn that nears its step limit', () => {
 });
 
 describe('a conversation that fills the window', () => {
-  // 40 files of 3.6 KB: about ten fill 80 % of it
+  // 40 files of 3.6 KB: about ten fill 80% of it
   const small = { 'compatible/scripted': { input: 1, output: 1, window: 14_000 } };
 
-  it('goes on from notes of the model and the ledger, and pays for the notes once', async () => {
+  it('continues from notes of the model and the ledger, and pays for the notes once', async () => {
     await using stack = await startStack(small);
     let reads = 0;
     stack.model.respondWith((request) => {
@@ -104,11 +104,11 @@ describe('a conversation that fills the window', () => {
       expect(last).toContain(part);
     for (const request of stack.model.requests) expect(textOf(request).length / 3.5).toBeLessThan(14_000);
     expect(stack.model.violations).toEqual([]);
-    // the answers and the notes, at a millionth of a dollar a token
+    // the answers and the notes, at a millionth of a dollar per token
     expect(job).toMatchObject({ inputTokens: 15 * 100 + 1_000, costMicros: 15 * 120 + 1_010 });
   });
 
-  it('counts the notes against the limit on tokens', async () => {
+  it('counts the notes against the token limit', async () => {
     await using stack = await startStack(small);
     let reads = 0;
     stack.model.respondWith((request) =>
@@ -120,7 +120,7 @@ describe('a conversation that fills the window', () => {
     expect(stack.model.requests.findIndex(isSummary)).toBe(stack.model.requests.length - 2);
   });
 
-  it('is not summed up again when the worker is lost after the notes were stored', { tags: 'slow' }, async () => {
+  it('is not summarized again when the worker is lost after the notes were stored', { tags: 'slow' }, async () => {
     let isLost = false;
     await using stack = await startStack(small, ({ context }) => ({
       context: {
@@ -149,7 +149,7 @@ describe('a conversation that fills the window', () => {
     expect(rows).toEqual([{ made: 1 }]);
   });
 
-  it('again and again without a change of files ends the turn', { tags: 'slow' }, async () => {
+  it('repeatedly, without a change of files, ends the turn', { tags: 'slow' }, async () => {
     await using stack = await startStack(small);
     let reads = 0;
     stack.model.respondWith((request) => (isSummary(request) ? { text: 'Notes.' } : read((reads += 1) % 40)));
@@ -163,7 +163,7 @@ describe('a conversation that fills the window', () => {
 describe('a provider that says the request is too long', () => {
   const tooLong = { status: 400, errorMessage: "This model's maximum context length is 8192 tokens." };
 
-  it('is asked once more with a shorter one', async () => {
+  it('gets one more request, with a shorter prompt', async () => {
     await using stack = await startStack();
     stack.model.script(read(1), read(2), read(3), tooLong, { text: 'Short notes.' }, done);
     const job = await stack.worker.runJob(stack.job);

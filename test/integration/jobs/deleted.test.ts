@@ -11,7 +11,7 @@ import { startScriptedModelServer } from '../../support/scripted-model-server.ts
 import { startTestWorker } from '../../support/worker.ts';
 import { serveApi } from '../api/serve.ts';
 
-it('a job that is deleted while it is active ends, and its worker writes nothing of it any more', async () => {
+it('a job that is deleted while active ends, and its worker stores nothing more of it', async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();
@@ -46,7 +46,7 @@ it('a job that is deleted while it is active ends, and its worker writes nothing
   expect((await api.ask(`/v1/projects/${projectId}`, { key, method: 'DELETE' })).status).toBe(204);
   expect((await api.ask(`/v1/projects/${projectId}`, { key })).status).toBe(404);
 
-  // what is written for something that goes at the same moment
+  // writes for something that is deleted at the same moment
   const orphan = database.pool.query('insert into job_turns (job_id, turn, prompt) values ($1, 2, $2)', [id, 'Write']);
   expect(refusalOfStore(await orphan.catch((error: unknown) => error))).toMatchObject({ status: 404 });
 });

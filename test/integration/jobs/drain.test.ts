@@ -14,7 +14,7 @@ async function expectPublished(fleet: Fleet, jobId: string): Promise<void> {
 }
 
 it(
-  'a worker that is told to stop lets a call of the model end, and hands the next step to another',
+  'a draining worker lets a model call finish, and hands the next step to another',
   { tags: 'slow', timeout: 180_000 },
   async () => {
     await using fleet = await createFleet();
@@ -37,7 +37,7 @@ it(
 );
 
 it(
-  'a worker whose grace is over hands back a call of the model that goes on, and ends in order',
+  'a worker whose grace period is over hands back a running model call, and ends cleanly',
   { tags: 'slow', timeout: 180_000 },
   async () => {
     await using fleet = await createFleet();
@@ -53,13 +53,13 @@ it(
     model.script(finish);
     await fleet.startWorker();
     await expectPublished(fleet, jobId);
-    // the step whose answer was stored is not paid again
+    // the step whose answer was stored is not paid for again
     expect(model.requests).toHaveLength(3);
   },
 );
 
 it(
-  'workers that are replaced one after another under load fail no job and pay no answer twice',
+  'a rolling replacement of workers under load fails no job and pays for no answer twice',
   { tags: 'slow', timeout: 240_000 },
   async () => {
     await using fleet = await createFleet();

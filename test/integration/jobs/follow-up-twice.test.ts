@@ -27,7 +27,7 @@ it.each([
   'setPublished',
   'take',
 ] as const)(
-  'a further turn whose attempt dies after %s leaves one more commit and loses nothing that others pushed',
+  'a further turn whose attempt dies after %s leaves one more commit and keeps what others pushed',
   async (call) => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();

@@ -74,7 +74,7 @@ async function scene(forge: 'local' | 'github', act: (scene: Scene) => Promise<v
 }
 
 describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forge) => {
-  it('goes on from the last tree on the same branch and pull request', { tags: 'slow' }, async () => {
+  it('continues from the last tree on the same branch and pull request', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository, pullRequestHeads }) => {
       model.script(...writing('two.txt'));
       const second = await worker.followUp(first.id, 'Write two');
@@ -125,7 +125,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
   });
 
   it(
-    'fails and says so when a person changed the same lines meanwhile, and leaves the branch',
+    'fails with the reason when a person changed the same lines meanwhile, and leaves the branch alone',
     { tags: 'slow' },
     async () => {
       await scene(forge, async ({ worker, model, first, repository }) => {
@@ -161,7 +161,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
   });
 
   it(
-    'begins anew on the base branch after the first was merged, also as one squashed commit',
+    'starts over on the base branch after the first was merged, even as one squashed commit',
     { tags: 'slow' },
     async () => {
       await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
@@ -179,7 +179,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     },
   );
 
-  it('that changes nothing after a merge opens none, and has nothing in its diff', { tags: 'slow' }, async () => {
+  it('that changes nothing after a merge opens none, and has an empty diff', { tags: 'slow' }, async () => {
     await scene(forge, async ({ worker, model, first, repository, endPullRequest, pullRequestHeads }) => {
       const main = await repository.commit({ 'one.txt': 'one.txt\n' });
       await endPullRequest('merged');
@@ -199,7 +199,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
     });
   });
 
-  it('that changes nothing leaves a closed pull request and says how it stands', async () => {
+  it('that changes nothing leaves a closed pull request closed and reports its state', async () => {
     await scene(forge, async ({ worker, model, first, endPullRequest, pullRequestHeads }) => {
       await endPullRequest('closed');
       model.script({ text: 'It is fine.' });
@@ -216,7 +216,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
 });
 
 describe('a message to an active job', () => {
-  it('is read by the next call of the model', async () => {
+  it('is read by the next model call', async () => {
     await scene('local', async ({ worker, model, first }) => {
       const [write, finish] = writing('two.txt');
       model.script({ ...write!, stall: true }, finish!);
@@ -237,7 +237,7 @@ describe('a message to an active job', () => {
   it.each([
     ['ends with words', { text: 'Done.' }],
     ['ends with finish', writing('x')[1]!],
-  ] as const)('lets a turn that %s go on', { tags: 'slow' }, async (_, ending) => {
+  ] as const)('lets a turn that %s continue', { tags: 'slow' }, async (_, ending) => {
     await scene('local', async ({ worker, model, first, repository }) => {
       const send = () => asOperator(database.pool).send({ jobId: first.id, prompt: 'And two', idempotency: null });
       model.script(
@@ -253,7 +253,7 @@ describe('a message to an active job', () => {
     });
   });
 
-  it('that arrives while the turn publishes lets it go on and publish once more', { tags: 'slow' }, async () => {
+  it('that arrives during the publish lets the turn continue and publish once more', { tags: 'slow' }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     let isFirst = true;
@@ -285,7 +285,7 @@ describe('a message to an active job', () => {
   });
 });
 
-it('a job that failed goes on with what it had done', async () => {
+it('a failed job continues from its earlier work', async () => {
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });

@@ -1,5 +1,5 @@
 import { defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { createGrantedAccess } from '../../../activities/job/granted-access.ts';
 import { mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
 import { createTestGit } from '../../support/git.ts';
-import { createGrantAdministration } from '../../../db/organizations/grants.ts';
+import { createGrantAdministration } from '../../../db/for-operator/grants.ts';
 import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
 import { createMergeChores } from '../../../worker/chores/merge-chores.ts';
 import { buildJob, buildKey, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
@@ -21,7 +21,7 @@ import { writing } from '../../support/writing-script.ts';
 import { serveApi } from '../api/serve.ts';
 import { startSiteWorker } from '../sites/site-worker.ts';
 
-/** Two organizations, a folder of repositories in which each has a place, and the API of both. */
+/** Two organizations, a folder of repositories in which each has a path, and the API of both. */
 async function openScene() {
   await using resources = new AsyncDisposableStack();
   const root = await mkdtemp(join(tmpdir(), 'docket-grants-'));
@@ -54,7 +54,7 @@ it('keeps the repositories and directories of one organization from another, ove
   const answers = async (path: (repository: string) => [string, unknown, string?]) => {
     const [foreign, missing] = [lamp, join(root, 'a/none.git')];
     const [one, other] = [await b.ask(...path(foreign)), await b.ask(...path(missing))];
-    // byte for byte, but for the name that was asked for
+    // byte for byte, except for the requested name
     expect(one.text.replaceAll(foreign, '…')).toBe(other.text.replaceAll(missing, '…'));
     expect([one.status, one.body.error]).toEqual([
       400,
@@ -73,12 +73,12 @@ it('keeps the repositories and directories of one organization from another, ove
   const site = await buildSite(scene.pool, { organizationId: b.organizationId });
   await answers((repository) => [`/v1/sites/${site.domain}`, { repository }, 'PATCH']);
   await answers((directory) => [`/v1/sites/${site.domain}`, { directory }, 'PATCH']);
-  // other spellings of the foreign place, and of the own one
+  // other spellings of the foreign path, and of its own
   for (const path of ['b/../a/lamp.git', 'a//lamp.git', './a/lamp.git', 'A/lamp.git', 'a/lamp', 'a/lamp.git/', 'b'])
     expect((await b.ask('/v1/projects', { repository: `${root}/${path}` })).status, path).toBe(400);
   expect((await b.ask('/v1/projects', { repository: `${root}/b/own.git/` })).body.repository).toBe(own.repository);
 
-  // a project that names it all the same: a grant that is gone, or a row that was changed
+  // a project that names it anyway: a grant that is gone, or a row that was changed
   await scene.pool.query('update projects set repository = $2, allowed_repositories = $3 where id = $1', [
     own.id,
     lamp,
@@ -90,7 +90,7 @@ it('keeps the repositories and directories of one organization from another, ove
   expect((await b.ask(`/v2/agent/${own.id}/job`, { prompt: 'Read it' })).status).toBe(201);
 });
 
-it("lends the worker's credential to nobody without a grant, over HTTP", async () => {
+it('denies the worker’s credential without a grant, over HTTP', async () => {
   await using scene = await openScene();
   const { b, pool } = scene;
   const repository = 'https://github.com/acme/private';
@@ -102,7 +102,7 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   const own = await b.ask('/v1/projects', { repository, forgeToken: 'ghp_of_the_project' });
   expect(own.status).toBe(201);
   const path = `/v1/projects/${own.body.id}`;
-  // a token goes to the server that it was given for; removed it may be at any time
+  // a token is sent to the server that it was given for; it can be removed at any time
   const elsewhere = { forgeUrl: 'https://git.example.com' };
   const moved = await b.ask(path, elsewhere, 'PATCH');
   expect([moved.status, moved.body.error]).toEqual([400, expect.stringContaining('Set the token of the new forge')]);
@@ -121,13 +121,13 @@ it("lends the worker's credential to nobody without a grant, over HTTP", async (
   await operator.revoke(b, 'https://github.com/acme/*');
   const job = await b.ask(`/v2/agent/${granted.body.id}/job`, { prompt: 'Go' });
   expect([job.status, job.body.error]).toEqual([400, expect.stringContaining('docket org grant')]);
-  // the project that it opened may still be renamed, and given what it lacks
+  // the project that it opened can still be renamed, and completed
   expect((await b.ask(`/v1/projects/${granted.body.id}`, { name: 'x' }, 'PATCH')).status).toBe(200);
   expect((await b.ask(`/v1/projects/${granted.body.id}`, { forgeToken: 'ghp_another' }, 'PATCH')).status).toBe(200);
 });
 
 it(
-  'is asked by the worker at each use: jobs, messages, merges and sites',
+  'the worker checks grants at each use: jobs, messages, merges and sites',
   { tags: 'slow', timeout: 60_000 },
   async () => {
     await using scene = await openScene();
@@ -145,7 +145,7 @@ it(
       await worker.startJob(id);
       return worker.ended(id);
     };
-    // rows that no request could have made
+    // rows that no request could have created
     expect(await run(b.organizationId)).toMatchObject({
       status: 'failed',
       failureCategory: 'repository_unreachable',
@@ -156,9 +156,14 @@ it(
     const job = await run(a.organizationId);
     expect(job).toMatchObject({ status: 'completed', prState: 'open' });
 
-    // the grant goes: neither a message nor a merge opens the repository any more
+    // once the grant is revoked, no running job, message or merge opens the repository
     const operator = createGrantAdministration(pool);
-    await operator.revoke(a, `${root}/a/*`);
+    model.script(async () => {
+      await operator.revoke(a, `${root}/a/*`);
+      return { toolCalls: [{ name: 'read', input: { path: 'docs/a.md' } }] };
+    });
+    expect(await run(a.organizationId)).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
+    expect(JSON.stringify(model.requests)).not.toContain('The secret.');
     expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
     const merges = createPullRequestMergeStore(pool);
     const git = createTestGit({ home: join(root, 'git-home'), transports: ['file'] });
@@ -193,7 +198,61 @@ it(
   },
 );
 
-it("asks a forge with the worker's token under a grant only", { timeout: 60_000 }, async () => {
+it.each(['push', 'pull request'] as const)(
+  'makes no %s once the grant has been revoked, even if it was valid at the start',
+  { timeout: 60_000 },
+  async (effect) => {
+    await using scene = await openScene();
+    const { lamp, pool, database, a, root } = scene;
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    const revoke = () => createGrantAdministration(pool).revoke(a, `${root}/a/*`);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ workspaces, forges }) => ({
+        roots: { repositories: root, directories: root },
+        workspaces: {
+          ...workspaces,
+          publish: (request) =>
+            workspaces.publish({
+              ...request,
+              async beforePush() {
+                if (effect === 'push') await revoke();
+                await request.beforePush();
+              },
+            }),
+        },
+        forges: {
+          ...forges,
+          forProject(...of) {
+            const forge = forges.forProject(...of);
+            return {
+              ...forge,
+              async ensurePullRequest(request) {
+                await revoke();
+                return forge.ensurePullRequest(request);
+              },
+            };
+          },
+        },
+      }),
+    });
+    const project = await buildProject(pool, { organizationId: a.organizationId, repository: lamp, forge: 'local' });
+    const { id } = await buildJob(pool, project, { model: 'compatible/scripted' });
+    await worker.startJob(id);
+    expect(await worker.ended(id)).toMatchObject({
+      status: 'failed',
+      failureCategory: 'repository_unreachable',
+      prId: null,
+    });
+    expect(await readdir(join(lamp, 'refs/heads'))).toEqual(effect === 'push' ? ['main'] : ['docket', 'main']);
+    const { rows } = await pool.query('select count(*)::int as count from pull_requests where repository = $1', [lamp]);
+    expect(rows).toEqual([{ count: 0 }]);
+  },
+);
+
+it('contacts a forge with the worker’s token only under a grant', { timeout: 60_000 }, async () => {
   await using database = await createTestDatabase();
   await using github = await createFakeGithub();
   await using model = await startScriptedModelServer();

@@ -7,7 +7,7 @@ import type { Activities } from '../../../activities/index.ts';
 import { createWorker, jobQueue } from '../../../worker/create-worker.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { FailureType } from '../../../workflows/contract/failures.ts';
-import type { JobLimits, JobOutcome } from '../../../workflows/contract/job.ts';
+import type { JobLimits, JobOutcome, ToolStep } from '../../../workflows/contract/job.ts';
 import { archiveJobsWorkflowName, jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/messages.ts';
 import { recordHistory } from '../../support/histories.ts';
 import { quietRuntime, testWorkers } from '../../support/worker.ts';
@@ -30,17 +30,18 @@ afterAll(async () => {
 const limits: JobLimits = { maxSteps: 10, maxTokens: 1_000, maxDurationMs: 120_000 };
 const published: JobOutcome = { kind: 'published', prLink: 'http://docket.test/pulls/pr_1' };
 
+const stepThat = (tools: ToolStep) => ({
+  toolCallCount: 1,
+  finishReason: 'tool-calls',
+  usage: { inputTokens: 10, outputTokens: 10 },
+  tools,
+});
+
 /** One step that writes, then the end. */
-function straightOn(): Activities {
+function straightOn(): Partial<Activities> & Pick<Activities, 'recordOutcome'> {
   return {
     prepare: () => Promise.resolve(undefined),
-    callModel: () =>
-      Promise.resolve({
-        toolCallCount: 1,
-        finishReason: 'tool-calls',
-        usage: { inputTokens: 10, outputTokens: 10 },
-      }),
-    runTools: ({ step }) => Promise.resolve({ finished: step >= 2, changedFiles: 1 }),
+    runStep: ({ step }) => Promise.resolve(stepThat({ finished: step >= 2, changedFiles: 1 })),
     publish: () => Promise.resolve(published),
     keepWork: ({ message }) => Promise.resolve({ message }),
     recordOutcome: () => Promise.resolve(false),
@@ -52,11 +53,11 @@ interface Run {
   activities: Partial<Activities>;
   turn?: number;
   limits?: Partial<JobLimits>;
-  /** Cancels when this activity has begun. */
-  cancelledIn?: 'prepare' | 'callModel' | 'runTools' | 'publish';
+  /** Cancels once this activity has started. */
+  cancelledIn?: 'prepare' | 'runStep' | 'publish';
 }
 
-/** Runs a turn on a queue of its own, keeps its history, and answers the outcome that was recorded last. */
+/** Runs a turn on its own queue, stores its history, and returns the last recorded outcome. */
 async function runTurn(name: string, { activities, turn = 1, cancelledIn, ...run }: Run): Promise<JobOutcome | null> {
   const taskQueue = `test-${randomUUID()}`;
   let recorded: JobOutcome | null = null;
@@ -68,7 +69,7 @@ async function runTurn(name: string, { activities, turn = 1, cancelledIn, ...run
     const beats = setInterval(heartbeat, 200);
     return cancelled.finally(() => clearInterval(beats));
   };
-  const all: Activities = {
+  const all: Partial<Activities> = {
     ...base,
     ...activities,
     ...(cancelledIn === undefined ? {} : { [cancelledIn]: hang }),
@@ -108,11 +109,11 @@ it.each([
   [FailureType.RepositoryUnreachable, 'prepare'],
   [FailureType.RefNotFound, 'prepare'],
   [FailureType.AuthenticationRefused, 'prepare'],
-  [FailureType.ModelUnavailable, 'callModel'],
-  [FailureType.Superseded, 'callModel'],
-  [FailureType.NoProgress, 'callModel'],
-  [FailureType.ToolFailure, 'runTools'],
-  [FailureType.Internal, 'runTools'],
+  [FailureType.ModelUnavailable, 'runStep'],
+  [FailureType.Superseded, 'runStep'],
+  [FailureType.NoProgress, 'runStep'],
+  [FailureType.ToolFailure, 'runStep'],
+  [FailureType.Internal, 'runStep'],
   [FailureType.PushRejected, 'publish'],
 ] as const)('a turn that fails with %s in %s records it', async (category, activity) => {
   const outcome = await runTurn(`failed-${category.replaceAll('_', '-')}`, {
@@ -123,13 +124,13 @@ it.each([
 
 it('a turn that has used its tokens records the limit', async () => {
   const outcome = await runTurn('budget-limit', {
-    activities: { runTools: () => Promise.resolve({ finished: false, changedFiles: 0 }) },
+    activities: { runStep: () => Promise.resolve(stepThat({ finished: false, changedFiles: 0 })) },
     limits: { maxTokens: 15 },
   });
   expect(outcome).toMatchObject({ kind: 'failed', category: FailureType.BudgetLimit });
 });
 
-it.each(['prepare', 'callModel', 'runTools', 'publish'] as const)(
+it.each(['prepare', 'runStep', 'publish'] as const)(
   'a turn that is cancelled in %s records that',
   async (cancelledIn) => {
     const name = `cancelled-in-${cancelledIn.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -138,7 +139,7 @@ it.each(['prepare', 'callModel', 'runTools', 'publish'] as const)(
   },
 );
 
-it('a turn that a message reaches while it publishes goes on, and publishes again', async () => {
+it('a turn that receives a message while it publishes continues, and publishes again', async () => {
   let records = 0;
   const recordOutcome = () => Promise.resolve((records += 1) === 1);
   expect(await runTurn('message-at-the-end', { activities: { recordOutcome } })).toEqual(published);
@@ -150,7 +151,7 @@ it('a follow-up that changes nothing records that', async () => {
   expect(await runTurn('follow-up-no-changes', { activities: { publish }, turn: 2 })).toEqual({ kind: 'no-changes' });
 });
 
-it('what the daily schedule starts archives the idle jobs', async () => {
+it('the run of the daily schedule archives the idle jobs', async () => {
   const taskQueue = `test-${randomUUID()}`;
   const queue = jobQueue(straightOn(), taskQueue);
   const worker = await createWorker({

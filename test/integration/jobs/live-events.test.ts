@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
+import { createJobEventBell, createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
 import type { JobEventRow } from '../../../db/jobs/job-events.ts';
+import { claimAnswer } from '../../support/claim-answer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
@@ -15,10 +16,11 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
 
-/** Resolves with all events so far once one of them is the one that is waited for. */
+/** Resolves with all events so far once one of them is the expected one. */
 async function eventsUntil(jobId: string, isIt: (event: JobEventRow) => boolean) {
   await using wakeups = createJobEventWakeups({ url: database.url, pool: database.pool });
-  using bell = wakeups.subscribe(jobId);
+  const bell = createJobEventBell();
+  using _ = wakeups.onChange(jobId, bell.ring);
   for (;;) {
     const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 1_000 });
     if (events.some(isIt)) return events;
@@ -70,7 +72,7 @@ describe('the events of a job', () => {
     expect(model.violations).toEqual([]);
   });
 
-  it('bring the words of the model while it still speaks', async () => {
+  it('deliver the model’s text while it is being generated', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ text: ['I look', ' around', ' and', ' see.'], stall: 3 });
@@ -85,7 +87,7 @@ describe('the events of a job', () => {
     expect(textOf(all.events)).toBe('I look around and see.');
   });
 
-  it('mark where an attempt that failed is taken back', async () => {
+  it('mark where the text of a failed attempt is discarded', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     const { promise: seen, resolve } = Promise.withResolvers<void>();
@@ -105,7 +107,7 @@ describe('the events of a job', () => {
     expect(textOf(events.slice(again))).toBe('A whole answer');
   });
 
-  it('tell an answer as a whole when another attempt began before it was stored', async () => {
+  it('deliver a complete answer when another attempt started before it was stored', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ text: ['I look', ' around', ' and', ' see.'], stall: 3 });
@@ -116,7 +118,7 @@ describe('the events of a job', () => {
         steps: {
           ...steps,
           async storeResponse(answer) {
-            await steps.claimAnswer(answer);
+            await claimAnswer(database.pool, answer);
             return steps.storeResponse(answer);
           },
         },
@@ -134,7 +136,7 @@ describe('the events of a job', () => {
     expect(told.slice(0, last).filter(({ type }) => type === 'step-start')).toHaveLength(2);
   });
 
-  it('hold no secret of the worker, however the model cuts it up', async () => {
+  it('contain no secret of the worker, however the model splits it', async () => {
     const key = 'model-key-0123456789';
     await using repository = await createTestRepository({ 'old.txt': `${key}\n` });
     await using model = await startScriptedModelServer();
@@ -160,7 +162,7 @@ describe('the events of a job', () => {
     expect(rows[0].patch).not.toContain(key);
   });
 
-  it('end with the failure, and the stragglers of a cancelled call come to nothing', async () => {
+  it('end with the failure, and late text of a cancelled call is dropped', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ text: ['I begin', ' now'], stall: 2 });
@@ -171,7 +173,7 @@ describe('the events of a job', () => {
     await worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
     expect(await worker.ended(id)).toMatchObject({ status: 'failed' });
     model.release();
-    await worker[Symbol.asyncDispose](); // the call has come to its end, whichever it is
+    await worker[Symbol.asyncDispose](); // the call has ended, either way
     const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
     expect(events.at(-1)).toMatchObject({ type: 'failure', data: { category: 'cancelled' } });
   });

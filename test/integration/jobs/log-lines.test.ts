@@ -11,14 +11,14 @@ import { startWorkerProcess, type WorkerProcess } from '../../support/worker-pro
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const forged = '{"level":30,"process":"worker","msg":"forged"}';
-/** Ends the line in each way, draws on the terminal, and begins another entry. */
+/** Ends the line in every way, controls the terminal, and starts another entry. */
 const hostile = `x\n${forged}\r${forged}\u2028${forged}\u2029\u0085\u001b[2J\u009b2J\u001b]0;t\u0007","msg":"forged"}`;
-/** The bytes that a header may hold. */
+/** The bytes that a header may contain. */
 const hostileHeader = 'x\u0085\u009b2J","msg":"forged"}\t{"msg":"forged"}';
 
 let fleet: Fleet;
 let directory: string;
-/** Makes a process throw, or reject, at a signal. */
+/** Makes a process throw, or reject, on a signal. */
 let preload: string;
 beforeAll(async () => {
   fleet = await createFleet();
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Each line is one entry, none is the forged one, and nothing in them does anything to a terminal. */
+/** Checks that each line is one entry, that none is forged, and that nothing in them controls a terminal. */
 function expectPlainEntries(output: string): void {
   expect(output.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
   const entries = output
@@ -60,7 +60,7 @@ function startApiProcess(env: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
 
 const portOf = (output: string) => Number(/"port":(\d+),"msg":"api ready"/.exec(output)![1]);
 
-/** Sends a request byte by byte as it is. */
+/** Sends a request byte for byte. */
 async function sendRaw(port: number, request: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -69,7 +69,7 @@ async function sendRaw(port: number, request: string): Promise<string> {
 }
 
 describe('the log', () => {
-  it('of the API has one line for each entry, whatever requests are made of', { timeout: 120_000 }, async () => {
+  it('of the API has one line per entry, whatever the requests contain', { timeout: 120_000 }, async () => {
     await using api = await startApiProcess();
     await api.said('"msg":"api ready"');
     const port = portOf(api.output());
@@ -114,7 +114,7 @@ describe('the log', () => {
   });
 
   it(
-    'of the worker has one line for each entry, whatever the repository, model and forge say',
+    'of the worker has one line per entry, whatever the repository, model and forge say',
     { tags: 'slow', timeout: 240_000 },
     async () => {
       await using github = await createFakeGithub();
@@ -157,7 +157,7 @@ describe('the log', () => {
   );
 });
 
-describe('an error that nothing caught', () => {
+describe('an uncaught error', () => {
   const variables = (secret: string) => ({ NODE_OPTIONS: `--import ${preload}`, SECRET_TO_SAY: secret });
 
   it.each(['SIGUSR2', 'SIGHUP'] as const)(

@@ -27,7 +27,7 @@ async function historiesOf({ client }: TestWorker, workflowId: string, firstRunI
   return histories;
 }
 
-/** The largest piece of data anywhere in a value. */
+/** The largest payload anywhere in a value. */
 function largestPayload(value: unknown): number {
   if (value instanceof Uint8Array) return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -35,7 +35,7 @@ function largestPayload(value: unknown): number {
 }
 
 it(
-  `a job of ${steps} steps goes through the window of its model several times, with a history that grows by references`,
+  `a job of ${steps} steps fills its model’s window several times, and its history grows by references only`,
   { tags: 'slow', timeout: 580_000 },
   async () => {
     const files = Array.from({ length: 40 }, (_, index) => [`${index}.txt`, `${String(index).repeat(8)} `.repeat(300)]);
@@ -77,7 +77,7 @@ it(
     expect(rows.length).toBeGreaterThan(3);
     const lengths = model.requests.map(({ body }) => JSON.stringify(body.messages).length);
     expect(Math.max(...lengths) / 3.5).toBeLessThan(window);
-    // each step is read once when it is new, and the newest few again behind each compaction
+    // each step is read once when it is new, and the newest few again after each compaction
     expect(rowsRead).toBeLessThan(1.5 * steps);
 
     const histories = await historiesOf(worker, started.workflowId, started.runId);

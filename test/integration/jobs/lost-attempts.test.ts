@@ -17,11 +17,11 @@ const [hostname, port] = inject('temporalAddress').split(':') as [string, string
 
 const long = { timeout: 30_000, interval: 100 };
 
-/** Temporal tells an attempt that it is not known any more when it beats, twice a second. */
+/** Temporal tells an attempt at its heartbeat, twice a second, that it is no longer known. */
 const looksOfSomeBeats = 8;
 
 /**
- * A job whose worker is cut off from Temporal while the model works on its first answer, until Temporal has begun another
+ * A job whose worker is cut off from Temporal while the model works on its first answer, until Temporal starts another
  * attempt; resolves when that one waits.
  */
 async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
@@ -63,8 +63,8 @@ async function loseSight(first: ScriptedReply, ...further: ScriptedReply[]) {
   return { request, model, ended: () => worker.ended(id), [Symbol.asyncDispose]: () => scene.disposeAsync() };
 }
 
-describe('an attempt that Temporal lost sight of', () => {
-  it('goes on asking, and the next one takes its answer', { tags: 'slow' }, async () => {
+describe('an attempt that Temporal lost track of', () => {
+  it('continues its call, and the next one uses its answer', { tags: 'slow' }, async () => {
     await using lost = await loseSight(writing[0]!, writing[1]!);
     lost.request.release();
     expect(await lost.request.closed).toBe('complete');
@@ -73,7 +73,7 @@ describe('an attempt that Temporal lost sight of', () => {
     expect(lost.model.violations).toEqual([]);
   });
 
-  it('leaves the asking to the next one when it fails', { tags: 'slow' }, async () => {
+  it('leaves the call to the next one when it fails', { tags: 'slow' }, async () => {
     await using lost = await loseSight({ status: 503 }, ...writing);
     lost.request.release();
     expect(await lost.ended()).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });

@@ -24,17 +24,22 @@ async function startStack() {
 const done = { text: 'Nothing to do.' };
 
 describe('a model that refuses', () => {
-  it.each([401, 403, 400])('with %d fails the job at once', async (status) => {
+  it.each([
+    [400, 'rejected the request with status 400.'],
+    [401, 'rejected the request with status 401. Check the API key.'],
+    [404, 'rejected the request with status 404. Check the name of the model and the base URL.'],
+    [308, 'redirects to another address, which is not followed. Check its base URL.'],
+  ])('with %d fails the job at once, and says what to check', async (status, sentence) => {
     await using stack = await startStack();
     stack.model.script({ status, errorMessage: 'secret words of the provider' });
     const job = await stack.worker.runJob(stack.job);
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused', prLink: null });
-    expect(job.message).toContain(String(status));
+    expect(job.message).toContain(`The model provider ${sentence}`);
     expect(job.message).not.toContain('secret words');
     expect(stack.model.requests).toHaveLength(1);
   });
 
-  it('leaves nothing of what it said in Temporal’s history', async () => {
+  it('leaves none of the model’s error text in Temporal’s history', async () => {
     await using stack = await startStack();
     stack.model.script({ status: 401, errorMessage: 'secret words of the provider' });
     const { id } = await stack.worker.runJob(stack.job);
@@ -57,7 +62,7 @@ describe('a model that refuses', () => {
 });
 
 describe('a model in trouble', () => {
-  it('is waited for as long as its Retry-After says', async () => {
+  it('is retried after its Retry-After', async () => {
     await using stack = await startStack();
     stack.model.script({ status: 429, retryAfter: 2 }, done);
     const first = stack.model.nextRequest().then(() => performance.now());
@@ -68,7 +73,7 @@ describe('a model in trouble', () => {
     expect(await job).toMatchObject({ status: 'completed', message: done.text });
   });
 
-  it('is asked again after a 500, half a reply and a cut connection', async () => {
+  it('is retried after a 500, half a reply and a cut connection', async () => {
     await using stack = await startStack();
     stack.model.script({ status: 500 }, { ...done, cut: true }, { status: 529 }, done);
     expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', message: done.text });
@@ -83,7 +88,7 @@ describe('a model in trouble', () => {
     expect(stack.model.requests).toHaveLength(8);
   });
 
-  it('that is not there at all fails the job too', { tags: 'slow' }, async () => {
+  it('that does not exist fails the job, too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     await stack.model[Symbol.asyncDispose]();
     const job = await stack.worker.runJob(stack.job);
@@ -126,7 +131,7 @@ describe('a limit', () => {
     expect(stack.model.requests).toHaveLength(3);
   });
 
-  it('of tokens is passed by one call at most', async () => {
+  it('of tokens is exceeded by at most one call', async () => {
     await using stack = await startStack();
     stack.model.respondWith(look);
     const job = await stack.worker.runJob(stack.job, { maxTokens: 150 });
@@ -138,7 +143,7 @@ describe('a limit', () => {
     });
   });
 
-  it('of time ends a call of the model that hangs', { tags: 'slow' }, async () => {
+  it('of time ends a model call that hangs', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script({ ...done, stall: true });
     const job = await stack.worker.runJob(stack.job, { maxDurationMs: 3_000 });
@@ -148,7 +153,7 @@ describe('a limit', () => {
 });
 
 describe('a cancel', () => {
-  it('ends the job, aborts the call of the model and publishes nothing', async () => {
+  it('ends the job, aborts the model call and publishes nothing', async () => {
     await using stack = await startStack();
     stack.model.script({ ...done, stall: true });
     const id = await stack.worker.createJob(stack.job);

@@ -41,7 +41,7 @@ async function projectOf(jobId: string): Promise<string> {
 }
 
 describe('a limit on money', () => {
-  it('of a job is passed by one call at most, and its work is kept', { tags: 'slow' }, async () => {
+  it('of a job is exceeded by at most one call, and its work is kept', { tags: 'slow' }, async () => {
     await using stack = await startStack(() => ({
       budgetCeilings: { jobMicros: 3_000, dayMicros: null, organizationMicros: null },
     }));
@@ -58,7 +58,7 @@ describe('a limit on money', () => {
     expect(job.prLink).not.toBe(null);
   });
 
-  it('of the project comes before the setting, which it never lifts, and a message has the whole of it again', async () => {
+  it('of the project applies below the setting, which it never raises, and a message gets the whole of it again', async () => {
     const ceilings = { jobMicros: 3_000, dayMicros: null, organizationMicros: null };
     await using stack = await startStack(() => ({ budgetCeilings: ceilings }));
     const id = await stack.worker.createJob(stack.job);
@@ -69,7 +69,7 @@ describe('a limit on money', () => {
     expect(await stack.worker.followUp(id, 'Go on')).toMatchObject({ failureCategory: 'budget_limit', steps: 5 });
   });
 
-  it('refuses a model whose price is not known, before it is called', async () => {
+  it('refuses a model without a known price, before it is called', async () => {
     await using stack = await startStack(() => ({
       prices: createPriceBook(),
       budgetCeilings: { jobMicros: 1e6, dayMicros: null, organizationMicros: null },
@@ -81,7 +81,7 @@ describe('a limit on money', () => {
   });
 
   it(
-    'of a project and day holds for jobs that run at the same time: one call too many at most',
+    'per project and day applies to jobs that run at the same time: at most one call too many',
     { tags: 'slow' },
     async () => {
       await using stack = await startStack();
@@ -105,7 +105,7 @@ describe('a limit on money', () => {
   );
 
   it(
-    'of an organization and day counts the jobs of all its projects and the answers of its assistant',
+    'per organization and day counts the jobs of all its projects and the answers of its assistant',
     { tags: 'slow' },
     async () => {
       const budget = 10_000;
@@ -133,10 +133,10 @@ describe('a limit on money', () => {
   );
 });
 
-describe('a call that breaks off', () => {
+describe('an interrupted call', () => {
   const words = 'lorem ipsum '.repeat(500);
 
-  it('costs what was sent and what had come; one that is refused costs nothing', async () => {
+  it('costs what was sent and received; a refused one costs nothing', async () => {
     await using stack = await startStack();
     stack.model.script({ text: [words, words, words, words], cut: 3 }, { status: 500 }, { text: 'Nothing to do.' });
     const job = await stack.worker.runJob(stack.job);
@@ -149,7 +149,7 @@ describe('a call that breaks off', () => {
       [job.id, await projectOf(job.id)],
     );
     expect(rows).toEqual([{ asked: 0, lost, day: job.costMicros }]);
-    // ten millionths a token, both ways
+    // ten millionths per token, both ways
     const sent = (lengthOfRequest(stack.model.requests[0]!) / 3.5) * 10;
     const come = ((2 * words.length) / 3.5) * 10;
     expect(lost).toBeGreaterThan(sent + come);
@@ -166,7 +166,7 @@ describe('a call that breaks off', () => {
   });
 });
 
-it('reserves for the definitions of the tools, too', async () => {
+it('reserves the cost of tool definitions, too', async () => {
   await using stack = await startStack(() => ({
     budgetCeilings: { jobMicros: null, dayMicros: 1e12, organizationMicros: null },
   }));
@@ -184,7 +184,7 @@ it('reserves for the definitions of the tools, too', async () => {
   expect(await stack.worker.ended(id)).toMatchObject({ status: 'completed' });
 });
 
-/** What the model reads of a request, without the frame around it. */
+/** The content of a request that the model reads, without the JSON around it. */
 function lengthOfRequest({ body }: RecordedRequest): number {
   const tools = body.tools as unknown as { function: { name: string; description: string; parameters: object } }[];
   const said = body.messages.map(({ content }) => String(content).length);

@@ -12,7 +12,7 @@ const write = (path: string, content: string) => ({ name: 'write', input: { path
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.' } }] };
 
 it.each(['open', 'merged'] as const)(
-  'a job whose change others contradicted goes on from what they have, and is told so, while its pull request is %s',
+  'a job whose change conflicts with other commits continues from them and is notified, while its pull request is %s',
   async (state) => {
     await using database = await createTestDatabase();
     await using repository = await createTestRepository();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Fails without having done anything: from the call `from` on, `times` times. */
+/** Fails without effect: `times` calls, starting with the call `from`. */
 function awayFor<Arguments extends unknown[], Result>(
   work: (...values: Arguments) => Promise<Result>,
   { from, times }: { from: number; times: number },
@@ -24,8 +24,8 @@ function awayFor<Arguments extends unknown[], Result>(
   };
 }
 
-describe('an answer that the model has given', () => {
-  it('outlasts a database that is away for a moment', async () => {
+describe('an answer that the model has returned', () => {
+  it('survives a short database outage', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -42,7 +42,7 @@ describe('an answer that the model has given', () => {
     expect(model.violations).toEqual([]);
   });
 
-  it('is kept when another attempt has begun meanwhile', async () => {
+  it('is kept when another attempt has started meanwhile', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);

@@ -29,7 +29,7 @@ async function start() {
   return { repository, model, worker, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-it('tells the agent which path it may not change, and publishes the rest with the template of the repository', async () => {
+it('tells the agent which path it may not change, and publishes the rest with the repository’s template', async () => {
   await using scene = await start();
   const { repository, model, worker } = scene;
   model.script({ toolCalls: [write('.github/workflows/ci.yml'), write('docs/a.md')] }, { toolCalls: [finish] });
@@ -48,12 +48,12 @@ it('tells the agent which path it may not change, and publishes the rest with th
   ).toContain(job.model);
 });
 
-it('pushes nothing when a change came about that the project does not allow', async () => {
+it('pushes nothing if the change includes a path that the project does not allow', async () => {
   await using scene = await start();
   const { repository, model, worker } = scene;
   const id = await worker.createJob({ prompt: 'Write', repository: repository.path });
   model.script({ toolCalls: [write('src/a.ts')] }, async () => {
-    // the rule is made stricter once the file is written
+    // the rule is tightened once the file is written
     const rule = `update projects set allowed_paths = '{docs/**}' where id = (select project_id from jobs where id = $1)`;
     await database.pool.query(rule, [id]);
     return { toolCalls: [finish] };
@@ -64,4 +64,24 @@ it('pushes nothing when a change came about that the project does not allow', as
   await recordHistory('failed-path-not-allowed', worker.client.workflow.getHandle(`agent-job/${id}`));
   expect(job.message).toMatch(/^Nothing was pushed: src\/a\.ts may not be changed/);
   expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+});
+
+it('tells the agent which of its new files .gitignore keeps out of the pull request', async () => {
+  await using scene = await start();
+  const { repository, model, worker } = scene;
+  await repository.commit({ '.gitignore': 'dist/\n*.log\n', 'kept.log': 'tracked\n' });
+  const move = { name: 'move', input: { from: 'docs/a.md', to: 'dist/a.md' } };
+  const files = [
+    write('dist/out.md'),
+    write('docs/a.md'),
+    write('docs/b.md'),
+    move,
+    write('kept.log'),
+    write('dist/:(x).md'),
+  ];
+  model.script({ toolCalls: files }, { toolCalls: [finish] });
+  const job = await worker.runJob({ prompt: 'Write', repository: repository.path });
+  const told = JSON.stringify(model.requests.at(-1)?.body).match(/[.]gitignore covers [^:]+/g);
+  expect(told).toEqual(['.gitignore covers dist/out.md', '.gitignore covers dist/a.md', '.gitignore covers dist/']);
+  expect(Object.keys(await repository.read(job.headCommit!))).not.toContain('dist/out.md');
 });

@@ -21,7 +21,7 @@ const writing = (path: string) => [
   { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: `Added ${path}.` } }] },
 ];
 
-/** A forge whose repository is reached by ssh only, and a project on it. */
+/** A forge whose repository is reached over ssh only, and a project on it. */
 async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = {}) {
   await using resources = new AsyncDisposableStack();
   const github = resources.use(await createFakeGithub());
@@ -55,7 +55,7 @@ async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = 
   };
 }
 
-describe.skipIf(!hasSsh)('a job on a repository that is reached by ssh', () => {
+describe.skipIf(!hasSsh)('a job on a repository over ssh', () => {
   it(
     'pushes with the project’s key, and opens and updates its pull request with the forge’s token',
     { tags: 'slow', timeout: 120_000 },
@@ -81,7 +81,7 @@ describe.skipIf(!hasSsh)('a job on a repository that is reached by ssh', () => {
     },
   );
 
-  it('fails with what to do about it where the project has no key', async () => {
+  it('fails with the remedy if the project has no key', async () => {
     await using scene = await startScene({ isKeySet: false });
     await scene.worker.startJob(scene.jobId);
     expect(await scene.worker.ended(scene.jobId)).toMatchObject({

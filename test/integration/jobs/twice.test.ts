@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
+import { claimAnswer } from '../../support/claim-answer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { asOperator } from '../../support/operator.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 import { writing } from '../../support/writing-script.ts';
@@ -12,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Lets a call take effect and then loses its answer, the first time. */
+/** Lets a call take effect and then loses its response, the first time. */
 function losingFirstAnswer<Arguments extends unknown[], Result>(work: (...values: Arguments) => Promise<Result>) {
   let isFirst = true;
   return async (...values: Arguments): Promise<Result> => {
@@ -24,7 +26,7 @@ function losingFirstAnswer<Arguments extends unknown[], Result>(work: (...values
 }
 
 describe('an attempt that dies', () => {
-  it('after the answer was stored does not ask the model again', async () => {
+  it('after the answer was stored does not call the model again', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -63,7 +65,7 @@ describe('an attempt that dies', () => {
     expect(opened).toEqual(['base', 'base', job.headTree]);
   });
 
-  it('before the results were stored begins with the tree before the batch', async () => {
+  it('before the results were stored starts over from the tree before the batch', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'one\n' });
     await using model = await startScriptedModelServer();
     const create = { toolCalls: [{ name: 'move', input: { from: 'a.txt', to: 'b.txt' } }] };
@@ -110,8 +112,8 @@ describe('an attempt that dies', () => {
   );
 });
 
-describe('an attempt that was overtaken', () => {
-  it('asks the model nothing; the newer one does', async () => {
+describe('an overtaken attempt', () => {
+  it('does not call the model; the newer one does', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -125,7 +127,7 @@ describe('an attempt that was overtaken', () => {
           async claimAnswer(ref) {
             askedBefore.push(model.requests.length);
             const claimed = await steps.claimAnswer(ref);
-            if (askedBefore.length === 1) await steps.claimAnswer(ref);
+            if (askedBefore.length === 1) await claimAnswer(database.pool, ref);
             return claimed;
           },
         },
@@ -133,7 +135,9 @@ describe('an attempt that was overtaken', () => {
     });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
-    expect(askedBefore).toEqual([0, 0, 1]);
+    // the second claim finds the lease of the one that overtook
+    expect(askedBefore).toEqual([0, 0, 0, 1]);
+    expect(model.requests).toHaveLength(2);
   });
 
   it('pushes nothing and opens no pull request; the newer one does', async () => {
@@ -183,6 +187,86 @@ describe('an attempt that was overtaken', () => {
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job.status).toBe('completed');
     expect(seen).toEqual(['', `refs/heads/${job.branch}`, 'undefined', job.branch]);
+  });
+
+  it('leaves the branch to the newer one, which opened the pull request and ended the turn', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    let calls = 0;
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ forges, effects, jobs }) => ({
+        forges: {
+          ...forges,
+          forProject(project, use) {
+            const forge = forges.forProject(project, use);
+            return {
+              ...forge,
+              async ensurePullRequest(request) {
+                calls += 1;
+                const turn = { jobId: /job_\w+/.exec(request.head)![0].split('-')[0]!, turn: 1 };
+                await effects.claim({ ...turn, effect: 'pull-request' });
+                await forge.ensurePullRequest({ ...request, beforeEffect: async () => undefined });
+                await jobs.finish({ ...turn, status: 'failed', failureCategory: 'cancelled' });
+                // like one that looked for a pull request before there was one
+                await request.beforeEffect();
+                throw new Error('Was to be stopped.');
+              },
+            };
+          },
+        },
+      }),
+    });
+    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+    const { workflowId } = await worker.startJob(id);
+    await expect(worker.client.workflow.getHandle(workflowId).result()).rejects.toThrow('Workflow execution failed');
+    expect(calls).toBe(1);
+    const branches = await repository.git('for-each-ref', '--format=%(refname:short)', 'refs/heads/docket');
+    const { rows } = await database.pool.query('select head from pull_requests where repository = $1', [
+      repository.path,
+    ]);
+    expect(rows).toEqual([{ head: branches }]);
+  });
+
+  it('neither publishes nor completes a turn that a newer one continued with a message', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    const [write, finish] = writing;
+    let push: (() => Promise<void>) | null = null;
+    let complete: (() => Promise<boolean>) | null = null;
+    const woken: unknown[] = [];
+    model.script(write!, finish!, async () => {
+      woken.push(await complete!(), await push!().catch((error: Error) => error.message));
+      return finish!;
+    });
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ jobs, workspaces }) => ({
+        jobs: {
+          ...jobs,
+          async finish(end) {
+            if (complete === null) {
+              complete = () => jobs.finish(end);
+              await asOperator(database.pool).send({ jobId: end.jobId, prompt: 'And that', idempotency: null });
+            }
+            return jobs.finish(end);
+          },
+        },
+        workspaces: {
+          ...workspaces,
+          publish(request) {
+            push ??= request.beforePush;
+            return workspaces.publish(request);
+          },
+        },
+      }),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(woken).toEqual([false, 'Another attempt took over this step.']);
+    expect(job).toMatchObject({ status: 'completed', steps: 3, waitingMessages: 0 });
   });
 
   it('pushes nothing once the job has ended', async () => {

@@ -14,7 +14,7 @@ import { listDeliveries } from '../webhooks/webhook-worker.ts';
 const finish = { toolCalls: [{ name: 'finish', input: { title: 'Write', summary: 'Wrote.', complete: true } }] };
 const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
 
-/** What `temporal worker deployment set-current-version` does; Temporal refuses until the workers poll. */
+/** Does what `temporal worker deployment set-current-version` does; Temporal refuses until the workers poll. */
 async function setCurrent({ client, namespace }: Fleet, buildId: string): Promise<void> {
   for (;;) {
     try {
@@ -30,7 +30,7 @@ async function setCurrent({ client, namespace }: Fleet, buildId: string): Promis
   }
 }
 
-/** Of the newest execution, unless a run is named. */
+/** Of the newest execution, unless a run is given. */
 async function buildIdOf({ client }: Fleet, jobId: string, runId?: string): Promise<string | null | undefined> {
   const { raw } = await client.workflow.getHandle(jobWorkflowId(jobId, 1), runId).describe();
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
@@ -44,7 +44,7 @@ async function drainageOf({ client, namespace }: Fleet, buildId: string): Promis
 }
 
 it(
-  'a turn ends on the version it began on, new ones begin on the current one, and the old one drains',
+  'a turn ends on the version it started on, new ones start on the current one, and the old one drains',
   { tags: 'slow', timeout: 240_000 },
   async () => {
     await using fleet = await createFleet();
@@ -75,10 +75,10 @@ it(
 );
 
 it(
-  'a long turn moves to the current version where it continues as new, and needs the workers of the old one no more',
+  'a long turn moves to the current version when it continues as new, and no longer needs the old workers',
   { tags: 'slow', timeout: 400_000 },
   async () => {
-    const [stepOfRoll, stepAfterHandOver, lastStep] = [2, 145, 147];
+    const [stepOfRoll, stepAfterHandOver, lastStep] = [2, 270, 272];
     await using fleet = await createFleet({ maxSteps: lastStep });
     const { model, client } = fleet;
     const old = await fleet.startWorker({ DOCKET_BUILD_ID: 'v1' });

@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-function createTestWatchdog({ client, deps }: TestWorker) {
+function createTestWatchdog({ client, deps }: TestWorker, more: { jobsAtOnce?: number } = {}) {
   const log = pino({ level: 'silent' });
-  return createWatchdog({ idleJobs: createIdleJobs(database.pool), jobs: deps.jobs, client, log, idleMs: 0 });
+  return createWatchdog({ idleJobs: createIdleJobs(database.pool), jobs: deps.jobs, client, log, idleMs: 0, ...more });
 }
 
-it('fails the jobs whose execution is gone, and touches no other', async () => {
+it('fails the jobs whose execution is gone, and no others', async () => {
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();
   model.respondWith({ text: 'later', stall: true });
@@ -54,12 +54,12 @@ it('fails the jobs whose execution is gone, and touches no other', async () => {
   await worker.ended(running!);
 });
 
-it('tells a run timeout from a termination', async () => {
+it('distinguishes a run timeout from a termination', async () => {
   await using worker = await startTestWorker({ database });
   const watchdog = createTestWatchdog(worker);
   const id = await worker.createJob({ prompt: 'Go', repository: '/nowhere' });
   await createOutboxStore(database.pool).remove({ jobId: id, turn: 1 });
-  // nobody polls this queue, so the run ends by its timeout
+  // this queue is not polled, so the run ends by its timeout
   const handle = await worker.client.workflow.start('jobWorkflow', {
     workflowId: jobWorkflowId(id, 1),
     taskQueue: `${worker.taskQueue}-nobody`,
@@ -68,4 +68,26 @@ it('tells a run timeout from a termination', async () => {
   await handle.result().catch(() => undefined);
   expect(await watchdog.check()).toBe(1);
   expect(await worker.deps.jobs.get(id)).toMatchObject({ status: 'failed', failureCategory: 'time_limit' });
+});
+
+it('reaches every job after some rounds, however many precede it', async () => {
+  await using repository = await createTestRepository();
+  await using model = await startScriptedModelServer();
+  model.respondWith({ text: 'later', stall: true });
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const watchdog = createTestWatchdog(worker, { jobsAtOnce: 1 });
+  const outbox = createOutboxStore(database.pool);
+  const ids: string[] = [];
+  for (let made = 0; made < 3; made += 1)
+    ids.push(await worker.createJob({ prompt: 'Go', repository: repository.path }));
+  for (const id of ids) await outbox.remove({ jobId: id, turn: 1 });
+  const [running, ...lost] = ids.toSorted();
+  await worker.startJob(running!);
+  await model.nextRequest();
+  for (let round = 0; round < 4; round += 1) await watchdog.check();
+  const states = await Promise.all(lost.map((id) => worker.deps.jobs.get(id)));
+  expect(states.map((row) => row!.status)).toEqual(['failed', 'failed']);
+  expect((await worker.deps.jobs.get(running!))!.status).toBe('active');
+  await worker.client.workflow.getHandle(jobWorkflowId(running!, 1)).cancel();
+  await worker.ended(running!);
 });

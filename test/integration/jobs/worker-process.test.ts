@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 import { startWorkerProcess } from '../../support/worker-process.ts';
 
-/** A way to Temporal that can be shut and opened. */
+/** A connection to Temporal that can be cut and restored. */
 async function startGate(target: string) {
   const [host, port] = target.split(':');
   const sockets = new Set<Socket>();
@@ -46,7 +46,7 @@ function portOf(output: string): number {
 }
 
 describe('the worker process', () => {
-  it('says which variables are wrong in one line and ends with 1', async () => {
+  it('reports invalid variables in one line and exits with 1', async () => {
     await using worker = await startWorkerProcess({ LOG_LEVEL: 'loud' });
     expect(await worker.closed).toBe(1);
     expect(worker.output().trim().split('\n')).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('the worker process', () => {
     expect(worker.output()).toContain('LOG_LEVEL must be one of');
   });
 
-  it('waits for Temporal to start, and ends in order at SIGTERM', { tags: 'slow', timeout: 120_000 }, async () => {
+  it('waits for Temporal to start, and ends cleanly on SIGTERM', { tags: 'slow', timeout: 120_000 }, async () => {
     await using database = await createTestDatabase();
     await using gate = await startGate(inject('temporalAddress'));
     await gate.close();
@@ -77,7 +77,7 @@ describe('the worker process', () => {
     expect(await pids()).toEqual([]);
   });
 
-  it('ends at SIGTERM also while Temporal is down', { timeout: 120_000 }, async () => {
+  it('also ends on SIGTERM while Temporal is down', { tags: 'slow', timeout: 120_000 }, async () => {
     const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     await using worker = await startWorkerProcess(env);
     await worker.said('not connected to Temporal; retrying', 2);

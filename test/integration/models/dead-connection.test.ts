@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 
-/** Answers the first request of each connection; on a connection that is used again nothing comes back, as when a router forgot it. */
+/** Answers the first request of each connection; a reused one gets no answer, as when a router forgot the connection. */
 async function startForgetfulModel() {
   const used = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -30,7 +30,7 @@ async function startForgetfulModel() {
   };
 }
 
-it('asks the model on a connection of its own each time, so that none that has died in the meantime is asked on', async () => {
+it('uses a new connection for each model call, so none is sent on a dead one', async () => {
   await using model = await startForgetfulModel();
   const models = createModelRegistry({ compatible: { baseUrl: model.baseUrl } });
   const askModel = createAskModel({ models, timeoutMs: 60_000 });

@@ -6,6 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { eventsOfResults } from '../../../activities/model/job-events.ts';
+import { createTranscriptReader } from '../../../activities/model/read-transcript.ts';
+import { conversationOf } from '../../../activities/model/transcript.ts';
+import type { StepRow } from '../../../db/for-worker/steps.ts';
 import { createLiveText } from '../../../activities/model/live-text.ts';
 import { scrubAnswer } from '../../../activities/model/scrub-answer.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
@@ -15,7 +18,7 @@ import { createModelRegistry } from '../../../models/registry.ts';
 import { holdOf } from '../../support/hold-of.ts';
 import { hostileAnswers } from '../../support/hostile-provider.ts';
 
-/** In a process of its own: what it does is none of the worker's. */
+/** In its own process, so that its work does not count as the worker's. */
 let provider: ChildProcess;
 let port = '';
 beforeAll(async () => {
@@ -42,7 +45,7 @@ async function ask(name: string) {
   await createAskModel({ models })(question).catch(() => undefined);
 }
 
-describe('the event loop of a worker goes on', () => {
+describe('a worker’s event loop stays responsive', () => {
   it.each(Object.keys(hostileAnswers))('while a model answers with %s', { timeout: 120_000 }, async (name) => {
     expect(await holdOf(() => ask(name))).toBe(0);
   });
@@ -74,7 +77,7 @@ describe('the event loop of a worker goes on', () => {
   });
   const { signal } = new AbortController();
 
-  it.each(Object.entries(texts))('while secrets are taken out of %s', { timeout: 120_000 }, async (_, part) => {
+  it.each(Object.entries(texts))('while secrets are redacted from %s', { timeout: 120_000 }, async (_, part) => {
     const text = part.repeat(590_000 / part.length);
     const scrub = (value: string, input: unknown) => scrubAnswer(longAnswer(value, input), { secrets, signal });
     expect(await holdOf(() => scrub(text, { content: text }))).toBe(0);
@@ -85,7 +88,7 @@ describe('the event loop of a worker goes on', () => {
     expect([response.text, shown].filter((one) => one.includes('secret-3-abcdefghijklm'))).toEqual([]);
   });
 
-  it.each(Object.entries(texts))('while %s are followed as they come', { timeout: 120_000 }, async (_, part) => {
+  it.each(Object.entries(texts))('while %s are streamed', { timeout: 120_000 }, async (_, part) => {
     const text = part.repeat(590_000 / part.length);
     const follow = async () => {
       const redactor = createStreamRedactor({ redact: secrets.redact, secrets: secrets.values });
@@ -108,4 +111,33 @@ describe('the event loop of a worker goes on', () => {
     const snapshot = { tree: 't', commit: 'c', baseCommit: 'b', pack: Buffer.alloc(0), patch, changedFiles: 1 };
     expect(await holdOf(() => eventsOfResults([], snapshot, secrets.redact))).toBe(0);
   });
+
+  it('while a conversation of 50 MB is read', { timeout: 120_000 }, async () => {
+    const rows = Array.from({ length: 500 }, (_, index) => stepWith(index + 1, 'a\n'.repeat(50_000)));
+    const prompts = [{ turn: 1, step: null, prompt: 'Go on.' }];
+    const read = createTranscriptReader({
+      steps: { listBetween: async () => rows },
+      context: { read: async () => ({ prompts, notes: [], compaction: null, instructions: null }) },
+    });
+    const ref = { jobId: 'j', turn: 1, step: 501 };
+    expect(await holdOf(async () => conversationOf(await read(ref)))).toBe(0);
+  });
 });
+
+function stepWith(step: number, output: string): StepRow {
+  const call = { toolCallId: `c${step}`, toolName: 'read', input: { path: 'a' } };
+  return {
+    jobId: 'j',
+    turn: 1,
+    step,
+    fence: 1,
+    response: { content: [{ type: 'tool-call', ...call }], text: '', toolCalls: [call] },
+    finishReason: 'tool-calls',
+    usage: { inputTokens: 1, outputTokens: 1 },
+    cachedTokens: 0,
+    costMicros: 0,
+    toolResults: [{ toolCallId: call.toolCallId, toolName: 'read', output, isError: false }],
+    tree: null,
+    modelFailures: 0,
+  };
+}

@@ -42,14 +42,14 @@ function ask(baseUrl: string) {
 const chunk = (delta: object, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'a', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the client reads. */
 async function writeOn(response: ServerResponse, piece: string): Promise<void> {
   const closed = once(response, 'close');
   while (!response.destroyed) if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed]);
 }
 
 it.each([301, 302, 303, 307, 308])(
-  'follows no redirect with %d, which would take the conversation along',
+  'follows no redirect with %d, which would forward the conversation',
   async (status) => {
     await using thief = await startServer((response) => void response.end('{}'));
     await using model = await startServer((response) => {
@@ -67,7 +67,7 @@ it.each([
   ['arguments', chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'read', arguments: words } }] })],
   ['no line', words],
   ['comments', `: ${words}\n\n`],
-])('breaks off an answer without an end: %s', async (_, piece) => {
+])('cuts off an endless answer: %s', async (_, piece) => {
   await using model = await startServer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     return writeOn(response, piece);
@@ -75,7 +75,7 @@ it.each([
   await expect(ask(model.baseUrl)).rejects.toThrow(ModelCallError);
 });
 
-it('breaks off an error without an end', async () => {
+it('cuts off an endless error', async () => {
   await using model = await startServer((response) => {
     response.writeHead(500, { 'content-type': 'application/json' });
     return writeOn(response, words);
@@ -95,7 +95,7 @@ it('runs the first hundred calls of an answer', async () => {
   const { response, usage } = await ask(model.baseUrl);
   expect(response.toolCalls).toHaveLength(300);
   expect(response.toolCalls.filter(({ invalid }) => invalid === undefined)).toHaveLength(100);
-  // the server did not say what it used
+  // the server reported no usage
   expect(usage.outputTokens).toBeGreaterThan(300);
   expect(usage.inputTokens).toBeGreaterThan(0);
 });

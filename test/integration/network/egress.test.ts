@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 beforeEach(() => void seen.splice(0));
 
-/** A DNS that answers the next address at each question, and the last one from then on. */
+/** A DNS server that returns the next address for each query, and the last one from then on. */
 function dnsOf(...answers: string[]): { resolve: Resolve; asked: string[] } {
   const asked: string[] = [];
   const resolve: Resolve = (hostname, done) => {
@@ -53,7 +53,7 @@ const listing = (remote: string) => ({
   signal: live,
 });
 
-describe('the way out', () => {
+describe('the egress of a worker', () => {
   it.each([
     '127.0.0.1',
     '10.1.2.3',
@@ -66,7 +66,7 @@ describe('the way out', () => {
     'fd00::1',
     'fe80::1',
     '64:ff9b::7f00:1',
-  ])('refuses a host that leads to %s, to git and to every forge', async (address) => {
+  ])('refuses a host that resolves to %s, for git and for every forge', async (address) => {
     const egress = createEgress({ resolve: dnsOf(address).resolve });
     const repository = `http://repo.test:${port}/acme/lamp`;
     const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress });
@@ -90,7 +90,7 @@ describe('the way out', () => {
     'http://[::1]:PORT/a/b',
     'http://2130706433:PORT/a/b',
     'http://0x7f.1:PORT/a/b',
-  ])('refuses the address %s, which no DNS is asked for', async (template) => {
+  ])('refuses the address %s without a DNS lookup', async (template) => {
     const address = template.replace('PORT', String(port));
     const egress = createEgress();
     await expect(egress.fetch(address)).rejects.toThrow(/private/);
@@ -99,9 +99,9 @@ describe('the way out', () => {
     expect(seen).toEqual([]);
   });
 
-  it('lets git connect to the address that was checked, not to what the DNS says later', async () => {
+  it('connects git to the address that was checked, whatever the DNS returns later', async () => {
     const { resolve, asked } = dnsOf('127.0.0.1', '127.0.0.9');
-    // a name that no other DNS knows: git reaches the server only through what it was given
+    // a name that no other DNS knows: git reaches the server only at the address it was given
     const egress = createEgress({ resolve, privateHosts: [`rebound.invalid:${port}`] });
     const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress });
     await git.run(listing(`http://rebound.invalid:${port}/a/b`)).catch(() => null);
@@ -109,14 +109,14 @@ describe('the way out', () => {
     expect(new Set(seen)).toEqual(new Set([`rebound.invalid:${port}`]));
   });
 
-  it('reaches a private host that is allowed, on the allowed port only', async () => {
+  it('reaches an allowed private host, on the allowed port only', async () => {
     const egress = createEgress({ privateHosts: [`127.0.0.1:${port}`] });
     const response = await egress.fetch(`http://127.0.0.1:${port}/`);
     expect(await response.json()).toEqual({ ok: true });
     await expect(egress.fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow(/private/);
   });
 
-  it('follows no redirect and reads no endless answer', async () => {
+  it('follows no redirect and stops reading an endless response', async () => {
     const odd = createServer((request, response) => {
       if (request.url === '/to') return void response.writeHead(302, { location: `http://127.0.0.1:${port}/` }).end();
       const piece = Buffer.alloc(1024 * 1024);

@@ -6,7 +6,7 @@ import { propertyRuns } from '../../support/property-runs.ts';
 
 const { accounts } = await accountsWithSandbox();
 
-/** Ways to leave a mark, `$1`, and to look for all marks that are there. */
+/** Ways to leave a mark, `$1`, and to find all existing marks. */
 const channels: Record<string, { leave: string; look: string }> = {
   'a file of /tmp': { leave: 'echo "$1" > /tmp/mark', look: 'cat /tmp/* 2>&1' },
   'a name in /tmp': { leave: 'mkdir -p "/tmp/a/$1"', look: 'ls -R /tmp' },
@@ -51,7 +51,7 @@ const channels: Record<string, { leave: string; look: string }> = {
   },
   'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 0.2 cat /tmp/pipe 2>&1' },
 };
-/** The sandbox refuses these, also within one command. */
+/** The sandbox refuses these, even within one command. */
 const refused = new Set([
   'an abstract socket',
   'System V memory',
@@ -87,7 +87,7 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
     expect(await said('own', `${leave}\n(${channels[name]?.look})`)).toContain(mark);
   });
 
-  it('is found by no later job, in no order and not while it runs', { tags: 'slow' }, async () => {
+  it('leaves nothing that a later or simultaneous job can find', { tags: 'slow' }, async () => {
     const orders = fc.shuffledSubarray(names, { minLength: names.length - 3 });
     const property = fc.asyncProperty(orders, fc.boolean(), async (chosen, isAtOnce) => {
       const at = randomUUID();
@@ -95,7 +95,7 @@ describe.runIf(accounts.length > 0).each(accounts)('what a job leaves in the san
       const first = said(`first-${at}`, `${leaving(chosen, mark)}\n${isAtOnce ? 'sleep 2' : ''}`);
       if (!isAtOnce) await first;
       const found = await said(`next-${at}`, `sleep 0.5\n${looking}`);
-      // a lock of a file of the machine is seen as long as it is held
+      // a lock on a file of the machine is visible as long as it is held
       const seen = isAtOnce ? found.replace('mark-lock', '') : found;
       expect(seen.split('\n').filter((line) => /mark-(?:ipc|lock)/.test(line) || line.includes(mark))).toEqual([]);
       await first;

@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 const { accounts } = await accountsWithSandbox();
 const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
 
-/** What a sandbox that is none lets through: each attack is made there first. */
+/** A fake sandbox that isolates nothing: each attack must succeed in it first. */
 async function withoutDefence(command: string): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'docket-control-'));
   const flags = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--bind', tree, tree, '--chdir', tree];
@@ -26,7 +26,7 @@ async function withoutDefence(command: string): Promise<string> {
   }
 }
 
-/** The error number of system calls with arguments that are all 0. */
+/** The error number of system calls with all arguments 0. */
 const errorsOf = (numbers: number[]) =>
   `perl -e 'for (@ARGV) { $! = 0; syscall($_, 0, 0, 0, 0, 0, 0); print $! + 0, "\\n" }' ${numbers.join(' ')}`;
 const socketOf = (family: number, type: number) =>
@@ -35,7 +35,7 @@ const connectTo = (path: string) =>
   `node -e 'const s = require("net").connect(${JSON.stringify(path)}); s.on("data", (d) => { console.log(String(d)); process.exit() }); s.on("error", (e) => { console.log(e.code); process.exit() })'`;
 
 describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %s', (account) => {
-  /** Root's own attempts, in a sandbox that is none: what they reach shows that an attack would bite. */
+  /** Root's attempts in a fake sandbox: what they reach shows that the attack works. */
   const hasControl = account === 'owner' && process.getuid?.() === 0;
   let sandbox: TestSandbox;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
   });
   afterAll(() => sandbox[Symbol.asyncDispose]());
 
-  it('runs the tools of the machine on the tree', async () => {
+  it('runs the machine’s tools on the tree', async () => {
     await writeFile(join(sandbox.tree, 'a.txt'), 'lamp\n');
     expect(await sandbox.output('cat a.txt; pwd; node -p 6*7; git --version | cut -c1-11; echo $HOME')).toBe(
       'lamp\n/tree\n42\ngit version\n/tmp\n',
@@ -53,7 +53,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     expect(await sandbox.output('node -p process.version')).toBe(`${process.version}\n`);
   });
 
-  it('has no capability, and gets none', async () => {
+  it('has no capabilities, and cannot gain any', async () => {
     const status = await sandbox.output('cat /proc/self/status');
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
       expect(status).toMatch(new RegExp(`${set}:\\s+0{16}\\n`));
@@ -62,7 +62,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     expect(await sandbox.output('unshare -Urm true 2>&1; echo $?')).toMatch(/\n1\n$/);
   });
 
-  it('does not become writable by a mount', async () => {
+  it('cannot be made writable by a mount', async () => {
     const outside = join(sandbox.directory, 'outside');
     await mkdir(outside, { recursive: true });
     const attack = (name: string) =>
@@ -136,7 +136,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     expect((await sandbox.output('ls /proc | grep -c "^[0-9]"')).length).toBeLessThan(3);
   });
 
-  it('reaches no socket of the machine, by a path in the tree or by an abstract name', async () => {
+  it('reaches no socket of the machine, by a path in the tree or an abstract name', async () => {
     const server = createServer((socket) => socket.end('canary-socket'));
     const path = join(sandbox.tree, 'socket');
     server.listen(path);
@@ -160,11 +160,11 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     ['packet', 17, 3],
     ['algorithm', 38, 5],
     ['vsock', 40, 1],
-  ])('makes no socket of the family %s', async (_name, family, type) => {
+  ])('creates no socket of the family %s', async (_name, family, type) => {
     expect(await sandbox.output(socketOf(family, type))).toBe('refused: Operation not permitted');
   });
 
-  it('has a network of its own with nothing on it', async () => {
+  it('has its own network with nothing on it', async () => {
     const server = createServer((socket) => socket.end('canary-network')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -176,7 +176,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     expect(await sandbox.output(own)).toBe('own\n');
   });
 
-  it('refuses each system call that reaches beyond it', async () => {
+  it('refuses each system call that reaches outside', async () => {
     const known = refusedSyscalls.flatMap((name) => {
       const number = numberOf(name, architecture);
       return number === null ? [] : [{ name, number }];
@@ -195,12 +195,12 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     expect(await sandbox.output(`perl -e '$r = syscall(135, 0x0008); print $! + 0'`)).toBe('22');
   });
 
-  it('puts nothing into the input of a terminal', async () => {
+  it('injects nothing into a terminal’s input', async () => {
     expect(await sandbox.output(`perl -e 'my $c = "x"; ioctl(STDIN, 0x5412, $c) or print $! + 0'`)).toBe('1');
     expect(await sandbox.output('cat /dev/tty 2>&1', 1)).toContain('No such device');
   });
 
-  it('carries nothing from one command to the next but the tree', async () => {
+  it('carries nothing from one command to the next except the tree', async () => {
     const leave =
       'echo evil > /tmp/left; mkdir -p bin && printf "#!/bin/sh\\necho evil" > bin/ls && chmod +x bin/ls; export PATH=/tree/bin:$PATH LD_PRELOAD=/tree/x.so; ls() { echo evil; }; export -f ls';
     await sandbox.run(leave);

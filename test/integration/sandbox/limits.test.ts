@@ -19,12 +19,12 @@ const megabyte = 2 ** 20;
 const eat = (megabytes: number) =>
   `node -e 'const b = []; for (let i = 0; i < ${megabytes}; i += 8) b.push(Buffer.alloc(${8 * megabyte}, 1)); setTimeout(() => {}, 60000)'`;
 
-/** 6 processes with 1,000 sockets each, which nobody reads from. */
+/** 6 processes with 1,000 sockets each that are never read. */
 const holdSockets = `for i in 1 2 3 4 5 6; do perl -MSocket -e '
   while (socketpair(my $a, my $b, AF_UNIX, SOCK_STREAM, 0)) {
     $a->blocking(0); push @held, $a, $b; while (syswrite $a, "x" x 65536) {}
   } sleep 60' & done; wait`;
-/** Reads a byte of every 2 MB of memory that nobody has written, so that none of it is there but the tables that lead to it. */
+/** Reads one byte in every 2 MB of untouched memory, so that only page tables are allocated. */
 const holdPageTables = `perl -e '
   my $mmap = \`uname -m\` =~ /x86/ ? 9 : 222;
   for (1 .. 4) {
@@ -45,7 +45,22 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(end.output.head.toString()).toBe('one\ntwo\nthree\n');
   });
 
-  it('holds a fork bomb, and nothing of it is left', async () => {
+  it('has the kernel limit each of its processes', async () => {
+    const { output } = await sandbox.run('cat /proc/self/limits', { timeoutMs: 10_000 });
+    const hard = Object.fromEntries(
+      [...output.head.toString().matchAll(/^Max (.+?) {2,}\w+ +(\w+)/gm)].map(([, name, limit]) => [name, limit]),
+    );
+    expect(hard).toMatchObject({
+      'cpu time': '20',
+      'file size': String(testLimits.diskBytes),
+      'data size': String(testLimits.memoryBytes + 2 ** 30),
+      'core file size': '0',
+      processes: String(testLimits.processes),
+      'open files': '1024',
+    });
+  });
+
+  it('contains a fork bomb, and leaves nothing of it', async () => {
     const mark = `bomb-${randomUUID()}`;
     const end = await sandbox.run(`perl -e 'while (1) { fork } # ${mark}'`, { timeoutMs: 2_000 });
     expect(end.stopped).toBe('timeout');
@@ -79,13 +94,13 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     },
   );
 
-  it('stops a command that makes files without end, empty as they are', { tags: 'slow' }, async () => {
+  it('stops a command that creates files endlessly, even empty ones', { tags: 'slow' }, async () => {
     const many = `node -e 'fs.mkdirSync("many"); for (let i = 0; i < 500000; i++) fs.closeSync(fs.openSync("many/" + i, "w"))'`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk', exitCode: null });
     expect(await sandbox.run('rm -rf many')).toMatchObject({ exitCode: 0 });
   });
 
-  it('lets no command harm the output of the next', async () => {
+  it('lets no command corrupt the output of the next', async () => {
     for (const harm of [
       'chmod 000 /proc/self/fd/1',
       'chmod 000 /proc/self/fd/2 /proc/self/fd/0 .; rm -f /proc/self/fd/1',
@@ -110,7 +125,15 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     await sandbox.output('rm -f a b');
   });
 
-  it('lets a command write a file, and reserve none', async () => {
+  it('does not count what was written just before a command', async () => {
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      await sandbox.output('head -c 20M /dev/zero > before');
+      expect(await sandbox.run('head -c 20M /dev/zero > after; sleep 0.3')).toMatchObject({ stopped: null });
+      await sandbox.output('rm before after');
+    }
+  });
+
+  it('lets a command write a file, but not reserve space', async () => {
     expect(await sandbox.output('fallocate -l 1M big 2>&1', 1)).toMatch(/Operation not supported/);
     const reserve = (request: number) =>
       `perl -e 'my $space = pack "s s x4 q q l L l4", 0, 0, 0, 1 << 20; open F, ">", "file"; ioctl F, ${request}, $space or print $! + 0'`;
@@ -121,7 +144,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
   });
 
   it.runIf(account === 'owner')(
-    'tells a full disk of the worker from what a command wrote too much',
+    'distinguishes a full disk of the worker from a command that wrote too much',
     async ({ skip }) => {
       await using disk = await mountSmallDisk(8);
       if (disk === null) return skip('this account may not mount a file system');
@@ -132,7 +155,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     },
   );
 
-  it('sees what a command hides in folders deeper than a path may be long, while others free as much', async () => {
+  it('measures what a command hides in folders deeper than the longest path, while others free as much', async () => {
     const others = join(sandbox.directory, 'others');
     await writeFile(others, Buffer.alloc(100 * megabyte, 1));
     const dig = `perl -e 'for (1 .. 30) { mkdir "d" x 200; chdir "d" x 200 } for (1 .. 5) { system "head -c 10M /dev/zero > $_" } print "filled\\n"; sleep 60'`;
@@ -142,7 +165,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     await sandbox.output('rm -rf ddd*');
   });
 
-  it('runs the next command where one has left folders deeper than a path may be long, and modes that close them', async () => {
+  it('runs the next command after one left folders deeper than the longest path, or unreadable ones', async () => {
     const dig = `node -e 'for (let i = 0; i < 2500; i++) { fs.mkdirSync("d"); process.chdir("d") } fs.writeFileSync("f", "", { mode: 0 })'`;
     expect(await sandbox.run(`mkdir deep; cd deep; ${dig}; chmod 000 d; find /tree/deep -name f`)).toMatchObject({
       stopped: null,
@@ -151,7 +174,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await sandbox.run('chmod 700 deep/d; rm -rf deep')).toMatchObject({ exitCode: 0 });
   });
 
-  it('stops a command that fills the disk, also where it hides what it writes', async () => {
+  it('stops a command that fills the disk, wherever it hides what it writes', async () => {
     const many = `for i in $(seq 1000); do head -c 4M /dev/urandom > big-$i; done`;
     expect(await sandbox.run(many)).toMatchObject({ stopped: 'disk' });
     const hidden = `rm -f big-*; mkdir hidden; cd hidden; chmod 000 ../hidden; ${many}`;
@@ -163,7 +186,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     await sandbox.output('rm one');
   });
 
-  it('holds what /tmp, /dev/shm and the folders above take', async () => {
+  it('limits the size of /tmp, /dev/shm and the folders above', async () => {
     for (const place of ['/tmp', '/dev/shm']) {
       expect(
         await sandbox.output(`for i in 1 2 3; do head -c 20M /dev/zero > ${place}/f$i 2>/dev/null || echo full; done`),
@@ -173,7 +196,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     await sandbox.output('mkdir /x', 1);
   });
 
-  it('stops a command that runs or says too much', async () => {
+  it('stops a command that runs too long or prints too much', async () => {
     expect(await sandbox.run('while :; do :; done', { timeoutMs: 1_000 })).toMatchObject({
       stopped: 'timeout',
       exitCode: null,
@@ -232,7 +255,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await processesNamed(mark)).toEqual([]);
   });
 
-  it('is ended at each moment of its beginning', async () => {
+  it('can be ended at any moment of its start', async () => {
     const mark = `begun-${randomUUID()}`;
     for (let delay = 0; delay < 45; delay += 3) {
       const controller = new AbortController();
@@ -245,7 +268,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the limits on commands of an
     expect(await sandbox.output('echo still works')).toBe('still works\n');
   });
 
-  it('gives the tree back in a state that the worker can read and write', async () => {
+  it('returns the tree in a state that the worker can read and write', async () => {
     await sandbox.output(
       'mkdir -p a/b && echo x > a/b/c && chmod 000 a/b/c && chmod 000 a/b && chmod 555 a && ln -s /etc/shadow a-link; mkfifo pipe',
     );

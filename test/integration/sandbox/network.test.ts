@@ -40,8 +40,8 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
   });
   afterAll(() => sandbox[Symbol.asyncDispose]());
 
-  it('lets programs reach a host of its list, by HTTP and through a tunnel', async () => {
-    // localhost is the sandbox's own, and no proxy is asked for it, unless a program is told otherwise
+  it('lets programs reach a listed host, over HTTP and through a tunnel', async () => {
+    // localhost is the sandbox's own, and programs do not use the proxy for it unless configured otherwise
     const ask = `${curl} --noproxy '' --data hello`;
     expect(await sandbox.output(`${ask} http://localhost:${port}/a?b=c`)).toBe('answer to hello\n');
     expect(await sandbox.output(`${ask} --proxytunnel http://localhost:${port}/tunnel`)).toBe('answer to hello\n');
@@ -51,7 +51,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     ]);
   });
 
-  it('takes nothing to the host but what the command sent', async () => {
+  it('sends nothing to the host but what the command sent', async () => {
     const headers = `-H 'Proxy-Authorization: Basic secret' -H 'Host: other.test' -H 'X-Own: 1' -H 'Connection: X-Hop' -H 'X-Hop: 1'`;
     await sandbox.output(`${curl} --noproxy '' ${headers} http://localhost:${port}/`);
     expect(seen[0]?.headers).toEqual({
@@ -63,7 +63,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     });
   });
 
-  it("tells Node's own fetch of the proxy", async () => {
+  it('configures Node’s own fetch to use the proxy', async () => {
     const script = `fetch("http://localhost:${port}/node").then((r) => r.text()).then(console.log)`;
     expect(await sandbox.output(`NO_PROXY= no_proxy= node -e '${script}'`)).toBe('answer to \n\n');
     expect(seen.map(({ url }) => url)).toEqual(['/node']);
@@ -88,7 +88,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     expect(seen).toEqual([]);
   });
 
-  it('refuses a tunnel to the port of a shell, and a host that is hidden behind another', async () => {
+  it('refuses a tunnel to the ssh port, and a host hidden behind another', async () => {
     const said = (request: string) =>
       sandbox.run(`exec 5<>/dev/tcp/127.0.0.1/3128; printf '${request}\\r\\n\\r\\n' >&5; cat <&5`);
     for (const request of [
@@ -105,7 +105,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     expect(seen).toEqual([]);
   });
 
-  it('has no other way out: no route, no raw socket, no name server', async () => {
+  it('has no other way out: no interface but loopback, no raw socket, no name server', async () => {
     expect(await sandbox.output(connectTo('127.0.0.1', port))).toBe('ECONNREFUSED\n');
     expect(await sandbox.output(connectTo('93.184.216.34', 80))).toBe('ENETUNREACH\n');
     expect(await sandbox.output('tail -n +3 /proc/net/dev | cut -d: -f1')).toMatch(/^\s*lo\n$/);
@@ -114,7 +114,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the network of a sandbox wit
     expect(await sandbox.output(`getent hosts reached.invalid || echo unknown`)).toBe('unknown\n');
   });
 
-  it('has nothing of the way it came up by: no channel, no other process', async () => {
+  it('retains nothing of its setup: no channel, no other process', async () => {
     const open = await sandbox.output('for f in /proc/self/fd/*; do readlink $f; done; true');
     expect(open.replaceAll(/^\/proc\/.*\n|^\S*\/output-[\da-f-]+ \(deleted\)\n|^\/dev\/null\n/gm, '')).toBe('');
     expect(await sandbox.output('echo $#; env | grep CHANNEL; ls /proc | grep -c "^[0-9]"')).toMatch(/^1\n[345]\n$/);
@@ -163,7 +163,7 @@ describe.runIf(accounts.length > 0)('the names of a network', () => {
     },
   );
 
-  it('are asked for once a connection, which leads where the check has looked', async () => {
+  it('are resolved once per connection, which goes to the address that was checked', async () => {
     const { resolve, asked } = dnsOf('127.0.0.1', '127.0.0.9');
     const network = { hosts: [`named.test:${port}`], privateHosts: ['named.test'], resolve };
     await using sandbox = await openTestSandbox('owner', { network });

@@ -11,7 +11,7 @@ const { accounts } = await accountsWithSandbox();
 const isRoot = process.getuid?.() === 0;
 const module = join(import.meta.dirname, '../../../activities/sandbox/open-sandbox.ts');
 
-/** What a worker finds where `program` takes the place of bubblewrap, in a mount namespace of its own. */
+/** Returns what a worker finds if `program` replaces bubblewrap, in its own mount namespace. */
 async function openWith(program: string): Promise<{ problem: string | null }> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-open-'));
   try {
@@ -32,9 +32,9 @@ async function openWith(program: string): Promise<{ problem: string | null }> {
 }
 
 const version = '[ "$1" = --version ] && { echo "bubblewrap 0.11.0"; exit 0; }\n';
-/** Runs the command as it is. */
+/** Runs the command unchanged. */
 const nothing = `#!/bin/sh\n${version}while [ "$1" != -- ]; do shift; done; shift; exec "$@"\n`;
-/** Says that the command runs in a sandbox. */
+/** Pretends that the command runs in a sandbox. */
 const liar = `#!/bin/bash\n${version}for a in "$@"; do [ "$a" = --json-status-fd ] && inner=1; done
 while [ "$1" != -- ]; do shift; done; shift
 [ -z "$inner" ] && exec "$@"
@@ -46,7 +46,7 @@ it.runIf(isRoot && accounts.length > 0)('finds no sandbox where bubblewrap is to
   expect((await openWith(broken)).problem).toContain('does not let the worker create user namespaces');
 });
 
-it.runIf(isRoot && accounts.length > 0)('takes nothing for a sandbox that is none', async () => {
+it.runIf(isRoot && accounts.length > 0)('does not accept a sandbox that does not isolate', async () => {
   expect((await openWith(nothing)).problem).toContain('Commands cannot run here: ');
   expect((await openWith(liar)).problem).toContain('the sandbox of this machine does not hold');
 });

@@ -75,7 +75,7 @@ async function tunnelTo(port: number, hostPort: number) {
   return client;
 }
 
-/** Says the same on and on, as fast as it is taken. */
+/** Sends the same bytes endlessly, as fast as they are read. */
 function endlessly(socket: Socket): void {
   const piece = Buffer.alloc(64 * 1024, 'x');
   const more = () => {
@@ -85,7 +85,7 @@ function endlessly(socket: Socket): void {
   more();
 }
 
-it('takes so many connections at once, closes those beyond, and says so', async () => {
+it('accepts a limited number of connections at once, closes those beyond, and says so', async () => {
   const host = await startHost();
   const { proxy, client, tunnel } = await openProxy(host.port, { connections: 3 });
   const first = [await tunnel(), await tunnel(), await tunnel()];
@@ -94,7 +94,7 @@ it('takes so many connections at once, closes those beyond, and says so', async 
   expect(proxy.notes()).toEqual([expect.stringContaining('no more than 3')]);
   first[0]!.socket.destroy();
   await host.closed[0];
-  // the place of one that has ended is another's; the proxy may learn of the end a moment later than the host
+  // the slot of an ended connection is free again; the proxy may notice the end a moment later than the host
   for (;;) {
     const next = client();
     next.socket.write(`CONNECT localhost:${host.port} HTTP/1.1\r\n\r\n`);
@@ -106,7 +106,7 @@ it('takes so many connections at once, closes those beyond, and says so', async 
   expect(host.all).toHaveLength(4);
 });
 
-it('makes no more connections to hosts than that, however many requests one of a command brings', async () => {
+it('opens no more connections to hosts than that, however many requests a command sends on one', async () => {
   const host = await startHost();
   const { proxy, client } = await openProxy(host.port, { connections: 3 });
   const { socket, text, closed } = client();
@@ -124,7 +124,7 @@ it.each([
   ['a command says through a tunnel', true, false],
   ['a host answers', false, true],
   ['a command sends in a request', false, false],
-])('is closed for good, and says so, when it is too much that %s', async (_what, isTunnel, isFromHost) => {
+])('is closed permanently, and says so, when it is too much that %s', async (_what, isTunnel, isFromHost) => {
   const host = await startHost((socket) => {
     if (!isFromHost) return;
     if (!isTunnel) socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -144,7 +144,7 @@ it.each([
   expect(proxy.notes()).toEqual([expect.stringContaining('exceeded its limit of bytes sent')]);
 });
 
-it('counts what connections have carried that have ended', async () => {
+it('counts the traffic of connections that have ended', async () => {
   const host = await startHost((socket) => void socket.end(Buffer.alloc(300_000)));
   const { proxy, client } = await openProxy(host.port, { bytes: 4_000_000 });
   while (proxy.notes().length === 0) {
@@ -152,8 +152,8 @@ it('counts what connections have carried that have ended', async () => {
     one.socket.write(`CONNECT localhost:${host.port} HTTP/1.1\r\n\r\n`);
     await one.closed;
   }
-  // each is counted on both sides of the proxy
-  expect(host.all.length).toBeGreaterThan(5);
+  // each byte is counted on both sides of the proxy, and on each of them once
+  expect(host.all.length).toBeGreaterThan(6);
 });
 
 it.each([
@@ -175,7 +175,7 @@ it.each([
   expect(host.all).toHaveLength(said.includes('PORT') ? 1 : 0);
 });
 
-it('keeps a connection on which something is said', async () => {
+it('keeps an active connection', async () => {
   const host = await startHost((socket) => void socket.on('data', (piece) => socket.write(piece)));
   const idleMs = 1_000;
   const { tunnel } = await openProxy(host.port, { idleMs });
@@ -191,7 +191,7 @@ it('keeps a connection on which something is said', async () => {
   expect(socket.destroyed).toBe(false);
 });
 
-it('gives up a host that cannot be connected to in time', async () => {
+it('gives up on a host that does not connect in time', async () => {
   const never: Egress['addressesOf'] = (_url, signal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const host = await startHost();

@@ -36,7 +36,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     if (hosted.sandbox === null) throw new Error(hosted.problem);
     return hosted.sandbox.run({ jobId: 'job_test', tree, command, timeoutMs, signal });
   };
-  /** Those of this process. */
+  /** The host processes that this process started. */
   const hosts = async () => {
     const found = [];
     for (const pid of await processesNamed(hostProgram)) {
@@ -46,7 +46,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     return found;
   };
 
-  it('answers how a command ended, what it said and what it did not reach', async () => {
+  it('returns how a command ended, its output and what it failed to reach', async () => {
     const end = await run('echo one; echo two >&2; curl -s https://evil.invalid/; exit 7');
     expect(end).toMatchObject({ exitCode: 7, stopped: null });
     expect(end.output.head.toString()).toBe('one\ntwo\n');
@@ -57,7 +57,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     });
   });
 
-  it('knows nothing of the environment of the worker', async () => {
+  it('knows nothing of the worker’s environment', async () => {
     const [host] = await hosts();
     expect(await readFile(`/proc/${process.pid}/environ`, 'utf8')).not.toBe('');
     const environment = await readFile(`/proc/${host}/environ`, 'utf8');
@@ -75,7 +75,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     expect(await processesNamed(mark)).toEqual([]);
   });
 
-  it('takes its commands with it when it is killed, and the next call begins another one', async () => {
+  it('takes its commands down when it is killed, and the next call starts a new one', async () => {
     const mark = `orphan-${randomUUID()}`;
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
     await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
@@ -100,7 +100,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   });
 });
 
-it('says why there is no sandbox', async () => {
+it('reports why there is no sandbox', async () => {
   const hosted = await openSandboxHost({
     directory: '/dev/null/none',
     limits: testLimits,

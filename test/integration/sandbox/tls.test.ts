@@ -60,7 +60,7 @@ afterAll(() => {
 });
 beforeEach(() => void seen.splice(0));
 
-// localhost is the sandbox's own, and no proxy is asked for it, unless a program is told otherwise
+// localhost is the sandbox's own, and programs do not use the proxy for it unless configured otherwise
 const curl = `curl --silent --show-error --max-time 60 --noproxy '' --cacert authority.pem`;
 const node = (script: string) => `NODE_EXTRA_CA_CERTS=authority.pem NO_PROXY= no_proxy= node -e '${script}'`;
 
@@ -76,7 +76,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
   });
   afterAll(() => sandbox[Symbol.asyncDispose]());
 
-  it('ends at the host itself, with its certificate checked, and carries bodies both ways', async () => {
+  it('ends at the host itself, whose certificate is checked, and carries bodies both ways', async () => {
     const said = await sandbox.output(
       `${curl} --data-binary @upload -w '%{ssl_verify_result} %{http_connect} %{http_code}\\n' -o answer https://localhost:${ports.good}/curl && sha256sum < answer`,
     );
@@ -84,7 +84,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
     expect(seen).toEqual([{ path: '/curl', name: 'localhost', protocol: 'TLSv1.3', digest: sha256(body) }]);
   });
 
-  it("is made by Node's own fetch and https, which follow the environment", async () => {
+  it('works with Node’s own fetch and https, which follow the environment', async () => {
     const address = `https://localhost:${ports.good}`;
     const byFetch = `fetch("${address}/fetch").then((r) => r.bytes()).then((b) => console.log(b.length))`;
     const byHttps = `require("https").get("${address}/https", (r) => { const { authorized } = r.socket; let n = 0; r.on("data", (b) => n += b.length).on("end", () => console.log(n, authorized)); })`;
@@ -96,7 +96,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
   it.each([
     ['of another host', () => ports.otherName, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['of an authority that the command does not know', () => ports.otherAuthority, /UNABLE_TO_VERIFY|SELF_SIGNED/],
-  ])('does not come about with a certificate %s', async (_which, port, code) => {
+  ])('fails with a certificate %s', async (_which, port, code) => {
     const address = `https://localhost:${port()}/`;
     const end = await sandbox.run(`${curl} ${address}`);
     expect([end.exitCode, end.notes]).toEqual([60, []]);
@@ -105,7 +105,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
     expect(seen).toEqual([]);
   });
 
-  it('is checked with the authorities of the worker, whatever program makes it', async () => {
+  it('is verified with the worker’s certificate authorities, whatever program opens it', async () => {
     const network = { hosts: [`localhost:${ports.good}`], privateHosts: ['localhost'] };
     await using trusting = await openTestSandbox(account, { network, authorities: authority.certificate });
     const address = `https://localhost:${ports.good}`;
@@ -121,7 +121,7 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
     for (const fetch of fetches.slice(0, 2)) expect((await sandbox.run(fetch)).exitCode).not.toBe(0);
   });
 
-  it('is not begun with a host or port that is not listed, and the model is told', async () => {
+  it('is refused for an unlisted host or port, with an error for the model', async () => {
     for (const place of [`localhost:${ports.unlisted}`, `127.0.0.1:${ports.good}`]) {
       const end = await sandbox.run(`${curl} --insecure -w '%{http_connect}' https://${place}/`);
       expect(end.exitCode).toBe(56);

@@ -1,13 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { buildIndexInThread } from '../../../activities/sites/index-build.ts';
+import type { FolderFile } from '../../../activities/workspaces/source-folder.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { holdOf } from '../../support/hold-of.ts';
 import { startSiteWorker } from './site-worker.ts';
 
-it('fails on a few objects that list as a billion pages, at once and without holding the worker', async () => {
+it('fails at once on a few objects that list as a billion pages, without blocking the worker', async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({ 'a.md': '# Page\n' });
   let entry = (await repository.git('ls-tree', 'main', 'a.md')).split('\t')[0]!;
@@ -35,7 +41,42 @@ it('fails on a few objects that list as a billion pages, at once and without hol
   });
 });
 
-it('gives up on a site whose pages take the worker along each time', async () => {
+it('passes many small files to the build without blocking the worker', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-build-'));
+  const { signal } = new AbortController();
+  // buffers are transferred, so each run needs its own set
+  const sets = [smallFiles(30_000), smallFiles(30_000), smallFiles(30_000), smallFiles(2_500)];
+  const build = async () => {
+    const files = sets.pop() ?? [];
+    expect(await buildIndexInThread({ files, file: join(directory, `${sets.length}`), signal })).toMatchObject({
+      pages: 2,
+    });
+  };
+  try {
+    await build();
+    expect(await holdOf(build)).toBe(0);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+/** A page and an API description that share a buffer, more than a thousand files apart; no other file is a page. */
+function smallFiles(count: number): FolderFile[] {
+  const shared = Buffer.alloc(100_000, ' ');
+  shared.write('# Page\n');
+  const paths = { '/a': { get: { summary: 'A', responses: {} } } };
+  shared.write(JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths }), 50_000);
+  return Array.from({ length: count }, (_, at) => {
+    const name = `${at}`.padStart(40, '0');
+    if (at === 0) return { path: 'page.md', name, content: shared.subarray(0, 50_000) };
+    if (at === 1_500) return { path: 'openapi.json', name, content: shared.subarray(50_000) };
+    const content = Buffer.allocUnsafeSlow(1_000).fill(' ');
+    content.write('{}');
+    return { path: `settings-${at}.json`, name, content };
+  });
+}
+
+it('gives up on a site whose pages crash the worker each time', async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({ 'a.md': '# Page\n' });
   const reached = Promise.withResolvers<void>();

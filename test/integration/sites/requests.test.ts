@@ -25,13 +25,13 @@ const patience = { timeout: 45_000, interval: 50 };
 
 const get = async ({ id }: SiteRow): Promise<SiteRow> => (await createSiteIndexing(database.pool).get(id))!;
 
-/** Waits until no request stands. */
+/** Waits until no request is left. */
 async function answered(site: SiteRow): Promise<SiteRow> {
   await expect.poll(async () => (await get(site)).indexRequestedAt, patience).toBeNull();
   return get(site);
 }
 
-/** Holds the publishing of an index until it is released, or its attempt is cancelled. */
+/** Blocks the publishing of an index until it is released, or its attempt is cancelled. */
 function holdPublish() {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -51,8 +51,8 @@ function holdPublish() {
   return { change, published, reached: reached.promise, release: () => released.resolve() };
 }
 
-describe('a request for an index', () => {
-  it('is answered once, however many workers look for it', async () => {
+describe('an index request', () => {
+  it('is answered once, however many workers see it', async () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     publishing.release();
@@ -65,7 +65,7 @@ describe('a request for an index', () => {
     expect(publishing.published.sort()).toEqual(sites.map(({ id }) => `${id} 1`).sort());
   });
 
-  it('that comes during a run is answered by the next', async () => {
+  it('that arrives during a run is answered by the next', async () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     await using _worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
@@ -80,7 +80,7 @@ describe('a request for an index', () => {
     expect(await search(database, site, 'crane')).toEqual(['Page']);
   });
 
-  it('outlives a run that was lost', async () => {
+  it('survives a lost run', async () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     await using worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
@@ -92,7 +92,7 @@ describe('a request for an index', () => {
     expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
   });
 
-  it('is answered by another worker when the first one stops midway', async () => {
+  it('is answered by another worker if the first one stops midway', async () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     const taskQueue = `test-${randomUUID()}`;
@@ -109,8 +109,8 @@ describe('a request for an index', () => {
   });
 });
 
-describe('an attempt that was overtaken', () => {
-  it('does not put an older state in the place of a newer one', async () => {
+describe('an overtaken attempt', () => {
+  it('does not replace a newer state with an older one', async () => {
     await using repository = await createTestRepository(pages);
     const publishing = holdPublish();
     await using slow = await startSiteWorker({ database, change: publishing.change });
@@ -119,7 +119,7 @@ describe('an attempt that was overtaken', () => {
     const run = slow.index(site);
     await publishing.reached;
     await repository.commit({ 'a.md': '# Page\n\nThe crane stands.\n' });
-    // a run of its own, as Temporal starts one where it takes the first for lost
+    // its own run, as Temporal starts one when it considers the first lost
     const twin = { workflowId: `twin/${site.id}`, taskQueue: quick.taskQueue, args: [{ siteId: site.id }] };
     await quick.client.workflow.execute('indexSite', twin);
     publishing.release();
@@ -128,8 +128,8 @@ describe('an attempt that was overtaken', () => {
   });
 });
 
-describe('a site that is refreshed by itself', () => {
-  it('has a schedule that follows its interval and asks for an index', async () => {
+describe('a site with an automatic refresh', () => {
+  it('has a schedule that follows its interval and requests an index', async () => {
     await using repository = await createTestRepository(pages);
     await using worker = await startSiteWorker({ database, hasChores: true });
     const site = await buildSite(database.pool, { repository: repository.path, refreshMinutes: 30 });
@@ -151,7 +151,7 @@ describe('a site that is refreshed by itself', () => {
     await expect.poll(everyMs, patience).toBeNull();
   });
 
-  it('loses its schedule with itself, also when no worker ran meanwhile', async () => {
+  it('loses its schedule when it is deleted, even if no worker ran meanwhile', async () => {
     const taskQueue = `test-${randomUUID()}`;
     const [first, second] = [
       await buildSite(database.pool, { refreshMinutes: 7 }),
@@ -177,7 +177,7 @@ describe('a site that is refreshed by itself', () => {
     await expect.poll(() => hasSchedule(later, second), patience).toBe(false);
   });
 
-  it('has a schedule on the queue of the workers that run', async () => {
+  it('has a schedule on the queue of the running workers', async () => {
     const site = await buildSite(database.pool, { refreshMinutes: 7 });
     const queueOf = async ({ client }: SiteWorker) =>
       (

@@ -17,7 +17,7 @@ import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
-import { createSiteIndexStore, type SiteRow } from '../../../db/sites/sites.ts';
+import { type SiteRow } from '../../../db/sites/sites.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { indexFormat } from '../../../search/query/site-index.ts';
@@ -28,15 +28,16 @@ import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/c
 import type { IndexSiteOutcome } from '../../../workflows/contract/site.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { quietRuntime, testWorkers } from '../../support/worker.ts';
+import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 
 export interface SiteWorkerOptions {
   database: TestDatabase;
   /** Shared by workers that take turns. */
   taskQueue?: string;
   siteDirectories?: string;
-  /** Looks for requests and keeps schedules, as a worker process does. */
+  /** Looks for requests and maintains schedules, as a worker process does. */
   hasChores?: boolean;
-  /** Replaces or wraps what the activities work with. */
+  /** Replaces or wraps the dependencies of the activities. */
   change?(deps: SiteActivityDeps): Partial<SiteActivityDeps>;
 }
 
@@ -45,13 +46,13 @@ export interface SiteWorker extends AsyncDisposable {
   taskQueue: string;
   /** Indexes a site, as a request does. */
   index(site: SiteRow): Promise<IndexSiteOutcome>;
-  /** Indexes a site and answers the failure that the run ended with. */
+  /** Indexes a site and returns the failure that the run ended with. */
   failure(site: SiteRow): Promise<{ type: string; message: string }>;
 }
 
 export const silent = pino({ level: 'silent' });
 
-/** The real worker of site indexing on a queue of its own: real Temporal, database and git; waits between retries are short. */
+/** The real worker of site indexing on its own queue: real Temporal, database and git; short retry delays. */
 export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();
@@ -122,13 +123,13 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
   } satisfies SiteActivityDeps;
 }
 
-/** Titles of the pages that the API finds on a site with a query; null while it has no index. */
+/** Titles of the pages that the API finds on a site for a query; null while it has no index. */
 export async function search({ pool }: TestDatabase, site: SiteRow, query: string): Promise<string[] | null> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-search-'));
   try {
     const store = createSiteIndexStore(pool);
     await using indexes = new SiteIndexes({ store, directory, logger: silent, pollMs: 1_000 });
-    const lease = await indexes.lease(site);
+    const lease = await indexes.lease(site, 'all');
     const found = lease?.index.search({ query, limit: 5 }).map(({ title }) => title) ?? null;
     lease?.release();
     return found;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GitError } from '../../../activities/git/git.ts';
-import { createSiteIndexStore } from '../../../db/sites/sites.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
+import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/build.ts';
@@ -27,8 +27,8 @@ afterAll(() => resources.disposeAsync());
 
 const page = '# Page\n\nThe heron waits.\n';
 
-describe('a site that cannot be indexed any more', () => {
-  it('serves its old index, says why, and recovers', async () => {
+describe('a site that can no longer be indexed', () => {
+  it('serves its old index, reports why, and recovers', async () => {
     await using repository = await createTestRepository({ 'docs/a.md': page });
     const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
     const sites = createSiteIndexing(database.pool);
@@ -73,7 +73,7 @@ describe('a repository site', () => {
     expect(await worker.failure(site)).toEqual({ type, message: expect.stringContaining(words) });
   });
 
-  it('whose repository went away keeps its index and says that it cannot be reached', async () => {
+  it('that disappeared keeps its index and is reported as unreachable', async () => {
     await using repository = await createTestRepository({ 'a.md': page });
     const site = await buildSite(database.pool, { repository: repository.path });
     await worker.index(site);
@@ -85,7 +85,7 @@ describe('a repository site', () => {
     });
   });
 
-  it('is refused when this worker may not use its repository', async () => {
+  it('that this worker may not use is refused', async () => {
     await using strict = await startSiteWorker({
       database,
       change: () => ({ problemWithRepository: () => 'That host is not allowed.' }),
@@ -97,7 +97,7 @@ describe('a repository site', () => {
     });
   });
 
-  it('that does not answer at first is tried again', async () => {
+  it('that does not answer at first is retried', async () => {
     await using repository = await createTestRepository({ 'a.md': page });
     let calls = 0;
     await using patient = await startSiteWorker({
@@ -118,7 +118,7 @@ describe('a repository site', () => {
 });
 
 describe('a directory site', () => {
-  it('is indexed below the folder of directories only, and again only when a file changed', async () => {
+  it('is indexed below the root for directories only, and again only when a file changed', async () => {
     const directory = join(root, 'allowed/site');
     await mkdir(join(directory, 'guides'), { recursive: true });
     await writeFile(join(root, 'secret.md'), '# Secret\n\nThe launch code.\n');

@@ -8,12 +8,17 @@ import { expect, it, vi } from 'vitest';
 import { identityOf } from '../../../local/processes/process-identity.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
-const prefix = 'docket-test-servers-';
+const tests = ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'];
+const chaos = ['test/suites/chaos/main.ts', 'jobs', '--jobs', '1', '--kills', '0'];
 
-it.each(['SIGINT', 'SIGTERM'] as const)(
-  'a run of the tests that gets %s leaves no server behind',
+it.each([
+  { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGINT', code: 130 },
+  { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGTERM', code: 130 },
+  { of: 'a chaos suite', command: chaos, home: /^docket-test-stack-/, inside: 'home', signal: 'SIGTERM', code: null },
+] as const)(
+  'a run of $of that receives $signal leaves no server behind',
   { tags: 'slow', timeout: 240_000 },
-  async (signal) => {
+  async ({ command, home: name, inside, signal, code }) => {
     await using cleanup = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'docket-interrupted-'));
     cleanup.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -23,7 +28,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     for (const name of ['oxfmt', 'oxlint', 'tsc'])
       await writeFile(join(programs, name), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
     const path = [programs, join(checkout, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
-    const run = spawn(process.execPath, ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'], {
+    const run = spawn(process.execPath, command, {
       cwd: checkout,
       env: { ...process.env, TMPDIR: folder, PATH: path },
       stdio: 'ignore',
@@ -31,20 +36,21 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     cleanup.defer(() => void run.kill('SIGKILL'));
     const ended = once(run, 'close');
 
-    const homeOf = async () => (await readdir(folder)).find((name) => name.startsWith(prefix));
+    const homeOf = async () => (await readdir(folder)).find((entry) => name.test(entry));
     const servers = await vi.waitFor(
       async () => {
-        const text = await readFile(join(folder, (await homeOf())!, 'processes.json'), 'utf8');
+        const text = await readFile(join(folder, (await homeOf())!, inside, 'processes.json'), 'utf8');
         const entries: Record<string, { pid: number; identity: string }> = JSON.parse(text);
-        expect(Object.keys(entries).sort()).toEqual(['postgres', 'temporal']);
+        expect(Object.keys(entries)).toEqual(expect.arrayContaining(['postgres', 'temporal']));
         return Object.values(entries);
       },
       { timeout: 120_000 },
     );
     const home = join(folder, (await homeOf())!);
     run.kill(signal);
-    expect((await ended)[0]).toBe(130);
+    expect((await ended)[0]).toBe(code);
     await expect.poll(() => existsSync(home), { timeout: 30_000 }).toBe(false);
-    for (const { pid, identity } of servers) expect(await identityOf(pid)).not.toBe(identity);
+    for (const { pid, identity } of servers)
+      await expect.poll(() => identityOf(pid), { timeout: 30_000 }).not.toBe(identity);
   },
 );

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A project whose webhook leads to a receiver, and a worker that delivers. */
+/** A project whose webhook points to a receiver, and a worker that delivers. */
 async function scene({ timeoutMs = 15_000 } = {}) {
   await using resources = new AsyncDisposableStack();
   const receiver = resources.use(await startReceiver());
@@ -31,7 +31,7 @@ async function scene({ timeoutMs = 15_000 } = {}) {
 }
 
 describe('a delivery', () => {
-  it('carries the job as the API shows it, signed so that the official library takes it', async () => {
+  it('carries the job as the API shows it, with a signature that the official library accepts', async () => {
     await using at = await scene();
     const job = await buildJob(database.pool, at.project);
     const [message] = await at.receiver.until(1);
@@ -55,7 +55,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('tells of the end of a job in its final form', async () => {
+  it('reports the end of a job in its final form', async () => {
     await using at = await scene();
     const { id } = await buildJob(database.pool, at.project);
     const jobs = createWorkerJobStore(database.pool);
@@ -70,7 +70,7 @@ describe('a delivery', () => {
   });
 
   it(
-    'is tried again under the same id and with the same bytes until it is taken, later when the receiver asks for it',
+    'is retried with the same id and bytes until it is accepted, later if the receiver asks for it',
     { tags: 'slow' },
     async () => {
       await using at = await scene();
@@ -103,23 +103,19 @@ describe('a delivery', () => {
     },
   );
 
-  it(
-    'fails for good after the last attempt, and goes out again when a person asks for it',
-    { tags: 'slow' },
-    async () => {
-      await using at = await scene();
-      at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(500)));
-      await buildJob(database.pool, at.project);
-      const [failed] = await at.worker.settled(at.webhook);
-      expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
-      expect(failed!.attempts).toHaveLength(4);
-      await createWebhookDeliveryStore(database.pool).redeliver(operatorOf(at.project), at.webhook, failed!.id);
-      const [delivered] = await at.worker.settled(at.webhook);
-      expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
-      expect(delivered!.attempts).toHaveLength(5);
-      expect(new Set(at.receiver.received.map(({ id }) => id))).toEqual(new Set([failed!.messageId]));
-    },
-  );
+  it('fails permanently after the last attempt, and is sent again on request', { tags: 'slow' }, async () => {
+    await using at = await scene();
+    at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(500)));
+    await buildJob(database.pool, at.project);
+    const [failed] = await at.worker.settled(at.webhook);
+    expect(failed).toMatchObject({ status: 'failed', nextAttemptAt: null, endedAt: expect.any(Date) });
+    expect(failed!.attempts).toHaveLength(4);
+    await createWebhookDeliveryStore(database.pool).redeliver(operatorOf(at.project), at.webhook, failed!.id);
+    const [delivered] = await at.worker.settled(at.webhook);
+    expect(delivered).toMatchObject({ id: failed!.id, status: 'delivered' });
+    expect(delivered!.attempts).toHaveLength(5);
+    expect(new Set(at.receiver.received.map(({ id }) => id))).toEqual(new Set([failed!.messageId]));
+  });
 
   it('ends at once and disables the webhook when the receiver is gone', async () => {
     await using at = await scene();
@@ -148,7 +144,7 @@ describe('a delivery', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('is signed with the secret so far and the new one after a rotation', async () => {
+  it('is signed with both the old and the new secret after a rotation', async () => {
     await using at = await scene();
     const { id } = at.webhook;
     const rotated = await createWebhookStore(database.pool, testBox).rotateSecret(operatorOf(at.project), at.webhook, {
@@ -172,7 +168,7 @@ describe('a delivery', () => {
     new Webhook(rotated!.secret).verify(later!.text, later!.headers as Record<string, string>);
   });
 
-  it('is recorded with why when the receiver does not answer in time', async () => {
+  it('is recorded with the reason when the receiver does not answer in time', async () => {
     await using at = await scene({ timeoutMs: 500 });
     at.receiver.answers.push(() => undefined);
     await at.ping();
@@ -184,7 +180,7 @@ describe('a delivery', () => {
     expect(delivery!.status).toBe('delivered');
   });
 
-  it('ends when the webhook was disabled meanwhile', async () => {
+  it('ends when the webhook is disabled meanwhile', async () => {
     await using at = await scene();
     const change = (enabled: boolean) => at.worker.change(at.webhook, { enabled });
     at.receiver.answers.push((response) => void change(false).then(() => answerWith(500)(response)));
@@ -196,7 +192,7 @@ describe('a delivery', () => {
 });
 
 describe('secrets of webhooks', () => {
-  it('are stored sealed', async () => {
+  it('are stored encrypted', async () => {
     await using at = await scene();
     const { rows } = await database.pool.query('select secret from webhook_endpoints where id = $1', [at.webhook.id]);
     expect(rows[0].secret).toMatch(/^enc:v1:test:/);

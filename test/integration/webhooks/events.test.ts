@@ -37,8 +37,8 @@ async function typesOf(webhookId: string): Promise<string[]> {
 const finish = (jobId: string, status: 'completed' | 'failed', turn = 1) =>
   createWorkerJobStore(pool).finish({ jobId, turn, status, failureCategory: status === 'failed' ? 'internal' : null });
 
-describe('what happens to a job is told once', () => {
-  it('when it is created, also when the request is repeated', async () => {
+describe('an event of a job is sent once', () => {
+  it('when it is created, even if the request is repeated', async () => {
     const { project, webhookId } = await watchedProject();
     const idempotency = { key: 'k', requestHash: 'h' };
     const job = await buildJob(pool, project, { idempotency });
@@ -46,7 +46,7 @@ describe('what happens to a job is told once', () => {
     expect(await typesOf(webhookId)).toEqual(['job.created']);
   });
 
-  it('when a turn completes or fails, also when its end is written again', async () => {
+  it('when a turn completes or fails, even if its end is stored again', async () => {
     const { project, webhookId } = await watchedProject(['job.completed', 'job.failed']);
     const [good, bad] = [await buildJob(pool, project), await buildJob(pool, project)];
     for (let round = 0; round < 2; round += 1) {
@@ -57,7 +57,7 @@ describe('what happens to a job is told once', () => {
     expect(await typesOf(webhookId)).toEqual(['job.completed', 'job.failed']);
   });
 
-  it('when a person cancels it, messages it and archives it, as often as they ask', async () => {
+  it('when a person cancels, messages and archives it, however often they ask', async () => {
     const { project, webhookId } = await watchedProject();
     const { id } = await buildJob(pool, project);
     const operator = asOperator(pool);
@@ -78,7 +78,7 @@ describe('what happens to a job is told once', () => {
     ]);
   });
 
-  it('when the calendar archives many', async () => {
+  it('when the daily schedule archives many', async () => {
     const { project, webhookId } = await watchedProject(['job.archived']);
     const jobs = [await buildJob(pool, project), await buildJob(pool, project), await buildJob(pool, project)];
     for (const { id } of jobs) await finish(id, 'completed');
@@ -88,7 +88,7 @@ describe('what happens to a job is told once', () => {
     expect(await typesOf(webhookId)).toEqual(['job.archived', 'job.archived', 'job.archived']);
   });
 
-  it('when its pull request is closed or merged, however often somebody looks', async () => {
+  it('when its pull request is closed or merged, however often this is noticed', async () => {
     const { project, webhookId } = await watchedProject(['pull_request.closed', 'pull_request.merged']);
     const { id } = await buildJob(pool, project, {
       prId: '7',
@@ -96,7 +96,7 @@ describe('what happens to a job is told once', () => {
       prState: 'open',
     });
     const branches = createJobBranchStore(pool);
-    for (const state of ['open', 'closed', 'closed', 'open', 'merged', 'merged'] as const) {
+    for (const state of ['open', 'closed', 'closed', 'open', 'merged', 'merged', 'open', 'merged'] as const) {
       await branches.setPullRequestState({ jobId: id, prId: '7', state, draft: false });
     }
     expect(await typesOf(webhookId)).toEqual(['pull_request.closed', 'pull_request.merged']);
@@ -113,7 +113,7 @@ describe('what happens to a job is told once', () => {
     expect(await typesOf(webhookId)).toEqual(['job.created']);
   });
 
-  it('to enabled webhooks of its own project that ask for it, and nothing is written where nobody listens', async () => {
+  it('to enabled webhooks of its own project that subscribe to it; without one, nothing is written', async () => {
     const { project, webhookId } = await watchedProject();
     const other = await watchedProject();
     const disabled = await buildWebhook(pool, project, {});
@@ -130,7 +130,7 @@ describe('what happens to a job is told once', () => {
     expect(rows).toEqual([]);
   });
 
-  it('as the job was when it happened, and without what is not public', async () => {
+  it('with the job as it was at the time, and without what is not public', async () => {
     const { project, webhookId } = await watchedProject();
     const { id } = await buildJob(pool, project, {
       idempotency: { key: 'secret-key', requestHash: 'h' },
@@ -146,7 +146,7 @@ describe('what happens to a job is told once', () => {
     expect(JSON.stringify(rows)).not.toContain('secret-key');
   });
 
-  it('to nobody, and fails nothing, when the webhook is deleted at the same moment', async () => {
+  it('to no one, without a failure, if the webhook is deleted at the same moment', async () => {
     const { project, webhookId } = await watchedProject();
     const { id } = await buildJob(pool, project);
     const client = await pool.connect();
@@ -160,8 +160,8 @@ describe('what happens to a job is told once', () => {
   });
 });
 
-describe('what is kept of messages', () => {
-  it('goes after 30 days, unless it is still on its way', async () => {
+describe('a stored delivery', () => {
+  it('is removed after 30 days, unless it is still in progress', async () => {
     const { project, webhookId } = await watchedProject();
     await buildJob(pool, project);
     await buildJob(pool, project);
@@ -175,7 +175,7 @@ describe('what is kept of messages', () => {
     expect((await listDeliveries(pool, webhookId)).map(({ id }) => id)).not.toContain(first!.id);
   });
 
-  it('is begun anew when its execution is gone, and by one process', async () => {
+  it('is restarted by one process when its execution is gone', async () => {
     const { project, webhookId } = await watchedProject();
     await buildJob(pool, project);
     const deliveries = createWebhookStarts(pool);
@@ -232,14 +232,14 @@ describe('a webhook that fails', () => {
     expect(delivery).toMatchObject({ status: 'failed', attempts: [{ statusCode: 500 }] });
   });
 
-  it('for less is tried again', async () => {
+  it('for less is retried', async () => {
     const { recorded, webhook, delivery } = await failingSince(4, 1);
     expect(recorded).toEqual({ waitMs: 1_000 });
     expect(webhook).toMatchObject({ enabled: true, disabledReason: null });
     expect(delivery).toMatchObject({ status: 'pending', attempts: [{ statusCode: 500 }] });
   });
 
-  it('again after two quiet days begins a new row of failures', async () => {
+  it('again after two quiet days starts a new failure streak', async () => {
     const { webhook } = await failingSince(9, 3);
     expect(webhook.enabled).toBe(true);
     expect(Date.now() - webhook.failingSince!.getTime()).toBeLessThan(60_000);
@@ -247,7 +247,7 @@ describe('a webhook that fails', () => {
 });
 
 describe('the webhooks of a project', () => {
-  it(`are at most ${mostWebhooks}, also when many are made at once`, async () => {
+  it(`are at most ${mostWebhooks}, even if many are created at once`, async () => {
     const project = await buildProject(pool);
     const made = await Promise.all(
       Array.from({ length: mostWebhooks + 5 }, () =>

@@ -55,7 +55,7 @@ async function delivered({ pool }: TestDatabase, webhookId: string) {
 }
 
 it(
-  'a worker that is killed after it sent and before it noted that sends once more, under the same id',
+  'a worker killed between sending and recording a delivery sends it once more, with the same id',
   { tags: 'slow', timeout: 240_000 },
   async () => {
     await using database = await createTestDatabase();
@@ -71,7 +71,7 @@ it(
     const { webhook } = await buildWebhook(database.pool, project, { url: receiver.url });
     const { id } = webhook;
 
-    // holds the record back
+    // delays the record
     const holder = await database.pool.connect();
     await holder.query('begin');
     await holder.query('select from webhook_endpoints where id = $1 for no key update', [id]);

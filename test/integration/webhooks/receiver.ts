@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   id: string;
   headers: IncomingHttpHeaders;
-  /** As it came, for the signature. */
+  /** The raw body, for the signature. */
   text: string;
   body: any;
 }
 
 export interface Receiver extends AsyncDisposable {
   url: string;
-  /** `host:port`, as `DOCKET_WEBHOOK_ALLOWED_HOSTS` takes it. */
+  /** `host:port`, in the format of `DOCKET_WEBHOOK_ALLOWED_HOSTS`. */
   host: string;
   received: Received[];
-  /** What the next requests are answered, in this order; then 200. */
+  /** The responses to the next requests, in this order; then 200. */
   answers: ((response: ServerResponse) => void)[];
-  /** Resolves with all that came once there are so many. */
+  /** Resolves with everything received once that many requests have arrived. */
   until(count: number): Promise<Received[]>;
 }
 
-/** A real receiver of webhooks on this machine. */
+/** A real webhook receiver on this machine. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const answers: Receiver['answers'] = [];

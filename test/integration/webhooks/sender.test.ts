@@ -14,7 +14,7 @@ const resolveTo =
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
 
-/** Counts connections; nobody may arrive. */
+/** Counts connections; none may arrive. */
 async function startTrap() {
   let connections = 0;
   const server = createTcpServer((socket) => {
@@ -53,7 +53,7 @@ describe('the webhook sender', () => {
     ['::ffff:127.0.0.1'],
     ['fe80::1'],
     ['93.184.216.34', '127.0.0.1'],
-  ])('refuses a name that leads to %s', async (...addresses) => {
+  ])('refuses a name that resolves to %s', async (...addresses) => {
     await using trap = await startTrap();
     const sender = createWebhookSender({ allowedHosts: [], resolve: resolveTo(...addresses) });
     const message = await refusal(sender.send(request(`https://hooks.example.com:${trap.port}/`)));
@@ -62,7 +62,7 @@ describe('the webhook sender', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('asks for the address at every connection: a name that was public and is bound to a private address leads nowhere', async () => {
+  it('resolves the address on every connection: a public name rebound to a private address leads nowhere', async () => {
     await using receiver = await startReceiver();
     const addresses = ['1.1.1.1', '127.0.0.1'];
     const lookup = createPublicLookup((_hostname, done) => done(null, [{ address: addresses.shift()!, family: 4 }]));
@@ -87,7 +87,7 @@ describe('the webhook sender', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('refuses a private address that is written out, whatever was allowed when it was stored', async () => {
+  it('refuses a literal private address, whatever was allowed when it was stored', async () => {
     await using trap = await startTrap();
     const sender = createWebhookSender({ allowedHosts: [] });
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1']) {
@@ -97,7 +97,7 @@ describe('the webhook sender', () => {
     expect(trap.connections()).toBe(0);
   });
 
-  it('says why there was no answer, in a sentence without addresses', async () => {
+  it('reports why there was no answer, in a sentence without addresses', async () => {
     await using trap = await startTrap();
     const allowedHosts = ['127.0.0.1'];
     const sender = createWebhookSender({ allowedHosts });
@@ -110,7 +110,7 @@ describe('the webhook sender', () => {
     expect(await refusal(lost.send(request('https://nowhere.example.com/')))).toContain('could not be resolved');
   });
 
-  it('takes the status as soon as it is there, reads the beginning of the body and no more', async () => {
+  it('reads the status as soon as it arrives, the beginning of the body and no more', async () => {
     await using receiver = await startReceiver();
     const sender = createWebhookSender({ allowedHosts: [receiver.host], timeoutMs: 1_000 });
     let isClosed = false;
@@ -132,7 +132,7 @@ describe('the webhook sender', () => {
     expect(isClosed).toBe(true);
   });
 
-  it('gives up when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     await using receiver = await startReceiver();
     const sender = createWebhookSender({ allowedHosts: [receiver.host] });
     const stop = new AbortController();
@@ -140,7 +140,7 @@ describe('the webhook sender', () => {
     await expect(sender.send(request(receiver.url, stop.signal))).rejects.toThrow('stopped');
   });
 
-  it('sends a body whose length is told', async () => {
+  it('sends a body with its Content-Length', async () => {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const server = createServer((incoming, response) => {
       resolve(incoming.headers['content-length']);

@@ -35,7 +35,7 @@ export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
 
 export interface WebhookWorker extends AsyncDisposable {
   client: Client;
-  /** What the operator does to a webhook. */
+  /** The operator's changes to a webhook. */
   ping(webhook: WebhookRow): Promise<string | null>;
   change(webhook: WebhookRow, change: WebhookChange): Promise<WebhookRow | null>;
   /** A webhook with its secret. */
@@ -43,7 +43,7 @@ export interface WebhookWorker extends AsyncDisposable {
     project: ProjectRow,
     webhook: Partial<NewWebhook> & { url: string },
   ): Promise<{ webhook: WebhookRow; secret: string }>;
-  /** Waits until the executions of the webhook's deliveries have ended, and answers these, newest first. */
+  /** Waits until the executions of the webhook's deliveries have ended, and returns the deliveries, newest first. */
   settled(webhook: WebhookRow): Promise<DeliveryRow[]>;
   deliveriesOf(webhook: WebhookRow): Promise<DeliveryRow[]>;
   /** The execution of a delivery. */
@@ -80,10 +80,10 @@ export async function listDeliveries(pool: Pool, webhookId: string): Promise<Del
 
 export const testBox = createSecretBox(testKeys('test'));
 
-/** The shortest wait there is, again and again. */
+/** The shortest possible delay, repeatedly. */
 export const shortWaitsMs: readonly number[] = [1_000, 1_000, 1_000];
 
-/** The real worker of webhook deliveries on a queue of its own, with its chores; waits between attempts are a second. */
+/** The real worker of webhook deliveries on its own queue, with its chores; attempts are a second apart. */
 export async function startWebhookWorker(options: WebhookWorkerOptions): Promise<WebhookWorker> {
   quietRuntime();
   const { database, change, ...sender } = options;

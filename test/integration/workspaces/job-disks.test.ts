@@ -16,7 +16,7 @@ const execute = promisify(execFile);
 const megabyte = 2 ** 20;
 const growthBytes = 24 * megabyte;
 
-/** Whether this machine gives the account that runs the tests loop devices. */
+/** Whether this machine lets the account that runs the tests use loop devices. */
 async function hasDisks(): Promise<boolean> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-disks-'));
   try {
@@ -28,6 +28,13 @@ async function hasDisks(): Promise<boolean> {
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Returns the files behind the loop devices of this machine. */
+async function loopFiles(): Promise<string[]> {
+  const devices = (await readdir('/sys/block')).filter((name) => name.startsWith('loop'));
+  const read = (device: string) => readFile(`/sys/block/${device}/loop/backing_file`, 'utf8').catch(() => '');
+  return Promise.all(devices.map(read));
 }
 
 const mountsBelow = async (directory: string) =>
@@ -42,7 +49,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     repository = await createTestRepository({ 'a.txt': 'a', 'folder/b.txt': 'b' });
     test = await createTestWorkspaces({ growthBytes });
     ({ commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null }));
-    // more than the disk holds: what stops a command here is the disk
+    // more than the disk can hold, so that the disk itself stops the command
     const limits = { ...testLimits, diskBytes: 8 * growthBytes };
     const opened = await openSandbox({ directory: join(test.directory, 'sandbox'), limits });
     if (opened.sandbox === null) throw new Error(opened.problem);
@@ -86,7 +93,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     await test.workspaces.remove('mine');
   });
 
-  it('holds what the worker reads, snapshots and builds anew, and goes with the working copy', async () => {
+  it('contains what the worker reads, snapshots and rebuilds, and is removed with the working copy', async () => {
     const opened = await open('kept');
     expect(await run('kept', opened.path, 'echo changed > a.txt; mkdir new; echo c > new/c')).toMatchObject({
       exitCode: 0,
@@ -99,7 +106,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     const job = join(test.directory, 'work', 'jobs', 'kept');
     expect(await readdir(job)).not.toContainEqual(expect.stringMatching(/^disk-/));
 
-    // a worker that takes the place of a killed one finds the disk, and one on a machine that was restarted does not
+    // a worker that replaces a killed one finds the disk; one on a restarted machine does not
     await writeFile(join(opened.path, 'half written'), 'x');
     for (const prepare of [async () => undefined, () => execute('umount', ['--lazy', opened.path])]) {
       await prepare();
@@ -113,12 +120,10 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     expect(await mountsBelow(job)).toEqual([]);
     expect(await mountsBelow(join(test.directory, 'work', 'trash'))).toEqual([]);
     expect(await readdir(join(test.directory, 'work', 'trash'))).toEqual([]);
-    await expect
-      .poll(async () => (await execute('losetup', ['--list', '--output', 'BACK-FILE'])).stdout)
-      .not.toContain(job);
+    await expect.poll(async () => (await loopFiles()).join('\n')).not.toContain(job);
   });
 
-  it('is as large as the files need that come later', async () => {
+  it('is as large as the files that arrive later need', async () => {
     const first = await open('grows');
     const { blocks } = await statfs(first.path);
     await first.release();
@@ -137,7 +142,7 @@ describe.runIf(await hasDisks())('a disk for each job', () => {
     await second.release();
   });
 
-  it('is refused at start where the files of disks cannot be reserved', async ({ skip }) => {
+  it('is refused at startup if its space cannot be reserved', async ({ skip }) => {
     await using disk = await mountSmallDisk(8);
     if (disk === null) return skip('this account may not mount a file system');
     const full = join(disk.directory, 'work');

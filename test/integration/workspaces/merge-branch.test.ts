@@ -11,7 +11,7 @@ const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
 const git = createTestGit({ home: join(directory, 'home') });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-function merge(repository: string, head = 'docket/fix') {
+function merge(repository: string, head = 'docket/fix', beforePush = () => Promise.resolve()) {
   return mergeBranch(
     git,
     { directory, limits: defaultTreeLimits },
@@ -21,6 +21,7 @@ function merge(repository: string, head = 'docket/fix') {
       base: 'main',
       message: 'Merge pull request #1: Fix\n',
       date: new Date('2026-11-21T10:00:00Z'),
+      beforePush,
       signal: AbortSignal.timeout(60_000),
     },
   );
@@ -28,7 +29,7 @@ function merge(repository: string, head = 'docket/fix') {
 
 const kindOf = { kind: 'merged', commit: expect.stringMatching(/^[0-9a-f]{40}$/) };
 
-it('joins both sides in a merge commit, and finds it merged a second time', async () => {
+it('joins both sides in a merge commit, and reports a second merge as done', async () => {
   await using repository = await createTestRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   await repository.git('branch', 'docket/fix', 'main');
   await repository.commit({ 'a.txt': 'A\n' }, { branch: 'docket/fix' });
@@ -46,7 +47,7 @@ it('joins both sides in a merge commit, and finds it merged a second time', asyn
   expect(await readdir(join(directory, 'merges'))).toEqual([]);
 });
 
-it('refuses what contradicts and leaves both branches alone', async () => {
+it('refuses conflicting changes and leaves both branches alone', async () => {
   await using repository = await createTestRepository({ 'a.txt': 'a\n' });
   await repository.git('branch', 'docket/fix', 'main');
   await repository.commit({ 'a.txt': 'one\n' }, { branch: 'docket/fix' });
@@ -63,7 +64,7 @@ it('refuses a branch that is gone', async () => {
   });
 });
 
-it('says that two branches have nothing in common', async () => {
+it('reports that two branches have nothing in common', async () => {
   await using repository = await createTestRepository({ 'a.txt': 'a\n' });
   const tree = await repository.git('rev-parse', 'main^{tree}');
   const other = await repository.git('commit-tree', tree, '-m', 'Another beginning');

@@ -84,3 +84,22 @@ it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, stri
   if (overruled.length === 0) expect(await strict).toBe(merged.tree);
   else await expect(strict).rejects.toMatchObject({ kind: 'rejected' });
 });
+
+it('keeps names apart that are not UTF-8', async () => {
+  await using repository = await createTestRepository({ a: 'a\n', b: 'b\n', c: 'c\n' });
+  const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const treeOf = async (...files: string[]) => {
+    const [first, second] = await Promise.all(files.map((name) => repository.git('rev-parse', `main:${name}`)));
+    return repository.makeTree(`100644 blob ${first}\t"\\376"\n100644 blob ${second}\t"\\377"\n`);
+  };
+  const merged = await mergeTreesYielding(createTestGit({ home: join(directory, 'home') }), {
+    job: { ...jobDirectoryOf(directory, 'job'), gitDir: repository.path },
+    base: await treeOf('a', 'a'),
+    ours: await treeOf('b', 'b'),
+    theirs: await treeOf('a', 'c'),
+    limits: defaultTreeLimits,
+    signal: live,
+  });
+  expect(merged).toEqual({ tree: await treeOf('b', 'c'), overruled: ['\uFFFD'] });
+});

@@ -4,24 +4,24 @@ import { describe, expect, it } from 'vitest';
 import { attackClasses } from './classes.ts';
 import { createScene, type Scene } from './scene.ts';
 
-/** One attack; both sides answer whether the canary was reached. */
+/** One attack; both variants return whether the canary was reached. */
 export interface Attack {
   /** Its number among `attackClasses`. */
   class: number;
   name: string;
-  /** What a program does that takes no care: the canary must be reached, or the attack proves nothing. */
+  /** The attack on a careless program: the canary must be reached, or the attack proves nothing. */
   unprotected(scene: Scene): Promise<boolean>;
-  /** The same against Docket's own code: the canary must not be reached. */
+  /** The same attack on Docket's own code: the canary must not be reached. */
   product(scene: Scene): Promise<boolean>;
-  /** By what it is contained, for the report. */
+  /** The defense that contains it, for the report. */
   contained: string;
-  /** Why it cannot be played on this machine; null when it can. */
+  /** Why it cannot run on this machine, or null. */
   needs?: string | null;
-  /** Docket takes over five seconds to withstand it. */
+  /** Whether Docket takes more than five seconds to withstand it. */
   isSlow?: boolean;
 }
 
-/** Plays each attack twice, each time in a scene of its own: against Docket, and without a defense as a control. */
+/** Runs each attack twice, each time in its own scene: against Docket, and without a defense as a control. */
 export function playAttacks(attacks: readonly Attack[]): void {
   const byClass = Map.groupBy(attacks, (attack) => attack.class);
   for (const [number, members] of byClass) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What goes on beside an attack: each processor is busy; a process writes to the disk of the trees, and deletes, without end. */
+/** Load next to an attack: every processor is busy, and a process endlessly writes and deletes files on the disk of the trees. */
 export interface Beside {
   load: boolean;
   writer: boolean;
@@ -15,7 +15,7 @@ const writeAndDelete = `while :; do
   perl -e 'for (1 .. 20_000) { open my $f, ">", "$ARGV[0]/$_"; push @made, "$ARGV[0]/$_" } unlink @made' "$0"
 done`;
 
-/** Starts that and ends it when it is disposed of. */
+/** Starts that load and stops it when it is disposed of. */
 export function startBeside({ load, writer }: Beside): Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'docket-attack-beside-'));
   const scripts = [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestFiles } from '../../support/git-repository.ts';
 import { carelessly, type Scene } from './scene.ts';
 
-/** A working copy as a careless worker makes one: with its `.git` inside. */
+/** A working copy as a careless worker creates it: with its `.git` inside. */
 export async function carelessCopy(scene: Scene, files: TestFiles = {}): Promise<string> {
   const repository = await scene.repository({ 'a.txt': 'a\n', ...files });
   const copy = join(scene.directory, 'copy');

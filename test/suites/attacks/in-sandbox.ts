@@ -16,10 +16,10 @@ const online = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
 const work = await mkdtemp(join(tmpdir(), 'docket-attack-disks-'));
 const disks = await openJobDisks(work, { growthBytes: limits.diskBytes }).catch((error: Error) => error);
 
-/** Why commands cannot be attacked with on disks of their jobs; null: they can. */
+/** Why commands with job disks cannot be attacked here, or null. */
 export const diskProblem: string | null = opened.problem ?? (disks instanceof Error ? disks.message : null);
 
-/** Why commands cannot be attacked with here; null: they can. */
+/** Why commands cannot be attacked here, or null. */
 export const sandboxProblem: string | null = opened.problem;
 
 export async function closeSandbox(): Promise<void> {
@@ -35,7 +35,7 @@ export async function inSandbox(
   return await runIn(opened, tree, command, timeoutMs);
 }
 
-/** The same, where the working copy has a disk of its own. */
+/** The same, with a working copy on its own disk. */
 export async function onOwnDisk(command: string): Promise<{ text: string }> {
   if (disks instanceof Error) throw disks;
   const folder = await mkdtemp(join(work, 'job-'));
@@ -48,7 +48,7 @@ export async function onOwnDisk(command: string): Promise<{ text: string }> {
   }
 }
 
-/** The same, where commands reach the hosts of a list. */
+/** The same, with access to a list of hosts. */
 export async function inOnlineSandbox(
   { tree }: Scene,
   command: string,

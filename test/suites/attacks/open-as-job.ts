@@ -16,7 +16,7 @@ interface OpenOptions {
 }
 
 /**
- * Opens a repository the way a job does, with every gate before it; answers the content of `path` at the commit, null when it
+ * Opens a repository the way a job does, with every check before it; returns the content of `path` at the commit, or null
  * is refused.
  */
 export async function openAsJob(
@@ -35,8 +35,8 @@ export async function openAsJob(
   const granted = createGrantedAccess({
     ...clients,
     grants: { resources: async () => [`${localRootOf(scene)}/*`] },
-    projects: { get: async () => null, list: async () => [] },
-    credentials: { read: async () => null, readSshKey: async () => null },
+    projects: { list: async () => [] },
+    credentials: { read: async () => null, readOfJob: async () => null },
     secrets: { add: () => undefined },
   });
   const isAllowed = await granted.checkRepository(owner, repository).then(

@@ -8,8 +8,8 @@ import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * Plays a job from the checkout to the pushed branch, in two batches, with `plant` over the tree in each of them. Answers what
- * git said and did with its own directory of the job at hand.
+ * Runs a job from the checkout to the pushed branch, in two batches, with `plant` on the tree in each of them. Returns what
+ * git printed and did with the job's own directory.
  */
 export async function playJob(
   scene: Scene,

@@ -9,23 +9,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestRepository, type TestFiles, type TestRepository } from '../../support/git-repository.ts';
 
-/** A place to attack in: what must not be reached, and the tree of a repository beside it. */
+/** A scene for an attack: what must not be reached, and the tree of a repository next to it. */
 export interface Scene extends AsyncDisposable {
   directory: string;
-  /** The text that must not be seen. */
+  /** The text that must not be revealed. */
   canary: string;
-  /** Holds the canary and lies outside the tree. */
+  /** Contains the canary and is outside the tree. */
   secretFile: string;
-  /** A file that only a planted command makes. */
+  /** A file that only a planted command creates. */
   mark: string;
   tree: string;
   /** Whether a planted command ran. */
   ran(): boolean;
-  /** Whether the file outside is no longer what it was. */
+  /** Whether the file outside has changed. */
   isChanged(): Promise<boolean>;
   /** A repository that lives as long as the scene. */
   repository(files?: TestFiles, options?: { path?: string }): Promise<TestRepository>;
-  /** A server on loopback that gives the canary away. */
+  /** A server on loopback that returns the canary. */
   server(): Promise<CanaryServer>;
   /** Runs something when the scene ends. */
   defer(end: () => unknown): void;
@@ -33,7 +33,7 @@ export interface Scene extends AsyncDisposable {
 
 export interface CanaryServer {
   port: number;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   hits: string[];
 }
 
@@ -80,7 +80,7 @@ export async function createScene(): Promise<Scene> {
   };
 }
 
-/** Runs a program as a careless one would: with what the machine has, whatever comes of it. */
+/** Runs a program carelessly: with the worker's environment, ignoring failures. */
 export function carelessly(
   file: string,
   args: readonly string[],
@@ -105,7 +105,7 @@ export function carelessly(
   });
 }
 
-/** What a promise that may be refused answers; null when it is. */
+/** Returns the result of a promise, or null if it is rejected. */
 export async function answered<Value>(promise: Promise<Value>): Promise<Value | null> {
   try {
     return await promise;

@@ -57,13 +57,13 @@ async function buildOwner({ pool }: TestDatabase): Promise<Owner> {
   return { project, job, admin: site.adminKey, assistant: site.assistantKey, site };
 }
 
-/** A key of an organization that ended or was taken back. */
+/** A key of an organization that expired or was revoked. */
 export async function endedKey({ database, mine }: ServiceStage): Promise<string> {
   const expiresAt = new Date(Date.now() - 1_000);
   return (await buildKey(database.pool, { organizationId: mine.project.organizationId, expiresAt })).key;
 }
 
-/** Whether an answer is a refusal and says nothing but a sentence. */
+/** Whether a response is a refusal with nothing but a sentence. */
 export function isRefusal({ status, body }: Answer): boolean {
   return status >= 400 && status < 500 && Object.keys(body ?? {}).join() === 'error';
 }

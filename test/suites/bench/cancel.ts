@@ -17,7 +17,7 @@ import { apiEnvironment } from './support/site.ts';
 const pollMs = 5;
 const patienceMs = 60_000;
 
-/** From the request that cancels a job to the moment that nothing works for it any more. */
+/** Measures the time from the cancel request until nothing works for the job any more. */
 export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
@@ -112,7 +112,7 @@ async function clientOf(pool: Pool, url: string, repository: string): Promise<Ca
   };
 }
 
-/** A host that takes connections and never says a word. */
+/** A host that accepts connections and never answers. */
 async function startSilentHost(): Promise<AsyncDisposable & { host: string }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -140,7 +140,7 @@ async function until(isTrue: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** How many living processes that descend from a process are git, or of git. */
+/** Counts the living descendants of a process that belong to git. */
 async function gitsOf(pid: number): Promise<number> {
   const parents = new Map<number, number>();
   const gits = new Set<number>();

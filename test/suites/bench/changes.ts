@@ -17,15 +17,15 @@ const longestWaitMs = 300_000;
 
 interface Measured {
   firstSeconds: number;
-  /** From the request for an index to the first answer of search that has the change. */
+  /** Time from the index request to the first search result with the change. */
   seconds: number[];
-  /** CPU of a change. */
+  /** CPU time of a change. */
   workerSeconds: number[];
   apiSeconds: number[];
   others: number;
 }
 
-/** One changed page of a git repository, from the request for an index until a reader finds it, through the real processes. */
+/** One changed page of a git repository, from the index request until a reader finds it, through the real processes. */
 export async function benchChanges(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const [database, temporal] = await Promise.all([servers.database(), servers.temporal()]);
@@ -91,7 +91,7 @@ async function measure(
         headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
         body: JSON.stringify({ query: word }),
       });
-      // without an index yet it is no list
+      // without an index the answer is not a list
       const body: unknown = await response.json();
       if (Array.isArray(body) && body.length > 0) return;
       await sleep(pollMs);

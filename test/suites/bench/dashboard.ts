@@ -18,7 +18,7 @@ interface Setting {
   visit: DashboardVisit;
 }
 
-/** How long the dashboard's pages cannot answer, with 10,000 jobs and with a job of 2,000 steps. Ends with 1 above the aim. */
+/** How long the dashboard's pages block, with 10,000 jobs and with a job of 2,000 steps. Exits with 1 above the goal. */
 export async function benchDashboard(_servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   const chromium = findChromium();
   if (chromium === null) return printNote('dashboard: left out, there is no Chromium.');
@@ -99,7 +99,7 @@ async function jobFigures({ browser, stack, pool, visit }: Setting, count: numbe
   ];
 }
 
-/** Scrolls down by a screen for each frame that the page has drawn. */
+/** Scrolls down by one screen for each frame that the page has drawn. */
 async function scrollUntil(page: Page, isThere: () => Promise<boolean>): Promise<void> {
   for (let scrolls = 0; scrolls < 20_000; scrolls += 1) {
     if (await isThere()) return;

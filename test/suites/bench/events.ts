@@ -5,8 +5,9 @@ import { createRedactor } from '../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../lib/redaction/redact-stream.ts';
 import { createWorkerEventStore } from '../../../db/for-worker/job-events.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
+import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { claimAnswer } from '../../support/claim-answer.ts';
 import { watchEvents } from '../../support/watch-events.ts';
 import { loadCore, serverCore, startService } from './support/bench-process.ts';
 import type { BenchOptions } from './support/options.ts';
@@ -16,7 +17,7 @@ import { apiEnvironment } from './support/site.ts';
 
 const watchers = 4;
 
-/** Job events from the model's words to the watcher, over two API processes, while watchers are cut off at random places. */
+/** Job events from the model's output to the watcher, through two API processes, while watchers are cut off. */
 export async function benchEvents(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const database = await servers.database();
@@ -32,7 +33,7 @@ export async function benchEvents(servers: BenchServers, options: BenchOptions):
   const { key } = await buildKey(pool, project);
   const newJob = async () => {
     const { id } = await buildJob(pool, project);
-    await pool.query('delete from job_outbox where job_id = $1', [id]); // there is no Temporal here
+    await pool.query('delete from job_outbox where job_id = $1', [id]); // Temporal does not run here
     const path = `/v2/agent/${project.id}/job/${id}/events`;
     return { id, key, urls: ports.map((port) => `http://127.0.0.1:${port}${path}`) };
   };
@@ -56,11 +57,11 @@ interface BenchJob {
   urls: string[];
 }
 
-/** Speaks as a step's model does, each word with the time at which it was said. */
+/** Answers like a step's model, with the time of each word in its text. */
 async function latencies(pool: Pool, { id, key, urls }: BenchJob, words: number): Promise<number[]> {
-  const [events, steps] = [createWorkerEventStore(pool), createStepStore(pool)];
+  const events = createWorkerEventStore(pool);
   const step = { jobId: id, turn: 1, step: 1 };
-  const { fence } = await steps.claimAnswer(step);
+  const { fence } = await claimAnswer(pool, step);
   const text = createLiveText({
     redactor: createStreamRedactor({ redact: createRedactor([]), secrets: [] }),
     append: (piece) => events.appendText({ ...step, fence, ...piece }),
@@ -95,6 +96,7 @@ async function cutOff(pool: Pool, { id, key, urls }: BenchJob, wanted: number) {
       const data = { attempt: 1, offset: 0, text: 'x'.repeat(Math.floor(Math.random() * 500)) };
       const batch = Array.from({ length: count }, () => ({ type: 'text', data }));
       await pool.query('select append_job_events($1, 1, 1, $2)', [id, JSON.stringify(batch)]);
+      wakeWatchers(pool, id);
       result.events += count;
     }
     isOver = await finish(pool, id);

@@ -101,7 +101,7 @@ function print(
   );
 }
 
-/** A project with many jobs, of which some are asked for. */
+/** A project with many jobs, some of which are requested. */
 async function seed(url: string): Promise<{ key: string; paths: string[] }> {
   const pool = new Pool({ connectionString: url, max: 4 });
   try {
@@ -114,7 +114,7 @@ async function seed(url: string): Promise<{ key: string; paths: string[] }> {
        on conflict do nothing`,
       [project.id, project.organizationId, project.repository, storedJobs - polledJobs],
     );
-    // nobody starts them
+    // never started
     await pool.query('delete from job_outbox');
     await pool.query('analyze jobs');
     return { key, paths: jobs.map((job) => `/v2/agent/${project.id}/job/${job.id}`) };

@@ -10,7 +10,7 @@ import type { StreamRequest, StreamTargets } from './support/stream-targets.ts';
 const longestWaitMs = 10_000;
 const endless = { deltas: 100_000, everyMs: 20 };
 
-/** How soon the model's call is ended when its reader leaves in the middle of an answer. */
+/** How soon the model call ends when its reader leaves in the middle of an answer. */
 export async function benchLeave(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using targets = await startStreamTargets(servers, options);
   const meter = meterLoad();
@@ -35,7 +35,7 @@ export async function benchLeave(servers: BenchServers, options: BenchOptions): 
   printNote('aim: ≤ 100 ms.');
 }
 
-/** Leaves when the first word has come; resolves to when that was, in milliseconds since the epoch. */
+/** Leaves after the first word; resolves with the time, in milliseconds since the epoch. */
 function readAndLeave({ port, request }: StreamRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -17,7 +17,7 @@ const modelName = 'compatible/bench';
 const window = 128_000;
 const repositoryFiles = 50;
 
-/** One job of very many steps: what a step takes in its beginning and in its end, and what is kept of it. */
+/** One job with very many steps: the cost of a step at its start and end, and what is stored of it. */
 export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags }: BenchOptions): Promise<void> {
   const steps = isQuick ? 300 : 2_000;
   await using resources = new AsyncDisposableStack();
@@ -81,7 +81,7 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
       ],
     ],
   );
-  printNote('aim: steps do not get slower, ≤ 12 events and ≤ 3,072 bytes a step, no payload above 65,536 bytes.');
+  printNote('aim: steps do not get slower, ≤ 7 events and ≤ 1,126 bytes a step, no payload above 65,536 bytes.');
 }
 
 async function residentMb(pid: number): Promise<number> {

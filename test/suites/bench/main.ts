@@ -4,6 +4,7 @@ import { benchChanges } from './changes.ts';
 import { benchCancel } from './cancel.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchEvents } from './events.ts';
+import { benchWatchers } from './watchers.ts';
 import { benchGetJob } from './get-job.ts';
 import { benchLeave } from './leave.ts';
 import { benchLongJob } from './long-job.ts';
@@ -14,6 +15,7 @@ import { benchSearch } from './search.ts';
 import { benchSnapshot } from './snapshot.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
+import { benchWriters } from './writers.ts';
 import { canPin } from './support/bench-process.ts';
 import type { BenchOptions } from './support/options.ts';
 import { createBenchServers } from './support/servers.ts';
@@ -23,6 +25,8 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   cancel: benchCancel,
   dashboard: benchDashboard,
   events: benchEvents,
+  watchers: benchWatchers,
+  writers: benchWriters,
   'get-job': benchGetJob,
   redact: benchRedact,
   replay: benchReplay,

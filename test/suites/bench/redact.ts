@@ -7,7 +7,7 @@ import type { BenchServers } from './support/servers.ts';
 const secretCount = 20;
 const sizes = [400, 4_000, 400_000];
 
-/** What the redactor costs on texts without a secret, beside writing the same text as JSON. */
+/** The cost of the redactor on texts without a secret, compared with writing the same text as JSON. */
 export function benchRedact(_servers: BenchServers, { rounds, seconds }: BenchOptions): Promise<void> {
   const secrets = Array.from({ length: secretCount }, () => randomBytes(24).toString('base64url'));
   const redact = createRedactor(secrets);

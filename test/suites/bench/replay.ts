@@ -15,7 +15,7 @@ import type { BenchServers } from './support/servers.ts';
 
 const program = join(import.meta.dirname, '../../../cli/docket.ts');
 
-/** How long it takes to run the workflow code over the history of a long job, beside the shortest history there is. */
+/** The time to run the workflow code over the history of a long job, compared with the shortest possible one. */
 export async function benchReplay(servers: BenchServers, options: BenchOptions): Promise<void> {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
@@ -58,7 +58,7 @@ async function runCommand(file: string): Promise<void> {
   if (status !== 0) throw new Error(`docket job replay ended with ${String(status)}.`);
 }
 
-/** The medians of some rounds. */
+/** The medians of several rounds. */
 async function measure(rounds: number, work: () => Promise<void>) {
   const times: number[] = [];
   const cpu: number[] = [];

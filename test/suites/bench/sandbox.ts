@@ -13,7 +13,7 @@ const execute = promisify(execFile);
 const signal = new AbortController().signal;
 const limits = { memoryBytes: 2 ** 31, processes: 256, diskBytes: 200 * 2 ** 20 };
 
-/** What the sandbox adds to a command, beside the same command without it; the two take turns. */
+/** The overhead of the sandbox, compared with the same command without it; the two take turns. */
 export async function benchSandbox(_: BenchServers, { isQuick }: BenchOptions): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-bench-sandbox-'));
   try {

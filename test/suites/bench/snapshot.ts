@@ -11,7 +11,7 @@ import type { BenchServers } from './support/servers.ts';
 const changedFiles = 5;
 const signal = new AbortController().signal;
 
-/** What a snapshot of a working copy costs after a batch that changed files, beside git's own look for changes in the same tree. */
+/** The cost of a snapshot after a batch that changed files, compared with git's own status of the same tree. */
 export async function benchSnapshot(_: BenchServers, { rounds, isQuick }: BenchOptions): Promise<void> {
   const rows = [];
   for (const files of isQuick ? [1_000] : [1_000, 10_000]) rows.push(await benchTree(files, rounds * 4));

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
@@ -22,10 +23,13 @@ const repositoryFiles = 50;
 interface Bench {
   jobs: JobClient;
   client: Client;
+  pool: Pool;
+  /** Transactions a second while no job runs. */
+  idleRate: number;
   pids: { worker: number; database: number; temporal: number };
 }
 
-/** Jobs through the real API, Temporal, database and git, with a model that does not think. */
+/** Jobs through the real API, Temporal, database and git, with a model that answers at once. */
 export async function benchSteps(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const bench = await startBench(servers, options, resources);
@@ -41,13 +45,18 @@ export async function benchSteps(servers: BenchServers, options: BenchOptions): 
       'steps/CPU s',
       'Temporal ms',
       'PostgreSQL ms',
+      'transactions/step',
+      'WAL KB/step',
       'events/step',
       'bytes/step',
       'others',
     ],
     rows,
   );
-  printNote('aim: ≤ 12 events and ≤ 3,072 bytes of history a step. The CPU is that of one step, git included.');
+  printNote(
+    `idle: ${figure(bench.idleRate)} transactions a second (aim: ≤ 2), which are not in the figures of a step.`,
+  );
+  printNote('aim: ≤ 7 events and ≤ 1,126 bytes of history a step. The CPU is that of one step, git included.');
 }
 
 async function startBench(
@@ -76,20 +85,22 @@ async function startBench(
   const worker = resources.use(await startBenchProcess('bench-worker', service));
 
   const pool = new Pool({ connectionString: database.url, max: 1 });
+  resources.defer(() => pool.end());
   const project = await buildProject(pool, { repository: repository.path, forge: 'local' });
   const { key } = await buildKey(pool, { organizationId: project.organizationId });
-  await pool.end();
   const connection = await Connection.connect({ address: temporal.address });
   resources.defer(() => connection.close());
   const url = `http://127.0.0.1:${String(api.ready['port'])}`;
   return {
     jobs: createJobClient({ url, key, projectId: project.id }),
     client: new Client({ connection }),
+    pool,
+    idleRate: await idleRateOf(pool),
     pids: { worker: worker.pid, database: database.pid, temporal: temporal.pid },
   };
 }
 
-/** From the request that creates a job to the answer that has its pull request. */
+/** From the request that creates a job to the response with its pull request. */
 async function benchLatency({ jobs }: Bench, { isQuick }: BenchOptions): Promise<void> {
   const times: number[] = [];
   const meter = meterLoad();
@@ -106,7 +117,11 @@ async function benchLatency({ jobs }: Bench, { isQuick }: BenchOptions): Promise
   );
 }
 
-async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manySteps: number): Promise<string[]> {
+async function benchKind(
+  { jobs, client, pool, idleRate, pids }: Bench,
+  kind: StepKind,
+  manySteps: number,
+): Promise<string[]> {
   const shortJob = await jobs.create(promptFor({ kind, steps: fewSteps }));
   await jobs.untilEnded(shortJob);
   const cpuOfAll = () => ({
@@ -114,12 +129,15 @@ async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manyStep
     temporal: cpuSecondsOf(pids.temporal),
     database: cpuSecondsOfTree(pids.database),
   });
+  const written = await databaseWork(pool);
   const [meter, before, from] = [meterLoad(), cpuOfAll(), performance.now()];
   const prompt = promptFor({ kind, steps: manySteps });
   const ids = await Promise.all(Array.from({ length: jobsAtOnce }, () => jobs.create(prompt)));
   await Promise.all(ids.map((id) => jobs.untilEnded(id)));
   const seconds = (performance.now() - from) / 1_000;
   const after = cpuOfAll();
+  const others = meter.others();
+  const work = await databaseWork(pool);
   // every job ends with a step that finishes it
   const steps = jobsAtOnce * (manySteps + 1);
   const msPerStep = (name: keyof typeof after) => ((after[name] - before[name]) * 1_000) / steps;
@@ -132,10 +150,42 @@ async function benchKind({ jobs, client, pids }: Bench, kind: StepKind, manyStep
     figure(1_000 / msPerStep('worker')),
     figure(msPerStep('temporal')),
     figure(msPerStep('database')),
+    figure((work.transactions - written.transactions - idleRate * (work.at - written.at)) / steps),
+    figure((work.walBytes - written.walBytes) / 1_024 / steps),
     figure((long.events - short.events) / more),
     figure((long.bytes - short.bytes) / more),
-    figure(meter.others()),
+    figure(others),
   ];
+}
+
+interface DatabaseWork {
+  transactions: number;
+  walBytes: number;
+  /** In seconds. */
+  at: number;
+}
+
+/** An idle connection reports its transactions after at most ten seconds. */
+const reportedAfterMs = 11_000;
+
+/** Processes look less often for work once there has been none for this time. */
+const quietAfterMs = 20_000;
+
+/** Transactions and WAL of the database so far. */
+async function databaseWork(pool: Pool): Promise<DatabaseWork> {
+  await delay(reportedAfterMs);
+  const { rows } = await pool.query<Omit<DatabaseWork, 'at'>>(`
+    select xact_commit::float8 as transactions, (pg_current_wal_lsn() - '0/0')::float8 as "walBytes"
+    from pg_stat_database where datname = current_database()`);
+  const [work] = rows;
+  if (work === undefined) throw new Error('PostgreSQL has no statistics of the database.');
+  return { ...work, at: performance.now() / 1_000 };
+}
+
+async function idleRateOf(pool: Pool): Promise<number> {
+  await delay(quietAfterMs);
+  const [from, to] = [await databaseWork(pool), await databaseWork(pool)];
+  return (to.transactions - from.transactions) / (to.at - from.at);
 }
 
 async function historyOf(client: Client, jobId: string): Promise<{ events: number; bytes: number }> {

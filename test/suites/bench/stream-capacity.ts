@@ -5,7 +5,7 @@ import { figure, printNote, printTable } from './support/report.ts';
 import type { StreamLoadResult } from './support/stream-load.ts';
 import type { StreamTargets, StreamWish } from './support/stream-targets.ts';
 
-/** A short answer at 20 ms a delta; what it costs to begin a stream weighs more when streams are shorter. */
+/** A short answer at 20 ms per delta; the cost of starting a stream weighs more when streams are short. */
 const streamSeconds = 5;
 const measuredSeconds = 3;
 const mostLagMs = 50;
@@ -24,12 +24,12 @@ interface Trial extends StreamLoadResult {
   cpuPerDelta: number;
   /** Share of a core that the server used. */
   used: number;
-  /** Share of the time in which the server, and who asks it, were ready to go on but others had their core. */
+  /** Share of the time in which the server and the load generator were ready to run but others had their core. */
   denied: { server: number; load: number };
   others: number;
 }
 
-/** How many streams a core keeps up with when a model sends a delta every so many milliseconds. */
+/** How many streams one core keeps up with when a model sends a delta at a fixed interval. */
 export async function findCapacity(targets: StreamTargets, options: BenchOptions): Promise<void> {
   for (const rhythm of options.isQuick ? rhythms.slice(0, 1) : rhythms) await findCapacityAt(targets, rhythm, options);
 }

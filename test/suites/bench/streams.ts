@@ -7,10 +7,10 @@ import { startStreamTargets } from './support/stream-targets.ts';
 import type { Protocol, StreamRequest, StreamTargets } from './support/stream-targets.ts';
 
 const burstDeltas = 200;
-/** What a stream of so many costs more tells what a delta costs, and the rest what a stream costs without them. */
+/** The additional cost of this many deltas gives the cost of one; the rest is the cost of a stream without them. */
 const longDeltas = 1_200;
 const connections = 50;
-/** Five variants take their time. */
+/** Five variants take a while. */
 const mostRounds = 3;
 
 interface Variant {
@@ -24,7 +24,7 @@ interface Measured {
   cpuPerStream: number;
 }
 
-/** Streams of the assistant through its real route, against node:http writing the same bytes. */
+/** Streams of the assistant through its real route, compared with node:http writing the same bytes. */
 export async function benchStreams(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using targets = await startStreamTargets(servers, options);
   await benchBursts(targets, options);
@@ -83,7 +83,7 @@ async function measureInTurn(
   const costs = variants.map((): number[] => []);
   const others: number[] = [];
   for (let round = 0; round <= Math.min(rounds, mostRounds); round += 1) {
-    // every other round the other way round, so that a drift of the machine spares none
+    // reverses the order in every other round, so that drift affects all variants
     const order = round % 2 === 0 ? [...variants.entries()] : [...variants.entries()].reverse();
     for (const [at, { name, pid, request }] of order) {
       const [meter, cpu] = [meterLoad(), cpuSecondsOf(pid)];

@@ -6,13 +6,13 @@ import { publishedBy } from './job-plans.ts';
 import type { JobRun } from './job-run.ts';
 import type { Scene } from './scene.ts';
 
-/** Compares the stores, the repositories and the traffic of a run with what was planned. Answers what is wrong. */
+/** Compares the stores, the repositories and the traffic of a run with the plan. Returns what is wrong. */
 export async function checkEnd(run: JobRun, scene: Scene, temporal: TemporalNamespace): Promise<string[]> {
   const { client, faults } = run;
   return [...checkExchanges(client.exchanges, faults), ...(await checkStores(run, scene, temporal))];
 }
 
-/** The same without the times at which the API answered: for faults that it meets itself. */
+/** The same without the times at which the API answered: for faults that affect the API itself. */
 export async function checkStores(run: JobRun, scene: Scene, temporal: TemporalNamespace): Promise<string[]> {
   const { plans, client } = run;
   const found = [...client.violations];
@@ -37,7 +37,7 @@ export async function checkStores(run: JobRun, scene: Scene, temporal: TemporalN
   return [...found, ...(await countProblems(scene, run))];
 }
 
-/** Nothing is there twice, and nothing that no job asked for. */
+/** Checks that nothing is duplicated, and that nothing exists that no job created. */
 async function countProblems({ pool, repositories }: Scene, { plans }: JobRun): Promise<string[]> {
   const published = plans.filter((plan) => publishedBy(plan) !== null).length;
   const wanted = { jobs: plans.length, outbox: 0 };

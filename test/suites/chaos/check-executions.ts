@@ -17,7 +17,7 @@ export interface EndedTurn {
 const closedWithinMs = 20_000;
 const pollMs = 200;
 
-/** The executions of jobs close, each the way its job ended. */
+/** Checks that the executions of jobs close, each with the status that matches its job. */
 export async function checkExecutions(temporal: TemporalNamespace, jobs: EndedTurn[]): Promise<string[]> {
   const connection = await Connection.connect({ address: temporal.temporalAddress });
   try {

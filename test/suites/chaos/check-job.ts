@@ -33,7 +33,7 @@ interface StepRow {
   answeredMs: number | null;
 }
 
-/** Compares what the database and the repository hold of a job with what was planned. */
+/** Compares a job in the database and in the repository with its plan. */
 export async function checkJob(pool: Pool, place: SceneRepository, plan: JobPlan, id: string): Promise<CheckedJob> {
   const { repository } = place;
   const job = await readJob(pool, id);

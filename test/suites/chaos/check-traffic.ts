@@ -7,7 +7,7 @@ interface Span {
   toMs: number;
 }
 
-/** An API that is up answers; a 503 needs a dead database. */
+/** A running API answers; a 503 is only valid while the database is down. */
 export function checkExchanges(exchanges: Exchange[], faults: Fault[]): string[] {
   const spans = (target: Fault['target']) =>
     faults.filter((fault) => fault.target === target).map((fault) => outageOf(fault, exchanges));
@@ -21,7 +21,7 @@ export function checkExchanges(exchanges: Exchange[], faults: Fault[]): string[]
   });
 }
 
-/** From the kill to the first good answer after the process was back. */
+/** From the kill to the first good response after the process was back. */
 function outageOf(fault: Fault, exchanges: Exchange[]): Span {
   const { atMs, backMs } = fault;
   const good = exchanges.find(
@@ -41,19 +41,21 @@ export interface CallsToCheck {
   calls: ModelCall[];
   faults: Fault[];
   startedMs: number;
+  /** Jobs with one request from a process that was suspended after its last check. */
+  sentLate?: ReadonlySet<number>;
 }
 
-/** Processes without which a call that is under way cannot be finished; the database may come back in time. */
+/** Processes without which a call in flight cannot finish; the database may return in time. */
 const carriers = new Set<Fault['target']>(['worker', 'temporal']);
 
-/** An attempt that a fault made stale may be found out, and begun anew, this much later. */
+/** An attempt that a fault made stale may be detected, and restarted, this much later. */
 const noticedMs = 15_000;
 
 /**
- * A call whose answer was stored is never made again. One that was under way is, at most once for each time that a
- * process it needs was hit meanwhile.
+ * A call whose answer was stored is never repeated, unless its process was suspended between its last check and the
+ * request. A call in flight is repeated at most once for each time that a process it needs was hit meanwhile.
  */
-export function checkCalls({ calls, faults, startedMs }: CallsToCheck, stored: StoredAnswer[]): string[] {
+export function checkCalls({ calls, faults, startedMs, sentLate }: CallsToCheck, stored: StoredAnswer[]): string[] {
   const violations: string[] = [];
   for (const { job, step, atMs } of stored) {
     const own = calls.filter((call) => call.job === job && call.step === step);
@@ -61,7 +63,8 @@ export function checkCalls({ calls, faults, startedMs }: CallsToCheck, stored: S
     const name = `step ${step} of job ${job}`;
     if (paid.length === 0) violations.push(`${name} has an answer that the model never gave`);
     const late = own.filter((call) => call.atMs > atMs);
-    if (late.length > 0) violations.push(`${name} was asked for again after its answer was stored`);
+    if (late.length > (sentLate?.has(job) === true ? 1 : 0))
+      violations.push(`${name} was asked for again after its answer was stored`);
     const timesOf = (events: { atMs: number }[]) => events.map(({ atMs }) => (atMs - startedMs) / 1000).join(', ');
     const [first, last] = [paid.at(0)?.atMs ?? 0, paid.at(-1)?.atMs ?? 0];
     const hits = faults.filter(
@@ -75,16 +78,16 @@ export function checkCalls({ calls, faults, startedMs }: CallsToCheck, stored: S
   return violations;
 }
 
-/** A paid call that was made again, since its answer was not stored. */
+/** A paid call that was repeated, since its answer was not stored. */
 export interface RepeatedCall {
   job: number;
   step: number;
-  /** When it was made, and when it was made again. */
+  /** The times of the call and of its repetition. */
   atMs: number;
   againMs: number;
 }
 
-/** Answers that were given and not stored: what the faults cost. */
+/** Answers that were generated and not stored: the cost of the faults. */
 export function repeatedCalls(calls: ModelCall[]): RepeatedCall[] {
   const paid = calls.filter(({ status }) => status === 200);
   const ofSteps = Map.groupBy(paid, ({ job, step }) => `${job}/${step}`);
@@ -93,10 +96,10 @@ export function repeatedCalls(calls: ModelCall[]): RepeatedCall[] {
   );
 }
 
-/** A request that was on its way when its worker was killed is seen by the model this much later. */
+/** The model may receive a request of a killed worker this much later. */
 const seenLateMs = 1_000;
 
-/** A call is made again only where its job was hit meanwhile: each time that it was hit, at most once. */
+/** A call is repeated only if its job was hit meanwhile: at most once per hit. */
 export function checkRepeats(repeated: RepeatedCall[], hitsOf: (job: number) => { atMs: number }[]): string[] {
   const unhit = repeated.filter(
     ({ job, atMs, againMs }) => !hitsOf(job).some((hit) => hit.atMs >= atMs - seenLateMs && hit.atMs <= againMs),

@@ -8,7 +8,7 @@ const connects = (port: number) => `
   socket.on('error', () => process.exit(3));
   setTimeout(() => process.exit(2), 700);`;
 
-/** Proves that each way to cut a wire loses what is sent over it, and that it heals. Throws otherwise: a run would test nothing. */
+/** Throws unless each way to cut a connection loses what is sent over it, and heals: the run would test nothing. */
 export async function checkWire(wire: Wire, port: number): Promise<void> {
   const [command = '', ...enter] = wire.enter;
   const pass = async () => {

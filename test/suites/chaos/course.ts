@@ -22,13 +22,13 @@ export interface CourseOptions {
   /** Of jobs on `repositoryFiles(0)`. */
   plans: JobPlan[];
   lane: Omit<LaneOptions, 'servers'>;
-  /** Runs beside the jobs. */
+  /** Runs in parallel to the jobs. */
   disturb?(course: Course): Promise<void>;
-  /** Looks at the stores while they still run; the default compares everything with the plans. */
+  /** Inspects the stores while they still run; the default compares everything with the plans. */
   check?(course: Course, temporal: { temporalAddress: string; namespace: string }): Promise<string[]>;
 }
 
-/** Runs planned jobs on a lane of its own while something is done to it; answers what is wrong in the end. */
+/** Runs planned jobs on their own lane while a fault is injected; returns what is wrong at the end. */
 export async function runCourse(options: CourseOptions): Promise<{ run: JobRun; violations: string[] }> {
   const { servers, seed, plans, check = ({ run, scene }, temporal) => checkEnd(run, scene, temporal) } = options;
   await using model = await startScriptedModelServer();

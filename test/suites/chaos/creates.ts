@@ -16,7 +16,7 @@ interface Options {
 }
 
 interface Seen {
-  /** Ids that were answered under each key. */
+  /** Ids that were returned for each key. */
   ids: Map<number, Set<string>>;
   /** How often each key was answered with 201. */
   made: Map<number, number>;
@@ -29,7 +29,7 @@ const clients = 32;
 const pollMs = 20;
 const longestWaitMs = 420_000;
 
-/** Creates jobs again and again under the same keys while the API is killed: each key has one job, which runs once. */
+/** Creates jobs repeatedly with the same keys while the API is killed: each key has one job, which runs once. */
 export async function runCreatesChaos(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const options = { creates: option, keys: option, kills: option, seed: option };
@@ -84,7 +84,7 @@ async function runCreates({ creates, keys, kills, seed }: Options): Promise<numb
   return printEnd(violations, seed);
 }
 
-/** Asks until the API has answered. */
+/** Repeats the request until the API has answered. */
 async function createOnce(lane: Lane, projectId: string, key: number, seen: Seen): Promise<void> {
   const note = (status: string) => seen.tries.set(status, (seen.tries.get(status) ?? 0) + 1);
   const headers = {

@@ -11,10 +11,10 @@ import { repositoryFiles } from './scene.ts';
 import { startServers } from './servers.ts';
 
 const megabytes = 48;
-/** Given up after this many failures in a row; until then a job waits for room. */
+/** The worker gives up after this many failures in a row; until then a job waits for space. */
 const category = 'tool_failure';
 
-/** Fills the disk of a worker again and again: a job ends as planned, or failed for want of room with nothing published. */
+/** Fills the disk of a worker repeatedly: a job ends as planned, or fails for lack of space with nothing published. */
 export async function runDiskChaos(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { jobs: option, fills: option, seed: option } });
@@ -47,7 +47,7 @@ export async function runDiskChaos(args: string[]): Promise<number> {
         else full.push(seen.id);
       }
       const found = await checkStores({ ...run, plans: kept }, scene, temporal);
-      // the rows of the jobs that had no room are there, too
+      // the rows of the jobs without space exist, too
       const rows = `there are ${run.plans.length} rows of jobs and not ${kept.length}`;
       return full.length === 0 ? found : found.filter((text) => text !== rows);
     },

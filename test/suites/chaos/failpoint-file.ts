@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `before`: the work is not done; `after`: it is, and nobody was told. */
+/** `before`: the work is not done; `after`: it is done, but the caller is not told. */
 export type Edge = 'before' | 'after';
 
 /**
- * What happens there: the process is killed; the connection is lost; an answer takes seconds; the process stands still
- * for longer than it takes to be given up, and goes on.
+ * The fault: the process is killed; the connection is lost; a response takes seconds; the process is suspended for
+ * longer than its timeout, and continues.
  */
 export type FailpointAction = 'kill' | 'lose' | 'delay' | 'halt';
 
@@ -15,19 +15,19 @@ export interface Failpoint {
   /** E.g. `steps.storeResponse`. */
   name: string;
   edge: Edge;
-  /** The how-manyth time that it is passed since it was armed, from 1. */
+  /** Which pass since arming triggers the failpoint, starting at 1. */
   hit: number;
   action: FailpointAction;
 }
 
-/** The failpoint of a lane, in a file that its processes share: armed by the suite, fired once by whoever gets there. */
+/** The failpoint of a lane, in a file that its processes share: armed by the suite, triggered by the first process. */
 export function createFailpointFile(folder: string) {
   const armed = join(folder, 'armed.json');
   const passes = new Map<string, number>();
   let known = '';
 
   return {
-    /** Says that a place was passed; answers what is to happen there, which is then no longer armed. */
+    /** Reports that a place was passed; returns the fault to inject there, which is then no longer armed. */
     pass(name: string, edge: Edge): FailpointAction | null {
       let text: string;
       try {
@@ -49,7 +49,7 @@ export function createFailpointFile(folder: string) {
       }
       return point.action;
     },
-    /** Writes down that a place was passed, while the suite wants to know. */
+    /** Records that a place was passed, while the suite wants to know. */
     trace(name: string): void {
       try {
         readFileSync(join(folder, 'tracing'));
@@ -58,7 +58,7 @@ export function createFailpointFile(folder: string) {
       }
       appendFileSync(join(folder, 'trace.txt'), `${name}\n`);
     },
-    /** Writes down which places there are. */
+    /** Records which places exist. */
     list(names: Iterable<string>): void {
       appendFileSync(join(folder, 'names.txt'), [...names].map((name) => `${name}\n`).join(''));
     },

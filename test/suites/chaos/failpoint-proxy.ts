@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ForgeError } from '../../../activities/forges/forge.ts';
-import { GitError, type GitCall } from '../../../activities/git/git.ts';
+import { type GitCall } from '../../../activities/git/git.ts';
 import type { Edge, FailpointFile } from './failpoint-file.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 
 type Part = Record<string, unknown>;
 type Callable = (...args: unknown[]) => unknown;
 
 const delayMs = 2_500;
 
-/** What a caller sees when the connection to a part is lost. */
+/** The error that a caller gets when the connection to a part is lost. */
 const losses: Record<string, () => Error> = {
   stores: () => new Error('Connection terminated unexpectedly'),
   git: () => new GitError('unreachable'),
@@ -19,7 +20,7 @@ const losses: Record<string, () => Error> = {
   activities: () => new Error('The activity was lost.'),
 };
 
-/** Functions that answer at once: what they answer is wrapped, they are not. */
+/** Functions that return at once: what they return is wrapped, not the functions. */
 const immediate = new Set([
   'forProject',
   'credential',
@@ -31,15 +32,15 @@ const immediate = new Set([
 ]);
 
 /**
- * Stands before the parts of a process. Each function of a part is a place with two edges; which places there are follows
- * from the parts, so that a new store write or activity has its place without a word here.
+ * Wraps the parts of a process. Each function of a part is a place with two edges; the places follow from the parts, so a
+ * new store write or activity gets its place automatically.
  */
 export function createFailpoints(owner: 'api' | 'worker', file: FailpointFile) {
   const listed = new Set<string>();
 
   return function instrument<Wrapped extends object>(kind: string, part: Wrapped): Wrapped {
     if (kind === 'stores') return eachOf(part, (name, store) => wrap('stores', name, store)) as Wrapped;
-    if (kind === 'clients') return part; // its parts have places of their own
+    if (kind === 'clients') return part; // its parts have their own places
     if (kind === 'client') return clientOf(part as Part) as Wrapped;
     return wrap(kind, kind === 'workspaces' ? 'workspaces' : kind, part as Part) as Wrapped;
   };
@@ -99,7 +100,7 @@ export function createFailpoints(owner: 'api' | 'worker', file: FailpointFile) {
         await delay(delayMs);
         return;
       case 'halt':
-        process.kill(process.pid, 'SIGSTOP'); // the suite lets it go on
+        process.kill(process.pid, 'SIGSTOP'); // the suite resumes it
         return;
       default:
     }
@@ -111,7 +112,7 @@ function bound(target: object, key: string | symbol): unknown {
   return typeof value === 'function' ? (value as Callable).bind(target) : value;
 }
 
-/** Commands of git are places of their own: `git.push`, `git.fetch`. */
+/** Commands of git are separate places: `git.push`, `git.fetch`. */
 function placeOf(prefix: string, key: string, args: unknown[]): string {
   if (prefix !== 'git') return `${prefix}.${key}`;
   const words = (args[0] as GitCall).args;

@@ -30,16 +30,16 @@ interface FailingLane {
   folder: string;
 }
 
-/** Longer than a worker that says nothing is waited for. */
+/** Longer than the timeout of a silent worker. */
 const haltMs = 9_000;
 const pollMs = 25;
-/** A run that has not ended by then stands still. */
+/** A run that has not ended by then is stuck. */
 const longestRunMs = 120_000;
 
 /**
  * One job of two turns in each run, and in each run one failpoint: an edge of an activity, a store, git, the forge, the
- * model or Temporal's client, where the process is killed or halted, the connection is lost, or an answer is late. Every
- * job ends completed with one pull request and the tree of the undisturbed run.
+ * model or Temporal's client, at which the process is killed or suspended, the connection is lost or a response delayed.
+ * Every job must complete with one pull request and the tree of the undisturbed run.
  */
 export async function runFailpointsChaos(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
@@ -75,7 +75,7 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
       lane,
       scene,
       folder,
-      run: { startedMs: Date.now(), endedMs: 0, plans: [], calls, faults: [], client },
+      run: { startedMs: Date.now(), endedMs: 0, plans: [], calls, faults: [], client, sentLate: new Set() },
     });
   }
   const violations = await runOn(lanes, { plans, calls, options });
@@ -120,6 +120,7 @@ async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): P
       const plan = planOf(index + 1);
       const name = `run ${index} (${point.action} ${point.edge} ${point.name}, pass ${point.hit})`;
       const begunMs = Date.now();
+      if (isPastLastLook(point)) failing.run.sentLate?.add(plan.index);
       const { isFired, tree } = await runWith(failing, plan, point);
       if (isFired) fired.set(point.action, (fired.get(point.action) ?? 0) + 1);
       if (tree !== undisturbed) violations.push(`${name} ends with the tree ${tree} and not ${undisturbed}`);
@@ -141,7 +142,12 @@ async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): P
   return violations;
 }
 
-/** Runs both turns of a job; answers the tree of its branch. */
+/** Between the last check of the database and the request there is a moment that no process can close. */
+function isPastLastLook({ name, edge, action }: Failpoint): boolean {
+  return name === 'worker/leases.begin' && edge === 'after' && action === 'halt';
+}
+
+/** Runs both turns of a job; returns the tree of its branch. */
 async function runJob({ run, scene }: FailingLane, plan: JobPlan): Promise<string | null> {
   const deadline = Date.now() + longestRunMs;
   run.plans.push(plan);

@@ -4,13 +4,13 @@ import { identityOf, sendSignal } from '../../../local/processes/process-identit
 import type { TestStack } from '../../support/stack.ts';
 import type { Random } from './random.ts';
 
-/** A process that was killed with SIGKILL, or halted for a while. */
+/** A process that was killed with SIGKILL, or suspended for a while. */
 export interface Fault {
   kind: 'kill' | 'halt';
   target: ChildName;
   pid: number;
   atMs: number;
-  /** When it served again; null: not yet. */
+  /** When it served again, or null. */
   backMs: number | null;
 }
 
@@ -19,7 +19,7 @@ export interface FaultOptions {
   random: Random;
   kills: number;
   halts: number;
-  /** How far the run is, from 0 to 1. */
+  /** The progress of the run, from 0 to 1. */
   progress(): number;
   /** Resolves at the next reply of the model. */
   nextReply(): Promise<void>;
@@ -28,16 +28,16 @@ export interface FaultOptions {
 
 const targets: readonly ChildName[] = ['worker', 'postgres', 'temporal', 'api'];
 const labels = { worker: 'Worker', postgres: 'PostgreSQL', temporal: 'Temporal', api: 'API' };
-/** Longer than a dead worker takes to be noticed: what it was doing is begun anew while it still goes on. */
+/** Longer than it takes to notice a dead worker: its work is restarted while it still continues. */
 const haltMs = 13_000;
-/** A fault is not put off for longer than this, so that a run that stands still sees it, too. */
+/** A fault is not delayed for longer than this, so that a stuck run is hit, too. */
 const patienceMs = 20_000;
 const replyPatienceMs = 3_000;
 const pollMs = 20;
 
 /**
- * Kills and halts processes, spread over the run, in an order and at moments that the seed decides; more than half of them
- * just after a reply of the model, when it is stored, tools run or the change is published. Every process has its turn;
+ * Kills and suspends processes throughout the run, in an order and at moments that the seed decides; most of the times
+ * just after a reply of the model, when it is stored, tools run or the change is published. Every process is hit, and
  * some die before the last one is back. Resolves when all are back.
  */
 export async function causeFaults(options: FaultOptions): Promise<void> {
@@ -66,7 +66,7 @@ async function untilProgress(progress: () => number, wanted: number): Promise<vo
   while (progress() < wanted && Date.now() < deadline) await delay(pollMs);
 }
 
-/** Waits for the process to run, should it just be starting again. */
+/** Waits for the process to run, in case it is just restarting. */
 async function hit(stack: TestStack, target: ChildName, kind: Fault['kind']): Promise<number> {
   for (;;) {
     const pid = (await stack.read()).pids[target];

@@ -9,15 +9,15 @@ export interface HitJob {
   atMs: number;
 }
 
-/** A hit, and how long it took to the next useful step. */
+/** A hit, and the time until the next useful step. */
 export interface Recovery extends HitJob {
   tookMs: number;
 }
 
 export interface HitFinder extends AsyncDisposable {
-  /** Of the jobs, those with an activity that the worker has begun, or a workflow task that somebody has. */
+  /** Filters the jobs with an activity that the worker has started, or with a workflow task in progress. */
   find(pid: number, jobIds: string[]): Promise<string[]>;
-  /** Of the jobs, those with an activity that the worker has, as Temporal sees it. */
+  /** Filters the jobs with an activity that the worker runs, according to Temporal. */
   findActive(pid: number, jobIds: string[]): Promise<string[]>;
 }
 
@@ -54,9 +54,9 @@ export async function createHitFinder({
 }
 
 /**
- * How long each job that was hit took from the kill to its next useful step: an answer or a batch of tools that was stored,
- * or its end. A job that was hit again before it came to one is counted from the newer kill; one that had ended, of which
- * only the record was still to be kept, is not counted.
+ * Time of each job that was hit from the kill to its next useful step: a stored answer or batch of tools, or its end. If a
+ * job is hit again before that, the newer kill counts. A job that had ended, of which only the record was still to be
+ * stored, is not counted.
  */
 export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[]): Promise<(Hit & Recovery)[]> {
   const { rows } = await pool.query<{ id: string; atMs: number; isEnd: boolean }>(
@@ -78,7 +78,7 @@ export async function measureRecovery<Hit extends HitJob>(pool: Pool, hits: Hit[
   });
 }
 
-/** The longest time in which nothing useful happened to each job that has ended. */
+/** The longest time without a useful step of each job that has ended. */
 export async function measurePauses(pool: Pool): Promise<{ id: string; ms: number }[]> {
   const { rows } = await pool.query<{ id: string; ms: number }>(
     `select id, max(extract(epoch from at - before))::float8 * 1000 as ms

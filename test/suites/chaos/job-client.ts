@@ -12,7 +12,7 @@ export interface Exchange {
 
 interface Answer {
   status: number | null;
-  /** Null when the answer is an error, or there is none. */
+  /** Null if the response is an error, or there is none. */
   job: SeenJob | null;
 }
 
@@ -29,23 +29,23 @@ export interface JobClientOptions {
   adminKey: string;
   /** Project of each repository. */
   projects: string[];
-  /** Begins the idempotency keys. */
+  /** Prefix of the idempotency keys. */
   run: string;
 }
 
 export interface JobClient {
   exchanges: Exchange[];
-  /** What a client must never see. */
+  /** Text that a client must never see. */
   violations: string[];
-  /** The job of each plan as it was seen last. */
+  /** The last seen state of each plan's job. */
   jobs: Map<number, SeenJob>;
-  /** Creates a job; asks with the same key until it is accepted. */
+  /** Creates a job; repeats the request with the same key until it is accepted. */
   create(plan: JobPlan): Promise<void>;
-  /** Sends a message to a job that has ended; asks with the same key until it is accepted. */
+  /** Sends a message to a job that has ended; repeats the request with the same key until it is accepted. */
   message(plan: JobPlan, turn: number): Promise<void>;
-  /** Asks for a job until it has ended; `isOver` gives up. */
+  /** Polls a job until it has ended; `isOver` gives up. */
   follow(plan: JobPlan, isOver: () => boolean): Promise<void>;
-  /** Asks for a job once. */
+  /** Polls a job once. */
   get(plan: JobPlan): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ function isErrorBody(body: unknown): boolean {
   return 'error' in body && typeof body.error === 'string' && body.error.endsWith('.');
 }
 
-/** Asks once more at once: a connection that was kept open may have been closed just now. */
+/** Retries once at once: a connection that was kept open may have just been closed. */
 async function request(url: string, init: RequestInit): Promise<Response> {
   const ask = () => fetch(url, { ...init, signal: AbortSignal.timeout(answerTimeoutMs) });
   return ask().catch(ask);
 }
 
-/** A client that creates jobs and polls them, and writes down each answer it gets. */
+/** A client that creates jobs and polls them, and records each response. */
 export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientOptions): JobClient {
   const exchanges: Exchange[] = [];
   const violations: string[] = [];
@@ -81,7 +81,7 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
       if (response.status !== 503) violations.push(`${what} of job ${plan.index} answers ${response.status}`);
       if (!isErrorBody(body)) violations.push(`${what} of job ${plan.index} answers ${JSON.stringify(body)}`);
     } catch {
-      // no answer: whether there is a reason for it is told from when the API was killed
+      // no response: whether that is justified follows from the kills of the API
     } finally {
       exchange.toMs = Date.now();
     }
@@ -134,7 +134,7 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
       for (;;) {
         const { status, job } = await ask('message', plan, `/job/${id}/message`, init);
         if (job !== null) {
-          jobs.delete(plan.index); // what was seen of the turn before says nothing about this one
+          jobs.delete(plan.index); // the last turn's state says nothing about this one
           return note(plan, job);
         }
         if (status !== null && status !== 503) return;

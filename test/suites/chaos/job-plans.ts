@@ -2,39 +2,39 @@ import type { ScriptedReply, ScriptedToolCall } from '../../support/scripted-mod
 import { createPlannedTree } from './planned-tree.ts';
 import type { Random } from './random.ts';
 
-/** What the model answers in one step. */
+/** The model's answer in one step. */
 export interface PlannedStep {
-  /** None: the answer is a text, which ends the work. */
+  /** None: the answer is text, which ends the work. */
   calls: ScriptedToolCall[];
   thinkMs: number;
-  /** A status the model answers the first call of the step with; `isFinal`: every call. */
+  /** The status of the model's response to the first call of the step; `isFinal`: to every call. */
   trouble: { status: number; isFinal: boolean } | null;
-  /** Texts that the result of a call must hold. */
+  /** Texts that the result of a call must contain. */
   reads: { id: string; holds: string }[];
 }
 
 export interface JobPlan {
   index: number;
-  /** Stands in the prompt: the model tells the jobs apart by it. */
+  /** Part of the prompt, by which the model distinguishes the jobs. */
   marker: string;
   prompt: string;
-  /** Which of the repositories. */
+  /** The index of the repository. */
   repository: number;
   ref: string | null;
   steps: PlannedStep[];
-  /** Stands in for the steps: what the model answers, whatever it is asked. */
+  /** Replaces the steps: the model's answer to any request. */
   reply?(step: number): ScriptedReply;
-  /** How many of the steps each turn has; a further turn begins with a message after the end of the one before. */
+  /** The number of steps in each turn; a further turn starts with a message after the end of the previous one. */
   turns: number[];
-  /** `files`: what the branch holds in the end. */
+  /** `files`: the final content of the branch. */
   ending:
     | { kind: 'published'; files: Map<string, string> }
     | { kind: 'unchanged' }
-    /** `kept`: what was done before the failure, published as a draft; null: nothing. */
+    /** `kept`: the work before the failure, published as a draft, or null. */
     | { kind: 'failed'; category: string; kept: Map<string, string> | null };
 }
 
-/** What the branch of a job holds in the end; null: it has none. */
+/** The final content of a job's branch, or null without a branch. */
 export function publishedBy({ ending }: JobPlan): Map<string, string> | null {
   if (ending.kind === 'published') return ending.files;
   return ending.kind === 'failed' ? ending.kept : null;
@@ -49,7 +49,7 @@ export interface PlanOptions {
 
 type Kind = 'edits' | 'reads' | 'refused' | 'no-ref';
 
-/** Of ten jobs seven change files, one only reads, one is refused by its model, one names a branch that is not there. */
+/** Of ten jobs, seven change files, one only reads, one is refused by its model, and one names a missing branch. */
 export function planJobs({ count, repositories, random }: PlanOptions): JobPlan[] {
   return Array.from({ length: count }, (_, index) => {
     const own = random.fork(index);
@@ -58,7 +58,7 @@ export function planJobs({ count, repositories, random }: PlanOptions): JobPlan[
   });
 }
 
-/** How many answers the model gives when nothing is asked for twice. */
+/** How many answers the model gives if nothing is requested twice. */
 export function plannedCalls(plans: JobPlan[]): number {
   return plans.reduce((sum, { steps }) => sum + steps.length, 0);
 }

@@ -13,21 +13,23 @@ export interface JobRun {
   calls: ModelCall[];
   faults: Fault[];
   client: JobClient;
+  /** Jobs with one request from a process that was suspended after its last check. */
+  sentLate?: Set<number>;
 }
 
-/** A run in which nothing happens for this long stands still for good. */
+/** A run without any event for this long is stuck. */
 const standstillMs = 240_000;
 const longestGapMs = 1_000;
 
 /** Resolves when the job of a plan may be created. */
 export type Pace = (index: number) => Promise<void>;
 
-/** One job after another, with a moment between them. */
+/** One job after another, with a short delay between them. */
 export function atRandom(random: Random): Pace {
   return () => delay(random.between(0, longestGapMs));
 }
 
-/** Creates the jobs in turn and polls each until its last turn has ended, or the run stands still. */
+/** Creates the jobs in turn and polls each until its last turn has ended, or the run is stuck. */
 export async function runJobs({ plans, calls, faults, client }: JobRun, pace: Pace): Promise<void> {
   let createdMs = Date.now();
   const standsStill = () =>

@@ -20,19 +20,19 @@ export interface JobsOptions {
   jobs: number;
   kills: number;
   workers: number;
-  /** From one kill to the next, on average. A worker that boots takes the machine from the others, so this is part of the harm. */
+  /** Average time between kills. A starting worker slows down the others, so this is part of the harm. */
   gapMs: number;
   seed: number;
 }
 
 const pollMs = 10;
 const replyPatienceMs = 1_000;
-/** How many of the slowest recoveries the report tells the course of. */
+/** How many of the slowest recoveries the report describes. */
 const shownRecoveries = 5;
 
 /**
  * Runs jobs on workers that are killed one after another, more than half of the times just after a reply of the model.
- * Prints how soon the jobs that were hit went on.
+ * Prints how soon the affected jobs continued.
  */
 export function runJobsChaos(args: string[]): Promise<number> {
   return runWorkerKills('jobs', readJobsOptions(args, { jobs: 100, kills: 200, workers: 3, gapMs: 1_500 }));
@@ -75,7 +75,7 @@ export async function runWorkerKills(
   const client = createJobClient({ ...lane, projects, run: `chaos-${seed}` });
   const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
   const hits: HitJob[] = [];
-  // jobs come as the kills do, so that there is work to the last one
+  // jobs arrive at the pace of the kills, so that there is work until the last one
   const pace = async (index: number) => {
     while (run.faults.length < Math.floor((index * kills) / jobs) - 2) await delay(pollMs);
   };
@@ -127,7 +127,7 @@ async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, next
     const victim = random.pick([...ready]);
     const pid = victim.pid();
     if (pid === null) continue;
-    // it stands still while Temporal is asked what it was doing
+    // it is suspended while Temporal is asked what it was doing
     victim.pause();
     const active = [...run.client.jobs.values()].filter(({ status }) => status === 'active').map(({ id }) => id);
     const hit = await finder.find(pid, active);
@@ -135,7 +135,7 @@ async function killWorkers({ kills, gapMs, lane, random, run, hits, finder, next
     if (killed === null) continue;
     const fault: Fault = { kind: 'kill', target: 'worker', pid, atMs: Date.now(), backMs: null };
     run.faults.push(fault);
-    // what Temporal gave to it while it stood still is lost with it
+    // tasks that Temporal gave it while it was suspended are lost with it
     const givenLast = await finder.findActive(pid, active);
     hits.push(...[...new Set([...hit, ...givenLast])].map((id) => ({ id, atMs: fault.atMs })));
     ready.delete(victim);

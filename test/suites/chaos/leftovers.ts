@@ -6,7 +6,7 @@ import { commandLineOf, identityOf } from '../../../local/processes/process-iden
 const patienceMs = 10_000;
 const pollMs = 100;
 
-/** What still has to do with a folder after a moment in which the last processes may end. */
+/** Finds processes that still use a folder after a grace period for the last ones to end. */
 export async function leftRunning(folder: string): Promise<string[]> {
   const deadline = Date.now() + patienceMs;
   let found = await processesOf(folder);
@@ -17,7 +17,7 @@ export async function leftRunning(folder: string): Promise<string[]> {
   return found;
 }
 
-/** Processes that have to do with a folder: in their command line, their environment or the place they work in. */
+/** Processes that use a folder: in their command line, their environment or their working directory. */
 async function processesOf(folder: string): Promise<string[]> {
   if (process.platform !== 'linux') return [];
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);

@@ -24,8 +24,8 @@ interface Options {
 const repositoryCount = 2;
 
 /**
- * Runs jobs on a stack of real processes that are killed (`--kills`) and halted (`--halts`) meanwhile, then compares
- * what became of them with what was planned. The same `--seed` plans the same. Answers the number of violations.
+ * Runs jobs on a stack of real processes that are killed (`--kills`) and suspended (`--halts`) meanwhile, then compares
+ * the result with the plan. The same `--seed` repeats the same plan. Returns the number of violations.
  */
 export function runMixedChaos(args: string[]): Promise<number> {
   const options = readOptions(args);

@@ -10,7 +10,7 @@ const targets = ['temporal', 'postgres', 'forge', 'model'] as const;
 export type Target = (typeof targets)[number];
 export type Ports = Record<Target, number>;
 
-/** A worker and the only cable that it has. */
+/** A worker and its only cable. */
 export interface WiredWorker {
   member: Member;
   wire: Wire;
@@ -24,7 +24,7 @@ type Harm = 'lost' | 'answers lost' | 'forgotten' | 'reset' | 'unplugged' | 'slo
 
 interface Cut {
   harm: Harm;
-  /** Null: all that the worker speaks to. */
+  /** Null: everything that the worker is connected to. */
   target: Target | null;
 }
 
@@ -36,9 +36,9 @@ const cuts: readonly Cut[] = [
   { harm: 'slow', target: null },
 ];
 
-/** A dead worker is noticed within less: one that is cut off for longer is a zombie when it comes back. */
+/** A dead worker is noticed sooner than this: one that is cut off for longer is a zombie when it returns. */
 const longestMs = 10_000;
-/** Whoever has not gone on by now, over connections that a router forgot, hangs. */
+/** A worker that has not continued by now, over connections that a router forgot, hangs. */
 export const longestSilenceMs = 120_000;
 const patienceMs = 4_000;
 const pollMs = 50;
@@ -50,7 +50,7 @@ export interface CutOptions {
   random: Random;
   run: JobRun;
   finder: HitFinder;
-  /** When to hit: the forge is about to be changed, the model was asked, or it has answered. */
+  /** When to cut: the forge is about to be changed, the model was called, or it has answered. */
   moments: Partial<Record<Target, readonly (() => Promise<void>)[]>>;
 }
 
@@ -98,7 +98,7 @@ function harm(wire: Wire, cut: Cut, ports: Ports): Promise<void> {
   return cut.harm === 'reset' ? wire.reset(port) : wire.lose(port, cut.harm === 'lost' ? 'both' : 'back');
 }
 
-/** Nothing comes back by itself: somebody has to notice that a connection is dead. The first step may need none. */
+/** Nothing recovers automatically: a dead connection has to be noticed. The first step may need none. */
 async function untilWentOn({ client }: JobRun, ids: string[]): Promise<void> {
   const seen = () => [...client.jobs.values()].filter(({ id }) => ids.includes(id));
   const steps = new Map(seen().map(({ id, details }) => [id, details.steps]));

@@ -24,7 +24,7 @@ import { layWire, type Wire } from './wire.ts';
 
 const pollMs = 10;
 
-/** Cuts the workers' networks; where networks cannot be made, says why and counts as failed. */
+/** Cuts the workers' networks; if networks cannot be created, reports why and counts as failed. */
 export async function runNetworkChaos(args: string[]): Promise<number> {
   if (hasOwnNetwork()) return cutNetworks(args);
   const problem = await problemWithNetworks();
@@ -34,8 +34,8 @@ export async function runNetworkChaos(args: string[]): Promise<number> {
 }
 
 /**
- * Each worker runs in a network namespace of its own, wired to the one in which the rest runs. A worker that is cut
- * off from Temporal may go on reaching the forge meanwhile.
+ * Each worker runs in its own network namespace, connected to the one in which the rest runs. A worker that is cut
+ * off from Temporal may still reach the forge.
  */
 async function cutNetworks(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;

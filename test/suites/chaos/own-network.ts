@@ -9,7 +9,7 @@ const checkout = resolve(import.meta.dirname, '../../..');
 const exitWithParent = pathToFileURL(join(checkout, 'local/processes/exit-with-parent.ts')).href;
 
 const programs = { unshare: 'util-linux', nsenter: 'util-linux', ip: 'iproute2', ss: 'iproute2', tc: 'iproute2' };
-/** Where an ordinary account may not look for programs. */
+/** Where an ordinary account does not look for programs. */
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` };
 const marker = 'DOCKET_CHAOS_OWN_NETWORK';
 
@@ -28,7 +28,7 @@ export function hasOwnNetwork(): boolean {
   return process.env[marker] === '1';
 }
 
-/** Why no network namespaces can be made here, in one sentence; null: they can. */
+/** Why no network namespaces can be created here, in one sentence, or null. */
 export async function problemWithNetworks(): Promise<string | null> {
   if (process.platform !== 'linux') return 'Networks can only be cut on Linux: they are network namespaces.';
   for (const [program, packageName] of Object.entries(programs)) {
@@ -50,8 +50,8 @@ export async function problemWithNetworks(): Promise<string | null> {
 }
 
 /**
- * Starts a suite anew in a network of its own, in which it may make further ones; nothing that it does there is seen
- * outside, and nothing is left when it ends, however that goes. Answers its exit code.
+ * Restarts a suite in its own network, in which it can create further ones; nothing that it does there is visible
+ * outside, and nothing is left when it ends, however it ends. Returns its exit code.
  */
 export async function runInOwnNetwork(suite: string, args: string[]): Promise<number> {
   const program = [process.execPath, '--import', exitWithParent, join(import.meta.dirname, 'main.ts'), suite, ...args];

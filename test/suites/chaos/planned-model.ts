@@ -1,26 +1,26 @@
 import type { RecordedRequest, ScriptedModelServer, ScriptedReply } from '../../support/scripted-model-server.ts';
 import type { JobPlan } from './job-plans.ts';
 
-/** One request that the model server got. */
+/** One request that the model server received. */
 export interface ModelCall {
   job: number;
   /** From 1. */
   step: number;
   atMs: number;
-  /** What it was answered with. */
+  /** The response to it. */
   status: number;
 }
 
 export interface PlannedModel {
   /** The calls so far. */
   calls: ModelCall[];
-  /** Resolves when the model gets the next call. */
+  /** Resolves when the model receives the next call. */
   nextCall(): Promise<void>;
-  /** Resolves when the next reply has left: it is about to be stored, and tools are about to run. */
+  /** Resolves when the next reply was sent: it is about to be stored, and tools are about to run. */
   nextReply(): Promise<void>;
 }
 
-/** Lets the server answer as the plans say; what it answers depends on the transcript it is sent. */
+/** Makes the server answer according to the plans; its answer depends on the transcript it receives. */
 export function playPlans(model: ScriptedModelServer, plans: JobPlan[]): PlannedModel {
   const calls: ModelCall[] = [];
   let waiting: (() => void)[] = [];

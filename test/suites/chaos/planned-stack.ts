@@ -3,8 +3,8 @@ import { createTestHome, removeTestHome, startTestStack, type TestStack } from '
 import { leftRunning } from './leftovers.ts';
 
 /**
- * Runs a suite on a stack of real processes, in a home of its own, whose model is the scripted one. What the suite says
- * is wrong, a stack that does not end well and what is left running are violations; they are printed and counted.
+ * Runs a suite on a stack of real processes, in its own home, with the scripted model. Violations that the suite
+ * reports, a stack that does not stop cleanly and leftover processes are printed and counted.
  */
 export async function onPlannedStack({
   env,

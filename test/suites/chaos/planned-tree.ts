@@ -6,7 +6,7 @@ export interface PlannedBatch {
   reads: { id: string; holds: string }[];
 }
 
-/** The tree a job is to end with, made call by call beside the calls that make it. */
+/** The final tree of a job, built call by call next to the calls that produce it. */
 export interface PlannedTree {
   /** One or two calls that change different files, and one that reads a third. */
   change(step: number): PlannedBatch;
@@ -17,7 +17,7 @@ export interface PlannedTree {
 
 interface Place {
   path: string;
-  /** Names what is written here. */
+  /** Names the content written here. */
   token: string;
   id: string;
 }
@@ -67,7 +67,7 @@ export function createPlannedTree({
     return { name: 'delete', id, input: { path } };
   }
 
-  /** Lines that stand once in the file, in any order. */
+  /** Lines that occur once in the file, in any order. */
   function linesOf(path: string): string[] {
     const lines = files.get(path)!.split('\n');
     return random.shuffled(lines.filter((line) => line.startsWith('Line ')));
@@ -106,7 +106,7 @@ export function createPlannedTree({
   };
 }
 
-/** Notes, moved ones too. There are more of them, and more lines in each, than a job can use up. */
+/** Notes, including moved ones. There are more of them, and more lines in each, than a job can use up. */
 function isNote(path: string): boolean {
   return path.endsWith('.md');
 }

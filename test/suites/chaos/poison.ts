@@ -13,12 +13,12 @@ import { startServers } from './servers.ts';
 
 const pollMs = 100;
 const cancelledMs = 60_000;
-/** A good job may take so many times as long as without poison, and so much longer on a machine that is busy. */
+/** A good job may take this many times as long as without poison, and this much longer on a busy machine. */
 const tolerance = { factor: 3, extraMs: 15_000 };
 
 const call = (name: string, input: unknown): ScriptedReply => ({ toolCalls: [{ name, input }] });
 
-/** What the models of bad jobs answer, always. */
+/** The constant answers of the models of bad jobs. */
 const poisons: Record<string, (step: number) => ScriptedReply> = {
   'always fails': () => ({ status: 500 }),
   'answers nothing': () => ({ stall: true }),
@@ -33,7 +33,7 @@ const poisons: Record<string, (step: number) => ScriptedReply> = {
   'speaks no JSON': () => ({ toolCalls: [{ name: 'edit', rawArguments: '{"path": "notes' }] }),
 };
 
-/** Good jobs among bad ones: they end right, and not much later than among their own kind. */
+/** Good jobs among bad ones: they end correctly, and not much later than among good ones only. */
 export async function runPoisonChaos(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { jobs: option, poison: option, seed: option } });
@@ -79,7 +79,7 @@ function badPlan(index: number): JobPlan {
   return { index, marker, prompt, repository: 0, ref: null, steps: [], turns: [], ending, reply };
 }
 
-/** Cancels what is left of the bad jobs when the good ones have ended. */
+/** Cancels the remaining bad jobs when the good ones have ended. */
 async function cancelBad({ lane, scene, run }: Course, isBad: (plan: JobPlan) => boolean): Promise<void> {
   const statusOf = ({ index }: JobPlan) => run.client.jobs.get(index)?.status;
   const isOver = (plan: JobPlan) => statusOf(plan) !== undefined && (isBad(plan) || statusOf(plan) !== 'active');
@@ -111,7 +111,7 @@ async function checkGood({ run, scene, model }: Course, isBad: (plan: JobPlan) =
     if (requests.length > 1) found.push(`the bad job ${plan.index} has ${requests.length} pull requests`);
   }
   found.push(...checkCalls(run, stored));
-  // a cancelled call is ended within moments, so nobody pays for an answer that nobody reads
+  // a cancelled call ends within moments, so no one pays for an answer that is not read
   const open = model.requests.map(({ closed }) => closed);
   const closed = await Promise.race([Promise.all(open), delay(cancelledMs, null, { ref: false })]);
   if (closed === null) found.push('a call of the model is still open');

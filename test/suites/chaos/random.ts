@@ -1,12 +1,12 @@
-/** Numbers that look random and come again with the same seed. */
+/** Pseudorandom numbers from a seed. */
 export interface Random {
-  /** From 0 up to, and without, 1. */
+  /** From 0 up to, but excluding, 1. */
   next(): number;
-  /** A whole number from `from` to `to`, both included. */
+  /** An integer from `from` to `to`, inclusive. */
   between(from: number, to: number): number;
   pick<Item>(items: readonly Item[]): Item;
   shuffled<Item>(items: readonly Item[]): Item[];
-  /** A source of its own: what it gives does not depend on how much was taken from this one. */
+  /** A separate source: its numbers do not depend on how many were taken from this one. */
   fork(label: number): Random;
 }
 

@@ -16,13 +16,13 @@ interface Options {
 }
 
 const killPatienceMs = 20_000;
-/** After the last reader has gone, a reply that is recorded may run on for so long; every other ends at once. */
+/** After the last reader has left, a recorded reply may continue for this long; any other ends at once. */
 const modelPatienceMs = 30_000;
 
 /**
  * Asks `--runs` questions of a stack of real processes: readers are cut off at random bytes, the API is killed (`--kills`),
- * the model fails, stalls or ends early. Each reply ends in a finish or an error, or can be resumed; none hangs, none loses
- * or doubles a word. Answers the number of violations.
+ * the model fails, stalls or ends early. Each reply ends in a finish or an error, or can be resumed; none hangs, loses or
+ * duplicates a word. Returns the number of violations.
  */
 export function runRepliesChaos(args: string[]): Promise<number> {
   const options = readOptions(args);
@@ -109,7 +109,7 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
   ];
 }
 
-/** Lets the server answer as the plans say. Gives the ends of its exchanges. */
+/** Makes the server answer according to the plans. Returns the ends of its exchanges. */
 function playReplies(model: ScriptedModelServer, plans: ReplyPlan[]): Promise<unknown>[] {
   const byMarker = new Map(plans.map((plan) => [plan.marker, plan]));
   const open: Promise<unknown>[] = [];
@@ -123,7 +123,7 @@ function playReplies(model: ScriptedModelServer, plans: ReplyPlan[]): Promise<un
   return open;
 }
 
-/** Kills the API, spread over the run; each time it comes back first. */
+/** Kills the API throughout the run, each time after it is back. */
 async function killApi({
   random,
   kills,

@@ -7,17 +7,17 @@ export interface ReplyService {
   baseUrl: string;
   domain: string;
   assistantKey: string;
-  /** Kills of the API that were begun so far. */
+  /** Kills of the API that have started so far. */
   killsBegun(): number;
   /** Those after which it serves again. */
   killsEnded(): number;
-  /** A stream on which nothing comes for so long hangs. */
+  /** A stream without data for this long hangs. */
   hangMs: number;
 }
 
 export interface ReplyResult {
   plan: ReplyPlan;
-  /** How it came to an end: what the stream said, or that it was not to be resumed. */
+  /** How it ended: by the stream's own account, or that it could not be resumed. */
   ending: 'finished' | 'failed' | 'left' | 'cut off';
   resumes: number;
   /** Whether the API was killed while the reply ran. */
@@ -28,7 +28,7 @@ export interface ReplyResult {
 
 const patienceMs = 120_000;
 
-/** Asks a question, leaves and comes back as planned, and tells what was wrong with what came. */
+/** Asks a question, leaves and returns as planned, and reports what was wrong with the answer. */
 export async function readReply(service: ReplyService, plan: ReplyPlan): Promise<ReplyResult> {
   const { baseUrl, domain, assistantKey } = service;
   const address = `${baseUrl}/discovery/${plan.protocol}/assistant/${domain}/message`;
@@ -88,7 +88,7 @@ export async function readReply(service: ReplyService, plan: ReplyPlan): Promise
     const stream = await read(position);
     if (position > 0) resumes += 1;
     if (stream.status === 204) {
-      // there is nothing to resume: then everything has come
+      // there is nothing to resume: everything has arrived
       const ending = endingOf(seen.at(-1) ?? '');
       if (ending === 'open') violations.push('a part is lost: there is nothing to resume');
       return result(ending === 'open' ? 'cut off' : ending);
@@ -119,7 +119,7 @@ function questionOf({ marker, isResumable }: ReplyPlan, chatId: string) {
   };
 }
 
-/** Gives a request up that is taken and never answered. */
+/** Aborts a request that is accepted and never answered. */
 async function noHead(ms: number): Promise<never> {
   await delay(ms, undefined, { ref: false });
   throw new HangingRequest(`A request got no answer in ${ms} ms.`);
@@ -129,7 +129,7 @@ class HangingRequest extends Error {
   override name = 'HangingRequest';
 }
 
-/** Through the time in which the API is not there. */
+/** Retries while the API is down. */
 async function untilServed(open: () => Promise<OpenStream>): Promise<OpenStream> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

@@ -1,7 +1,7 @@
 import { repeatedCalls } from './check-traffic.ts';
 import type { JobRun } from './job-run.ts';
 
-/** Prints what was done to the processes and what it cost. */
+/** Prints the faults and what they cost. */
 export function printReport(run: JobRun): void {
   const { startedMs, calls, faults } = run;
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
@@ -14,7 +14,7 @@ export function printReport(run: JobRun): void {
   printTraffic(run);
 }
 
-/** Prints what became of the jobs, and what the model and the API were asked. */
+/** Prints the results of the jobs, and the calls of the model and the API. */
 export function printTraffic({ startedMs, endedMs, plans, calls, faults, client }: JobRun): void {
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
   const answers = Map.groupBy(client.exchanges, ({ what, status }) => `${what} ${status ?? 'without an answer'}`);
@@ -30,7 +30,7 @@ export function printTraffic({ startedMs, endedMs, plans, calls, faults, client 
   console.log(`http     ${traffic.join(', ')}`);
 }
 
-/** Prints what was violated; answers how much. */
+/** Prints the violations; returns their number. */
 export function printEnd(violations: string[], seed: number): number {
   for (const violation of violations) console.log(`violation: ${violation}`);
   console.log(`violations: ${violations.length} (aim: 0; seed ${seed})`);

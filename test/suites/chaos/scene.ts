@@ -8,7 +8,7 @@ export interface SceneRepository {
   repository: TestRepository;
   projectId: string;
   baseCommit: string;
-  /** What its forge has. `link` is the end of the address. */
+  /** The content of its forge. `link` is the end of the address. */
   pullRequests(): Promise<{ head: string; body: string; link: string }[]>;
 }
 
@@ -20,7 +20,7 @@ export interface Scene extends AsyncDisposable {
 const notes = 16;
 const linesOfNote = 40;
 
-/** What the repositories hold: notes with many lines, each of which stands once in its file. */
+/** The content of the repositories: notes with many lines, each of which occurs once in its file. */
 export function repositoryFiles(index: number): Map<string, string> {
   const files = Array.from({ length: notes }, (_, note): [string, string] => {
     const lines = Array.from({ length: linesOfNote }, (_, line) => `Line ${line + 1} of note ${note} in ${index}.\n`);
@@ -30,14 +30,14 @@ export function repositoryFiles(index: number): Map<string, string> {
 }
 
 export interface Place {
-  /** Repositories are made below it. */
+  /** Repositories are created below it. */
   home: string;
   databaseUrl: string;
-  /** The organization whose keys the client has. */
+  /** The organization whose keys the client uses. */
   organizationId: string;
 }
 
-/** Makes a repository with a project for each set of files. */
+/** Creates a repository with a project for each set of files. */
 export async function setScene(place: Place, contents: ReadonlyMap<string, string>[]): Promise<Scene> {
   await using made = new AsyncDisposableStack();
   const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
@@ -64,7 +64,7 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
   return { pool, repositories, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** The same with one repository on a server that speaks GitHub's interface, whose address is `origin`. */
+/** The same with one repository on a server with GitHub's API, whose address is `origin`. */
 export async function setGithubScene(
   place: Place,
   github: FakeGithub,

@@ -1,5 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { migrate } from '../../../db/migrate.ts';
@@ -7,6 +7,7 @@ import { startPostgres } from '../../../local/postgres/postgres.ts';
 import { findTemporalBinary } from '../../../local/temporal/temporal-binary.ts';
 import { startTemporal } from '../../../local/temporal/temporal.ts';
 import { untilSuccess } from '../../../local/processes/until-success.ts';
+import { guardServers } from '../../support/guard-servers.ts';
 import { createTestHome, removeTestHome } from '../../support/stack.ts';
 import { openMembers, type Member, type Members } from './members.ts';
 
@@ -19,9 +20,9 @@ export interface ChaosServers extends AsyncDisposable {
   postgresPort: number;
   /** Its data directory. */
   postgresData: string;
-  /** Makes a database with the newest schema and answers its address. */
+  /** Creates a database with the newest schema and returns its address. */
   createDatabase(name: string): Promise<string>;
-  /** Makes a namespace of Temporal. */
+  /** Creates a namespace of Temporal. */
   createNamespace(name: string): Promise<void>;
 }
 
@@ -34,12 +35,13 @@ export type StartTemporal = (options: {
   databaseUrl: string;
 }) => Promise<AsyncDisposable & { address: string }>;
 
-/** PostgreSQL and Temporal for one run, as children of this process, in a home that goes with them. */
+/** PostgreSQL and Temporal for one run, as children of this process, in a home that is deleted with them. */
 export async function startServers({
   startTemporalServer = startDevelopmentServer,
 }: { startTemporalServer?: StartTemporal } = {}) {
   await using started = new AsyncDisposableStack();
   const home = await createTestHome();
+  guardServers(home, dirname(home)); // a signal ends the suite without its teardown
   started.defer(() => removeTestHome(home));
   await mkdir(home, { recursive: true });
   await chmod(home, 0o711); // PostgreSQL runs under another account when the tests run as root

@@ -18,8 +18,8 @@ const pollMs = 10;
 const jobsPerKill = 0.6;
 
 /**
- * Kills PostgreSQL and Temporal under load. What the API acknowledged is there in the end; while PostgreSQL is away it
- * answers nothing but 503, and while Temporal is away it goes on creating jobs and telling of them.
+ * Kills PostgreSQL and Temporal under load. Nothing that the API acknowledged is lost. While PostgreSQL is down, it
+ * answers only 503; while Temporal is down, it still creates and shows jobs.
  */
 export async function runStoresChaos(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
@@ -89,7 +89,7 @@ async function killStores({ victims, postgres, random, run }: StoreKills): Promi
   }
 }
 
-/** What clients saw while each store was away. */
+/** The responses that clients received while each store was down. */
 function printOutages({ faults, client }: JobRun): void {
   for (const target of ['postgres', 'temporal'] as const) {
     const outages = faults.filter((fault) => fault.target === target);

@@ -5,36 +5,36 @@ import { localTablePreference } from './own-network.ts';
 
 const execute = promisify(execFile);
 
-/** `there`: what the far end sends is lost; `back`: what it is answered. */
+/** `there`: what the far end sends is lost; `back`: the responses to it. */
 export type Direction = 'there' | 'back' | 'both';
 
-/** A network namespace, and the only cable that leads out of it: to the loopback addresses of this one. */
+/** A network namespace, and its only cable: to the loopback addresses of this one. */
 export interface Wire extends AsyncDisposable {
-  /** Stands before a command, which then runs at the far end. */
+  /** Prefixes a command, which then runs at the far end. */
   enter: readonly string[];
-  /** Every packet is lost; nobody is told. */
+  /** Every packet is lost silently. */
   unplug(): Promise<void>;
   /** Packets of connections to one port are lost. */
   lose(port: number, direction: Direction): Promise<void>;
-  /** Packets are late, and lost when they come too fast. */
+  /** Packets are delayed, and lost when they come too fast. */
   throttle(): Promise<void>;
   /** Ends the connections to a port, on both sides at once. */
   reset(port: number): Promise<void>;
-  /** Packets of connections to a port that there are now are lost for good, as when a router forgets them; new ones work. */
+  /** Packets of the existing connections to a port are lost permanently, as when a router forgets them; new ones work. */
   forget(port: number): Promise<void>;
-  /** Ends everything but what was forgotten. */
+  /** Ends every fault but the forgotten connections. */
   heal(): Promise<void>;
 }
 
-/** Local ports of one generation of connections: `forget` begins the next one. */
+/** Local ports of one generation of connections: `forget` starts the next one. */
 const portsOfGeneration = 1_000;
 const firstPort = 2_000;
 const lastPort = 65_000;
 
-/** About two small requests a second each way; a queue that is full drops. */
+/** About two small requests per second each way; a full queue drops packets. */
 const slow = 'root tbf rate 128kbit burst 4kb limit 12kb';
 
-/** Lays a wire; `index`, from 0, tells those of a run apart. Needs a network of its own, see own-network.ts. */
+/** Creates a wire; `index`, from 0, distinguishes those of a run. Needs its own network, see own-network.ts. */
 export async function layWire(index: number): Promise<Wire> {
   const near = `docket${index}`;
   const far = 'docket';
@@ -76,7 +76,7 @@ export async function layWire(index: number): Promise<Wire> {
     async unplug() {
       await here(`ip link set ${near} down`);
     },
-    // each end throws away what arrives: the sender learns nothing
+    // each end drops what arrives: the sender learns nothing
     async lose(port, direction) {
       if (direction !== 'back') await here(`ip rule add pref ${cut} iif ${near} ipproto tcp dport ${port} blackhole`);
       if (direction !== 'there') await there(`ip rule add pref ${cut} iif ${far} ipproto tcp sport ${port} blackhole`);

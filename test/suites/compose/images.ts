@@ -15,7 +15,7 @@ import { findTemporalBinary } from '../../../local/temporal/temporal-binary.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const execute = promisify(execFile);
-const serverModule = join(checkout, 'test/chaos/temporal-server');
+const serverModule = join(checkout, 'test/suites/chaos/temporal-server');
 const storage = ['--storage-driver', 'vfs'];
 const maxBuffer = 64 * 1024 * 1024;
 

@@ -121,9 +121,12 @@ function keyOf(security: Schema | undefined): Operation['key'] {
   return 'adminKey' in security ? 'admin' : 'assistant';
 }
 
-/** A segment may hold anything but a slash; one at the end changes nothing. */
+/** A segment may hold anything but a slash, and a page's path may hold several; one at the end changes nothing. */
 function patternOf(template: string): RegExp {
-  const literal = template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{\w+\}/g, '[^/]+');
+  const literal = template
+    .replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replace('{path}', '.+')
+    .replaceAll(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${literal}/?$`, 'i');
 }
 

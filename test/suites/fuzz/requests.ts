@@ -58,6 +58,16 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
     url: () => targets.webhookUrl,
     query: () => random.pick(['retry delay', 'How do I run a scene?']),
     path: () => random.pick(['guides/install', 'index', '/guides/scenes.md#x', 'nowhere']),
+    method: () => random.pick(['initialize', 'tools/list', 'tools/call', 'tools/call', 'resources/read', 'rm']),
+    params: () =>
+      random.pick<Json>([
+        { name: 'search', arguments: { query: 'retry delay' } },
+        { name: 'read_page', arguments: { path: 'guides/install', offset: 10 } },
+        { name: 'ask', arguments: { question: 'How do I run a scene?' }, _meta: { progressToken: 1 } },
+        { name: 'send_feedback', arguments: { threadId: targets.foreign.threadId, messageId: 'x', vote: 'up' } },
+        { uri: `docs://${random.pick([targets.domain, targets.foreign.domain])}/guides/install` },
+        { cursor: 'x' },
+      ]),
     model: () => random.pick<Json>([null, 'offline/editor', 'nobody/nothing']),
     source: () =>
       random.pick<Json>([{}, { ref: 'main' }, { ref: 'nowhere' }, { repository: 'https://github.com/a/b' }]),
@@ -119,6 +129,7 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
   /** Something that is there for a name in braces, by the segment before it; null: nothing is known. */
   function valueOf(name: string, before: string, of: Partial<Record<string, string>>): string | null {
     if (name === 'chatId') return `chat-${random.between(1, 60)}`;
+    if (name === 'path') return random.pick(['guides/install', 'index', 'nowhere']);
     if (name === 'turn') return '1';
     if (name === 'step') return String(random.between(1, 3));
     const owned = ({ projectId, webhookId }: { projectId: string | null; webhookId: string | null }) =>

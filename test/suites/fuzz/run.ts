@@ -3,6 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { overloaded } from '../../../api/http/errors.ts';
 import { createRandom } from '../chaos/random.ts';
 import { findPlanted, type Trace } from '../../support/planted-secrets.ts';
 import { databaseTraces, fileTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
@@ -18,6 +19,8 @@ const mostShown = 20;
 /** Of those sent, the ones that holds of the event loop may be laid to. */
 const mostRemembered = 20_000;
 const endPatienceMs = 180_000;
+/** Beside other work on the machine, the API refuses answers for a few seconds; its clients then ask again. */
+const mostTries = 30;
 
 /**
  * Sends generated requests over all routes of a live service: API, worker, PostgreSQL and Temporal as they are in production.
@@ -44,12 +47,19 @@ export async function runFuzz(args: string[]): Promise<number> {
   async function send(): Promise<void> {
     const request = nextRequest();
     const startedMs = Date.now();
-    const answer = await exchange(baseUrl, agent, request).catch((error: unknown): FuzzAnswer => ({
-      status: 599,
-      type: '',
-      text: String(error),
-      isWhole: false,
-    }));
+    const ask = () =>
+      exchange(baseUrl, agent, request).catch((error: unknown): FuzzAnswer => ({
+        status: 599,
+        type: '',
+        text: String(error),
+        isWhole: false,
+      }));
+    let answer = await ask();
+    for (let again = 0; isBusy(answer) && again < mostTries; again += 1) {
+      busy += 1;
+      await delay(1_000);
+      answer = await ask();
+    }
     // of a long run those that took long, which are the ones under way at a hold
     if (sent.length < mostRemembered || Date.now() - startedMs > 100)
       sent.push({ request, startedMs, endedMs: Date.now() });
@@ -64,6 +74,7 @@ export async function runFuzz(args: string[]): Promise<number> {
     problems.push(`${problem}: ${mutation}: ${shown} → ${answer.status} ${answer.text.slice(0, 400)}`);
   }
 
+  let busy = 0;
   let left = count;
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
@@ -82,6 +93,7 @@ export async function runFuzz(args: string[]): Promise<number> {
   const reached = description.operations.map(({ id }) => id);
   console.log(`operations  ${reached.length}: ${reached.join(', ')}`);
   console.log(`statuses    ${shownCounts(statuses)}`);
+  console.log(`busy        ${busy} requests sent again because the process was too busy for another answer`);
   console.log(`mutations   ${shownCounts(mutations)}`);
   console.log(`time        ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(0)} requests a second`);
   problems.push(...(await problemsAfterwards(stage)));
@@ -93,6 +105,10 @@ export async function runFuzz(args: string[]): Promise<number> {
   for (const problem of problems) console.log(`violation: ${problem}`);
   console.log(`violations: ${problems.length} (aim: 0; seed ${seed})`);
   return problems.length;
+}
+
+function isBusy({ status, text }: FuzzAnswer): boolean {
+  return status === 503 && text === JSON.stringify({ error: overloaded().message });
 }
 
 /** Jobs that failed for an unknown reason, errors in the logs, secrets in sinks. */

@@ -4,10 +4,92 @@ const endedAccess = { project: 'integration', tests: ['api/ended-access'] } as c
 const paths = { project: 'integration', tests: ['api/paths'] } as const;
 const unknownFields = { project: 'integration', tests: ['api/unknown-fields'] } as const;
 const allowance = { project: 'integration', tests: ['api/allowance'] } as const;
+const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
+const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 
 /** Who may hold what open, and what a limit counts. */
 export const accessMutations: Mutation[] = [
+  {
+    name: 'a search finds pages of every group',
+    file: 'search/query/page-access.ts',
+    find: "if (access === 'all') return null;",
+    replace: 'return access === null ? String(access) : null;',
+    ...pageAccess,
+  },
+  {
+    name: 'a page of another group is read by its path, linked to and listed',
+    file: 'search/query/site-index.ts',
+    find: 'on own.value = reader.value))`;',
+    replace: 'on own.value = reader.value) or ?3 is not null)`;',
+    ...pageAccess,
+  },
+  {
+    name: 'groups that cannot be understood open a page to everybody',
+    file: 'search/read/apply-navigation.ts',
+    find: 'return isEmpty ? null : (listOf(groups) ?? []);',
+    replace: 'return isEmpty ? null : (listOf(groups) ?? null);',
+    ...pageAccess,
+  },
+  {
+    name: 'malformed front matter opens a page of a group to everybody',
+    file: 'search/read/front-matter.ts',
+    find: '? { groups: {} } : {}',
+    replace: '? {} : {}',
+    ...pageAccess,
+  },
+  {
+    name: 'an answer draws on pages of every group',
+    file: 'api/assistant/answer-question.ts',
+    find: 'await indexes.lease(site, access)',
+    replace: "await indexes.lease(site, access === null ? access : 'all')",
+    ...readerTokens,
+  },
+  {
+    name: 'every page of a site is served over MCP',
+    file: 'api/mcp/routes.ts',
+    find: 'reader: { site, access },',
+    replace: "reader: { site, access: access === null ? access : 'all' },",
+    ...readerTokens,
+  },
+  {
+    name: 'an answer over MCP goes on when its client has left',
+    file: 'api/assistant/answer-question.ts',
+    find: 'onAbort(gone, answer.end);',
+    replace: 'void gone;',
+    project: 'integration',
+    tests: ['mcp/answers'],
+  },
+  {
+    name: 'a token of a reader is valid on every site',
+    file: 'api/access/reader-access.ts',
+    find: '      audience,\n',
+    replace: '',
+    ...readerTokens,
+  },
+  {
+    name: 'a token of a reader may choose its algorithm',
+    file: 'api/access/reader-access.ts',
+    find: '      algorithms: [algorithm],\n',
+    replace: '',
+    ...readerTokens,
+  },
+  {
+    name: 'a push needs its grant only when it begins',
+    file: 'activities/publish/publisher.ts',
+    find: '    await access.repositoryOf(job, signal);\n',
+    replace: '',
+    project: 'integration',
+    tests: ['jobs/grants'],
+  },
+  {
+    name: 'watchers of a job share its events with another organization',
+    file: 'api/jobs/job-event-feed.ts',
+    find: '`${owner.organizationId} ${jobId}`',
+    replace: 'jobId',
+    project: 'unit',
+    tests: ['api/jobs/job-event-feed'],
+  },
   {
     name: 'open answers outlive their access',
     file: 'api/http/open-answers.ts',

@@ -80,8 +80,8 @@ export const administrationMutations: Mutation[] = [
   {
     name: 'unanswered questions are listed in any organization',
     file: 'db/sites/conversations.ts',
-    find: 'where threads.site_id = $1 and organization_id = $4',
-    replace: 'where threads.site_id = $1 and $4::text is not null',
+    find: 'where answer.site_id = $1 and organization_id = $4',
+    replace: 'where answer.site_id = $1 and $4::text is not null',
     ...owned,
   },
   {

@@ -73,8 +73,8 @@ export const attackFourMutations: Mutation[] = [
   {
     name: 'signing out leaves other tabs as they are',
     file: 'dashboard/queries.ts',
-    find: 'onSignedOutElsewhere(endSession);',
-    replace: '',
+    find: 'onSignedOutElsewhere(() => {',
+    replace: 'void (() => {',
     project: 'e2e',
     tests: ['e2e/dashboard-session'],
   },

@@ -72,7 +72,7 @@ export const attackThreeMutations: Mutation[] = [
   {
     name: 'a start keeps silent about a secret of its home that is gone',
     file: 'local/home.ts',
-    find: '(await readOrNull(join(directory, name))) === null',
+    find: 'given === null && (await readOrNull(join(directory, name))) === null',
     replace: 'false',
     project: 'unit',
     tests: ['unit/local/home'],

@@ -58,6 +58,13 @@ export const linkMutations: Mutation[] = [
     ...answers,
   },
   {
+    name: 'a name of a host that begins in text already sent is not parted',
+    file: writeText,
+    find: 'runs.push([`a${run}`,',
+    replace: 'runs.push([run,',
+    ...answers,
+  },
+  {
     name: 'an unknown address leaves',
     file: writeText,
     find: 'isMail && !isNextToCode ? asMarkup(`\\`${whole}\\``) : asWords(removed)',
@@ -130,14 +137,14 @@ export const linkMutations: Mutation[] = [
   {
     name: 'a mark of Azure skips checks',
     file: forgeOrders,
-    find: "[/\\*{3}(\\s*no[\\s_-]*ci\\s*)\\*{3}/gi, '($1)'],",
+    find: "[/\\*{3}(\\s*no[\\s_-]*ci\\s*)\\*{3}/giu, '($1)'],",
     replace: '',
     ...orders,
   },
   {
     name: 'a trailer skips checks',
     file: forgeOrders,
-    find: "[/(skip[\\s_-]*checks)(\\s*):/gi, '$1$2 ='],",
+    find: "[/(skip[\\s_-]*checks)(\\s*):/giu, '$1$2 ='],",
     replace: '',
     ...orders,
   },
@@ -146,6 +153,27 @@ export const linkMutations: Mutation[] = [
     file: forgeOrders,
     find: 'hasJiraKey.test(line) ?',
     replace: 'line.length < 0 ?',
+    ...orders,
+  },
+  {
+    name: 'a name between underscores is told',
+    file: forgeOrders,
+    find: '(?<![^\\W_])@',
+    replace: '(?<!\\w)@',
+    ...orders,
+  },
+  {
+    name: 'a long s hides the word that closes an issue',
+    file: forgeOrders,
+    find: "(${issue})`, 'giu')",
+    replace: "(${issue})`, 'gi')",
+    ...orders,
+  },
+  {
+    name: 'a long s begins a command',
+    file: 'activities/publish/inactive-text.ts',
+    find: '(?=[a-z])/iu',
+    replace: '(?=[a-z])/i',
     ...orders,
   },
   {
@@ -192,5 +220,13 @@ export const linkMutations: Mutation[] = [
     replace: ') return at;',
     project: 'unit',
     tests: ['api/assistant/links/check-links'],
+  },
+  {
+    name: 'code that continues an address counts as code in a description',
+    file: 'activities/publish/inactive-text.ts',
+    find: ' && !hasCodeInAddress(line)',
+    replace: '',
+    project: 'unit',
+    tests: ['publish/inactive-text'],
   },
 ];

@@ -1,6 +1,7 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
 import { boundMutations } from './bounds.ts';
+import { cachingMutations } from './caching.ts';
 import { moneyMutations } from './money.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
@@ -8,6 +9,7 @@ import { attackFourMutations } from './attacks-four.ts';
 import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
 import { linkMutations } from './links.ts';
+import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
 import { sandboxMutations } from './sandbox.ts';
@@ -36,9 +38,11 @@ export const mutations: Mutation[] = [
   ...administrationMutations,
   ...capacityMutations,
   ...boundMutations,
+  ...cachingMutations,
   ...moneyMutations,
   ...attackOneMutations,
   ...machineMutations,
+  ...noticeMutations,
   {
     name: 'workers keep a connection with the credentials of before a rotation',
     file: 'worker/run-workers.ts',
@@ -55,10 +59,18 @@ export const mutations: Mutation[] = [
   },
   {
     name: 'a turn that a limit made finish counts as complete',
-    file: 'activities/tools/tools.ts',
+    file: 'activities/tools/run-calls.ts',
     find: 'isLast ? finish.complete !== true : finish.complete === false',
     replace: 'finish.complete === false',
     ...outcomes,
+  },
+  {
+    name: 'an attempt that Temporal took for dead runs the tools of the answer that it stored',
+    file: 'activities/attempt.ts',
+    find: '    signal.throwIfAborted();\n',
+    replace: '',
+    project: 'unit',
+    tests: ['activities/attempt'],
   },
   {
     name: 'a partial change is no draft',
@@ -66,6 +78,78 @@ export const mutations: Mutation[] = [
     find: 'job.draft || text.incomplete !== null',
     replace: 'job.draft',
     ...outcomes,
+  },
+  {
+    name: "an overtaken attempt deletes the published pull request's branch",
+    file: 'activities/publish/publisher.ts',
+    find: '.fence !== fence + 1) return;',
+    replace: '.fence < 1) return;',
+    project: 'integration',
+    tests: ['jobs/twice'],
+  },
+  {
+    name: 'an attempt of an ended turn sets the tree of the newer one',
+    file: 'db/for-worker/job-branches.ts',
+    find: 'if (active.rowCount !== 1) return true;',
+    replace: '',
+    project: 'integration',
+    tests: ['db/job-branches'],
+  },
+  {
+    name: 'the results of an ended turn change the tree of the newer one',
+    file: 'db/for-worker/steps.ts',
+    find: ' and ${ofActiveTurn}',
+    replace: '',
+    project: 'integration',
+    tests: ['db/steps'],
+  },
+  {
+    name: 'an overtaken attempt completes a turn that went on with a message',
+    file: 'db/for-worker/job-writes.ts',
+    find: "waiting_messages = 0 and ${noStepAfter('$7')}",
+    replace: 'waiting_messages = 0',
+    project: 'integration',
+    tests: ['db/job-messages', 'jobs/twice'],
+  },
+  {
+    name: 'an overtaken attempt publishes what the turn that continued has half done',
+    file: 'db/for-worker/effects.ts',
+    find: "and ${noStepAfter('$5')}",
+    replace: '',
+    project: 'integration',
+    tests: ['jobs/twice'],
+  },
+  {
+    name: 'a look that is late reopens a merged pull request',
+    file: 'db/for-worker/job-branches.ts',
+    find: "and pr_state is distinct from 'merged'",
+    replace: '',
+    project: 'integration',
+    tests: ['webhooks/events'],
+  },
+  {
+    name: 'a failure that is recorded late marks a site that was indexed since',
+    file: 'db/for-worker/site-indexing.ts',
+    find: 'or index_requested_at >= $4::timestamptz',
+    replace: 'or true',
+    project: 'integration',
+    tests: ['db/sites'],
+  },
+  {
+    name: 'a worker that stood still merges a pull request that was closed meanwhile',
+    file: 'worker/chores/merge-chores.ts',
+    find: '!(await merges.isRequested(work.id))',
+    replace: 'false',
+    project: 'integration',
+    tests: ['api/pull-requests'],
+  },
+  {
+    name: 'a check of a gap that stood still ends the newer one',
+    file: 'db/for-service/gap-checks.ts',
+    find: 'and answered_now is null\n         )`',
+    replace: 'and false\n         )`',
+    project: 'integration',
+    tests: ['db/gaps'],
   },
   {
     name: 'a grant for a folder covers what only begins like it',
@@ -91,8 +175,8 @@ export const mutations: Mutation[] = [
   {
     name: "the worker's credential needs no grant",
     file: 'activities/job/granted-access.ts',
-    find: 'covers(resources, target) ? null : noGrantForCredential(owner.organizationId, target)',
-    replace: 'resources.length < 0 ? noGrantForCredential(owner.organizationId, target) : null',
+    find: 'covers(resources, target) ? null : noGrantForCredential(organizationId, target)',
+    replace: 'resources.length < 0 ? noGrantForCredential(organizationId, target) : null',
     ...access,
   },
   {
@@ -140,8 +224,8 @@ export const mutations: Mutation[] = [
   {
     name: 'a merge needs no grant',
     file: 'worker/chores/merge-chores.ts',
-    find: 'await granted.checkRepository(work, work.repository);',
-    replace: '',
+    find: 'granted.checkRepository(work, work.repository)',
+    replace: 'Promise.resolve()',
     ...twoOrganizations,
   },
   {
@@ -159,10 +243,17 @@ export const mutations: Mutation[] = [
     ...twoOrganizations,
   },
   {
+    name: 'a step opens a repository whose grant was revoked during the job',
+    file: 'activities/job/granted-access.ts',
+    find: 'await grantsFor(job, job.repository, async () => found.grants)',
+    replace: 'found.grants',
+    ...twoOrganizations,
+  },
+  {
     name: 'a job opens its repository without a grant',
     file: 'activities/job/granted-access.ts',
-    find: 'await checkRepository(job, repository);',
-    replace: '',
+    find: 'await grantsFor(job, repository);',
+    replace: 'await grants.resources(job);',
     ...twoOrganizations,
   },
   {

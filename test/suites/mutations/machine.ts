@@ -45,7 +45,7 @@ export const machineMutations: Mutation[] = [
   {
     name: 'a pull request is opened onto a base branch that was deleted',
     file: 'activities/publish/publisher.ts',
-    find: 'await checkBase(checkout.access, { base: base.branch, branch });',
+    find: 'if (job.prId === null || isOver(job)) await checkBase(checkout.access, { base: base.branch, branch });',
     replace: '',
     project: 'integration',
     tests: ['jobs/repository-failures'],
@@ -56,5 +56,29 @@ export const machineMutations: Mutation[] = [
     find: 'checkDisk(directory);',
     replace: '',
     ...fullDisk,
+  },
+  {
+    name: 'operations that share a schema say any amount of it',
+    file: 'search/read/openapi.ts',
+    find: 'left -= details.length;',
+    replace: 'void left;',
+    project: 'unit',
+    tests: ['search/read/openapi'],
+  },
+  {
+    name: 'a body may have any number of names',
+    file: 'lib/json-scan.ts',
+    find: 'names.size + escapedNames > mostNames',
+    replace: 'names.size < 0',
+    project: 'integration',
+    tests: ['assistant/large-questions'],
+  },
+  {
+    name: 'the listing of a large tree is parsed without a break',
+    file: 'activities/git/listed-entries.ts',
+    find: 'const entriesPerTurn = 1_000;',
+    replace: 'const entriesPerTurn = 2_000_000;',
+    project: 'integration',
+    tests: ['workspaces/listings-hold'],
   },
 ];

@@ -61,4 +61,25 @@ export const moneyMutations: Mutation[] = [
     replace: '0::bigint as lost from job_steps\n          where asked_micros > 0',
     ...asked,
   },
+  {
+    name: 'an attempt that stood still claims a step whose call is in flight',
+    file: 'db/for-worker/steps.ts',
+    find: "* interval '1 millisecond'\", isFree)",
+    replace: "* interval '1 millisecond'\")",
+    ...asked,
+  },
+  {
+    name: 'a call is sent although its turn has ended',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: ' and ${ofActiveTurn}',
+    replace: '',
+    ...asked,
+  },
+  {
+    name: 'a call is sent although an earlier attempt has stored the answer',
+    file: 'db/for-worker/model-call-leases.ts',
+    find: ' and response is null for update',
+    replace: ' for update',
+    ...asked,
+  },
 ];

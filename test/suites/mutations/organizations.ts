@@ -58,8 +58,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the jobs of a project are listed in any organization',
     file: 'db/jobs/job-statements.ts',
-    find: 'where organization_id = $1 and project_id = $2\n',
-    replace: 'where $1::text is not null and project_id = $2\n',
+    find: 'where organization_id = $1 and ${status} and',
+    replace: 'where $1::text is not null and ${status} and',
     ...owned,
   },
   {
@@ -103,6 +103,14 @@ export const organizationMutations: Mutation[] = [
     find: "and patch <> '' and tree = (${newestTree}) and ${isJobOf('$1', '$2')}",
     replace: "and patch <> '' and tree = (${newestTree}) and $2::text is not null",
     ...owned,
+  },
+  {
+    name: 'a job is found by its id in any organization',
+    file: 'db/jobs/job-lists.ts',
+    find: 'where organization_id = $1 and ($2::text[] is null or status = any($2))',
+    replace: 'where $1::text is not null and ($2::text[] is null or status = any($2))',
+    project: 'integration',
+    tests: ['api/job-lists'],
   },
   {
     name: 'the jobs of all organizations are listed',

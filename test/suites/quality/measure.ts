@@ -25,7 +25,8 @@ function measure(questionsFile: string, docs: string): void {
     const file = join(folder, 'index.db');
     const built = buildIndex(readPages(filesOf(docs)), { file });
     const questions = readQuestions(questionsFile);
-    using index = openSiteIndex(file);
+    using opened = openSiteIndex(file);
+    const index = opened.as('all');
     const { ranks, refused, wronglyRefused } = evaluate(index, questions);
     const line = (name: string, figure: (of: number[]) => number) => {
       const [low, high] = interval(ranks, figure);

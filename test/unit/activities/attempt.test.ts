@@ -2,7 +2,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure, type ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createAttempt, type AttemptOptions, type AttemptScope } from '../../../activities/attempt.ts';
-import { GitError } from '../../../activities/git/git.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 
 const secret = 'ghp_0123456789abcdefghij';
 
@@ -15,7 +15,7 @@ interface Run<Result> {
 interface RunOptions extends Pick<AttemptOptions, 'draining' | 'watchTurn'> {
   scope?: Partial<AttemptScope>;
   controller?: AbortController;
-  /** Why the controller aborts, as Temporal says it. */
+  /** The reason for the abort, as Temporal reports it. */
   details?: Partial<ActivityCancellationDetails>;
 }
 
@@ -55,7 +55,21 @@ function failureOf({ outcome }: Run<unknown>): ApplicationFailure {
 }
 
 describe('an attempt', () => {
-  it('answers what its body answers', async () => {
+  it('starts nothing when its activity was lost in an earlier part', async () => {
+    const controller = new AbortController();
+    const lost = new CancelledFailure('TIMED_OUT');
+    controller.abort(lost);
+    let begun = false;
+    const { outcome } = await runBody(
+      async () => {
+        begun = true;
+      },
+      { controller, details: { timedOut: true } },
+    );
+    expect({ begun, outcome }).toEqual({ begun: false, outcome: { status: 'rejected', reason: lost } });
+  });
+
+  it('returns what its body returns', async () => {
     expect((await runBody(() => Promise.resolve(7))).outcome).toEqual({ status: 'fulfilled', value: 7 });
   });
 
@@ -75,7 +89,7 @@ describe('an attempt', () => {
     expect((await runBody(work, { controller })).outcome).toEqual({ status: 'rejected', reason });
   });
 
-  it('passes on a failure that is typed already', async () => {
+  it('passes on a failure that is already typed', async () => {
     const failure = ApplicationFailure.nonRetryable('Gone.', 'superseded');
     expect(failureOf(await runBody(() => Promise.reject(failure)))).toBe(failure);
   });
@@ -97,7 +111,7 @@ describe('an attempt for a turn', () => {
     expect(failureOf(await runBody(work, { scope: { turn }, watchTurn }))).toBe(reason);
   });
 
-  it('begins nothing in a process that is about to go, but hands the work back', async () => {
+  it('starts nothing in a process that is shutting down, but hands the work back', async () => {
     const draining = AbortSignal.abort();
     const work = () => Promise.reject(new Error('It has begun.'));
     expect(failureOf(await runBody(work, { scope: { turn }, draining }))).toMatchObject({ nonRetryable: false });
@@ -123,7 +137,7 @@ describe('an attempt for a turn', () => {
   ])('of which Temporal %s', (_, details) => {
     const scope = { turn: { jobId: 'job', turn: 1 }, outlivesHeartbeat: true };
 
-    it('goes on when it outlives Temporal', async () => {
+    it('continues if it may outlive Temporal’s heartbeat', async () => {
       const controller = new AbortController();
       const work = async (signal: AbortSignal) => {
         controller.abort(new CancelledFailure('NOT_FOUND'));
@@ -133,7 +147,7 @@ describe('an attempt for a turn', () => {
       expect(outcome).toEqual({ status: 'fulfilled', value: false });
     });
 
-    it('ends when it does not, or was cancelled as well', async () => {
+    it('ends if it may not, or if it was also cancelled', async () => {
       for (const [outlivesHeartbeat, cancelRequested] of [
         [false, false],
         [true, true],
@@ -152,7 +166,7 @@ describe('an attempt for a turn', () => {
       }
     });
 
-    it('ends when the process is about to go', async () => {
+    it('ends when the process is shutting down', async () => {
       const controller = new AbortController();
       const draining = new AbortController();
       const work = async (signal: AbortSignal) => {
@@ -167,7 +181,7 @@ describe('an attempt for a turn', () => {
 });
 
 describe('a failed attempt', () => {
-  it('that cannot be helped is final at once', async () => {
+  it('that a retry cannot fix is final at once', async () => {
     const failure = failureOf(await runBody(() => Promise.reject(new GitError('ref-not-found'))));
     expect(failure).toMatchObject({ type: 'ref_not_found', nonRetryable: true });
   });
@@ -190,7 +204,7 @@ describe('a failed attempt', () => {
     expect(failure.nonRetryable).toBe(false);
   });
 
-  it('takes nothing of the error into the history, and no secret into the log', async () => {
+  it('puts nothing of the error into the history, and no secret into the log', async () => {
     const cause = new RangeError(`bad ${secret}`);
     const run = await runBody(() => Promise.reject(new Error(`refused ${secret}`, { cause })));
     const failure = failureOf(run);

@@ -8,7 +8,7 @@ export interface StepParts {
   toolResults?: ToolResult[] | null;
 }
 
-/** A step as the store answers it, with the content that belongs to its text and calls. */
+/** A step as the store returns it, with content that matches its text and calls. */
 export function buildStep({
   turn = 1,
   step = 1,

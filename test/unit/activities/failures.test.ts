@@ -1,7 +1,7 @@
 import { APICallError } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { ForgeError } from '../../../activities/forges/forge.ts';
-import { GitError } from '../../../activities/git/git.ts';
+import { GitError } from '../../../activities/git/git-error.ts';
 import { verdictOf } from '../../../activities/failures.ts';
 import { ModelCallError } from '../../../activities/model/model-failures.ts';
 import { SealedError } from '../../../lib/encryption/cipher.ts';
@@ -21,7 +21,7 @@ function buildCallFailure(statusCode: number | undefined, responseHeaders?: Reco
   return new ModelCallError('failed', { cause });
 }
 
-it('a value whose key is missing is waited for, and named', () => {
+it('a value whose key is missing waits, and names the key', () => {
   const message = 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.';
   expect(verdictOf(new SealedError('k1', message))).toMatchObject({ tolerated: null, message });
 });
@@ -31,13 +31,13 @@ describe('a failure of the model', () => {
     expect(verdictOf(buildCallFailure(status))).toMatchObject({ category: 'model_refused', tolerated: 0 });
   });
 
-  it.each([408, 409, 425, 429, 500, 503, 529])('with status %d is tried again', (status) => {
+  it.each([408, 409, 425, 429, 500, 503, 529])('with status %d is retried', (status) => {
     const { category, tolerated } = verdictOf(buildCallFailure(status));
     expect(category).toBe('model_unavailable');
     expect(tolerated).toBeGreaterThan(3);
   });
 
-  it('of the transport, or an answer that does not parse, is tried again', () => {
+  it('of the transport, or an answer that does not parse, is retried', () => {
     expect(verdictOf(buildCallFailure(undefined)).category).toBe('model_unavailable');
     expect(verdictOf(buildCallFailure(200)).category).toBe('model_unavailable');
     expect(verdictOf(new ModelCallError('failed', { cause: new TypeError('terminated') })).category).toBe(
@@ -45,7 +45,7 @@ describe('a failure of the model', () => {
     );
   });
 
-  it('waits as long as the provider says', () => {
+  it('waits as long as the provider asks for', () => {
     expect(verdictOf(buildCallFailure(429, { 'retry-after': '7' })).retryAfterMs).toBe(7_000);
     expect(verdictOf(buildCallFailure(429, { 'retry-after-ms': '250', 'retry-after': '1' })).retryAfterMs).toBe(250);
     expect(verdictOf(buildCallFailure(429, { 'retry-after': 'soon' })).retryAfterMs).toBeNull();
@@ -60,7 +60,7 @@ describe('a failure of the model', () => {
     }
   });
 
-  it('for want of a key names the remedy', () => {
+  it('due to a missing key names the remedy', () => {
     const error = new UnknownModelError('The model "openai/x" needs OPENAI_API_KEY to be set.');
     expect(verdictOf(error)).toMatchObject({ category: 'model_refused', tolerated: 0, message: error.message });
   });
@@ -95,7 +95,7 @@ describe('any other failure', () => {
     expect(verdictOf(error).tolerated).toBeNull();
   });
 
-  it('of the disk is the working copy’s', () => {
+  it('of the disk counts as one of the working copy', () => {
     expect(verdictOf(Object.assign(new Error('write'), { code: 'ENOSPC' })).category).toBe('tool_failure');
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
-import { ConfigError, readConfig } from '../../../api/config.ts';
+import { readConfig } from '../../../api/config.ts';
+import { ConfigError } from '../../../lib/config/read-variables.ts';
 
 const required = { DATABASE_URL: 'postgres://docket:pw@db:5432/docket', DOCKET_KEY_PEPPER: 'a pepper' };
 
@@ -15,7 +16,7 @@ function problemOf(env: Record<string, string>): string {
 }
 
 describe('readConfig', () => {
-  it('needs the database and the pepper only, and fills in what .env.example says', () => {
+  it('needs only the database and the pepper, and uses the defaults of .env.example', () => {
     expect(readConfig(required)).toMatchObject({
       logLevel: 'info',
       tracing: null,
@@ -31,7 +32,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('names every variable that is wrong, at once, and repeats no value', () => {
+  it('names every invalid variable at once, without repeating a value', () => {
     const problem = problemOf({
       DATABASE_URL: 'mysql://hunter2@x/y',
       PORT: '99999',
@@ -43,7 +44,7 @@ describe('readConfig', () => {
     expect(problem).not.toContain('hunter2');
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats an empty variable as unset', () => {
     const config = readConfig({ ...required, PORT: '', ANTHROPIC_API_KEY: ' ', DOCKET_LOCAL_REPOSITORIES: '' });
     expect(config.http.port).toBe(8080);
     expect(config.models.settings.anthropicApiKey).toBeUndefined();
@@ -64,7 +65,11 @@ describe('readConfig', () => {
       localRoot: `${process.cwd()}/repositories`,
     });
     expect(config.http.baseUrl).toBe('https://docket.example.com');
-    expect(config.models.settings.compatible).toEqual({ baseUrl: 'http://127.0.0.1:9/v1', apiKey: undefined });
+    expect(config.models.settings.compatible).toEqual({
+      baseUrl: 'http://127.0.0.1:9/v1',
+      apiKey: undefined,
+      sendsCacheKey: false,
+    });
   });
 
   it.each([['-1'], ['abc'], ['1e3'], [' 80x']])('refuses PORT=%s', (port) => {

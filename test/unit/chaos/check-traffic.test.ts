@@ -4,7 +4,7 @@ import { checkRepeats, repeatedCalls } from '../../suites/chaos/check-traffic.ts
 const callsAt = (job: number, step: number, ...times: number[]) =>
   times.map((atMs) => ({ job, step, atMs, status: 200 }));
 
-it('counts the calls of a step after its first one, and none that the model refused', () => {
+it('counts repeated calls of a step, except those that the model refused', () => {
   const calls = [
     ...callsAt(1, 1, 0, 5_000, 9_000),
     ...callsAt(1, 2, 12_000),
@@ -17,11 +17,11 @@ it('counts the calls of a step after its first one, and none that the model refu
   ]);
 });
 
-it('takes a call that was made again after a kill that hit its job', () => {
+it('accepts a call repeated after a kill that hit its job', () => {
   expect(checkRepeats(repeatedCalls(callsAt(1, 1, 10_000, 15_000)), () => [{ atMs: 10_500 }])).toEqual([]);
 });
 
-it('takes a call that the model saw only after its worker was gone', () => {
+it('accepts a call that reached the model only after its worker was gone', () => {
   expect(checkRepeats(repeatedCalls(callsAt(1, 1, 10_000, 15_000)), () => [{ atMs: 9_900 }])).toEqual([]);
 });
 
@@ -30,7 +30,7 @@ it.each([
   ['another job', [{ job: 2, atMs: 10_500 }]],
   ['the job only before', [{ job: 1, atMs: 5_000 }]],
   ['the job only afterwards', [{ job: 1, atMs: 15_500 }]],
-])('tells of a call that was made again where kills had hit %s', (_, hits) => {
+])('reports a call that was repeated where kills had hit %s', (_, hits) => {
   const hitsOf = (index: number) => hits.filter(({ job }) => job === index);
 
   expect(checkRepeats(repeatedCalls(callsAt(1, 3, 10_000, 15_000)), hitsOf)).toEqual([

@@ -9,8 +9,7 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';
 import { readConfig } from '../../../worker/config/config.ts';
 import { createClients } from '../../../worker/clients.ts';
-import { createJobActivities } from '../../../worker/job-activities.ts';
-import { createIndexActivities } from '../../../worker/site-activities.ts';
+import { createJobActivities, createIndexActivities } from '../../../worker/activities.ts';
 import { createFailpointFile, type Failpoint } from '../../suites/chaos/failpoint-file.ts';
 import { createFailpoints } from '../../suites/chaos/failpoint-proxy.ts';
 
@@ -33,7 +32,7 @@ function arm(folder: string, point: Omit<Failpoint, 'id'>): Promise<void> {
   return writeFile(join(folder, 'armed.json'), JSON.stringify({ id: '1', ...point }));
 }
 
-it('has a place for every function of every store and for every activity', () =>
+it('covers every function of every store and every activity', () =>
   withFolder(async (folder) => {
     const config = readConfig({ DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', DOCKET_WORK_DIR: folder });
     const instrument = createFailpoints('worker', createFailpointFile(folder));
@@ -61,7 +60,7 @@ it('has a place for every function of every store and for every activity', () =>
     expect(names.filter((place) => !places.has(place))).toEqual([]);
   }));
 
-it('loses the connection before or after the work, at the pass that is named, and once', () =>
+it('drops the connection before or after the work, at the given pass, once', () =>
   withFolder(async (folder) => {
     let done = 0;
     const parts = { jobs: { finish: async () => (done += 1) } };
@@ -78,7 +77,7 @@ it('loses the connection before or after the work, at the pass that is named, an
     expect(done).toBe(3);
   }));
 
-it('tells the commands of git apart', () =>
+it('distinguishes the commands of git', () =>
   withFolder(async (folder) => {
     const git = { run: async ({ args }: { args: string[] }) => args.length };
     const failing = createFailpoints('worker', createFailpointFile(folder))('git', git);

@@ -8,12 +8,12 @@ it.each([
   ['../reference/api.mdx?x=1', 'guides/scenes', 'reference%2Fapi'],
   ['/', '', 'index'],
   ['../../../etc/passwd', 'guides/scenes', 'etc%2Fpasswd'],
-])('leads %s on the page "%s" to the page as it was indexed', (address, from, path) => {
+])('links %s on the page "%s" to the page as it was indexed', (address, from, path) => {
   expect(pageAddress('lamp', address, from)).toBe(`/playground/page?site=lamp&path=${path}`);
 });
 
 it.each(['', '#top', '//evil.example/x', 'javascript:alert(1)', 'https://example.com', '/a/%zz'])(
-  'leads nowhere for "%s"',
+  'links nowhere for "%s"',
   (address) => {
     expect(pageAddress('lamp', address)).toBeNull();
   },

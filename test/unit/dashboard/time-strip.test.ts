@@ -21,7 +21,7 @@ function told(segments: ReturnType<typeof segmentsOf>) {
   );
 }
 
-it('tells where all of the time went, without gaps', () => {
+it('accounts for all of the time, without gaps', () => {
   const phases = [phase('preparing', 1), phase('running', 3), phase('publishing', 15)];
   const steps = [step(1, [4, 6, 8]), step(2, [8, 10, 14])];
   expect(told(segmentsOf(turn, steps, phases, 0))).toEqual([
@@ -37,7 +37,7 @@ it('tells where all of the time went, without gaps', () => {
   ]);
 });
 
-it('lets the open piece of an active turn grow, and leaves out steps of another time', () => {
+it('lets the open segment of an active turn grow, and omits steps from another time', () => {
   const open = { ...turn, endedAt: null };
   const now = Date.parse(at(9));
   expect(told(segmentsOf(open, [step(1, [4, null, null])], [], now))).toEqual(['queue 0-4', 'model 4-9']);
@@ -49,7 +49,7 @@ it('lets the open piece of an active turn grow, and leaves out steps of another 
   ]);
 });
 
-it('counts the time behind a step without tools as what came then', () => {
+it('counts the time after a step without tools toward what came next', () => {
   const phases = [phase('preparing', 1), phase('running', 2), phase('publishing', 9)];
   const last = { ...step(1, [2, 8, null]), toolCalls: [] };
   expect(told(segmentsOf({ ...turn, endedAt: null }, [last], phases, Date.parse(at(12))))).toEqual([
@@ -61,7 +61,7 @@ it('counts the time behind a step without tools as what came then', () => {
   ]);
 });
 
-it('joins pieces that are too short to be seen, and loses no time', () => {
+it('joins segments that are too short to see, without losing time', () => {
   const steps = Array.from({ length: 2_000 }, (_, number) => {
     const begin = number / 100;
     return step(number + 1, [begin, begin + 0.006, begin + 0.01]);
@@ -73,4 +73,14 @@ it('joins pieces that are too short to be seen, and loses no time', () => {
   expect(pieces.at(-1)?.to).toBe(segments.at(-1)?.to);
   for (const [index, { from }] of pieces.entries()) if (index > 0) expect(from).toBe(pieces[index - 1]?.to);
   expect(pieces[10]?.what).toMatch(/^Step .* – Step .*, mostly model$/);
+});
+
+it('counts the time of a tool that was stopped with the turn', () => {
+  const phases = [phase('preparing', 1), phase('running', 2)];
+  expect(told(segmentsOf(turn, [step(1, [2, 4, null])], phases, 0))).toEqual([
+    'queue 0-1',
+    'git 1-2',
+    'model 2-4',
+    'tools 4-20',
+  ]);
 });

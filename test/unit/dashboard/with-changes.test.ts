@@ -18,19 +18,39 @@ const pages = [
 ];
 const idsOf = (changed: typeof pages) => changed.map((page) => page.jobs.map(({ id }) => id));
 
-it('changes a job where it stands', () => {
+it('updates a job in place', () => {
   const changed = withChanges(pages, [job('a', 1, { status: 'failed' })], {});
   expect(idsOf(changed)).toEqual([['c', 'b'], ['a']]);
   expect(changed[1]?.jobs[0]?.status).toBe('failed');
 });
 
-it('puts new jobs in front, the newest first', () => {
+it('puts new jobs first, newest first', () => {
   expect(idsOf(withChanges(pages, [job('d', 4), job('e', 5)], {}))).toEqual([['e', 'd', 'c', 'b'], ['a']]);
 });
 
-it('leaves out an old job that was on no page yet, and what the filters exclude', () => {
-  expect(idsOf(withChanges(pages, [job('old', 0)], {}))).toEqual([['c', 'b'], ['a']]);
+it('omits what the filters exclude', () => {
   const filters = { status: 'active' as const, project: 'p' };
   expect(idsOf(withChanges(pages, [job('c', 3, { status: 'completed' })], filters))).toEqual([['b'], ['a']]);
   expect(idsOf(withChanges(pages, [job('d', 4, { projectId: 'q' })], filters))).toEqual([['c', 'b'], ['a']]);
+});
+
+it('inserts an old job that now matches the filters where it belongs', () => {
+  const failed = pages.map((page) => ({
+    ...page,
+    jobs: page.jobs.map((job) => ({ ...job, status: 'failed' as const })),
+  }));
+  const filters = { status: 'failed' as const };
+  const between = job('bc', 2, { status: 'failed', createdAt: '2026-11-21T10:02:30.000Z' });
+  expect(idsOf(withChanges(failed, [between], filters))).toEqual([['c', 'bc', 'b'], ['a']]);
+  const oldest = job('old', 0, { status: 'failed' });
+  expect(idsOf(withChanges(failed, [oldest], filters))).toEqual([
+    ['c', 'b'],
+    ['a', 'old'],
+  ]);
+  expect(idsOf(withChanges([{ jobs: [], nextCursor: null }], [oldest], filters))).toEqual([['old']]);
+});
+
+it('omits a job that is older than all that are loaded while there are more', () => {
+  expect(idsOf(withChanges(pages.slice(0, 1), [job('old', 0)], {}))).toEqual([['c', 'b']]);
+  expect(idsOf(withChanges([{ jobs: [], nextCursor: 'x' }], [job('new', 5)], {}))).toEqual([['new']]);
 });

@@ -24,7 +24,7 @@ function createChore() {
 it.each([
   [false, ['begun', 'ended']],
   [true, ['begun', 'ended', 'begun', 'ended']],
-])('waits for the round under way when it is stopped; runs a last one: %s', async (isRunAtEnd, expected) => {
+])('waits for the current round when it is stopped; runs a last one: %s', async (isRunAtEnd, expected) => {
   const chore = createChore();
   const running = repeat({ name: 'test', everyMs: 1, isRunAtEnd, work: chore.work, log });
   await chore.started;

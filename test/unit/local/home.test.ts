@@ -50,7 +50,7 @@ describe('a home', () => {
     await expect(openHome(join(file, 'below'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/);
   });
 
-  it('takes from others what an earlier release let them read, and leaves the rest alone', async () => {
+  it('removes the access that an earlier release gave others, and leaves the rest alone', async () => {
     const outside = await newFolder();
     const directory = join(outside, 'home');
     const wide = async (path: string, mode: number) => {
@@ -76,14 +76,14 @@ describe('a home', () => {
     expect(await modeOf('../target')).toBe('644');
   });
 
-  it('refuses a folder that everybody may write', async () => {
+  it('refuses a folder that everyone can write to', async () => {
     const directory = await newFolder();
     await chmod(directory, 0o1777);
     await expect(openHome(directory)).rejects.toThrow(`Other accounts may write to ${directory}; set DOCKET_HOME`);
     expect(await readdir(directory)).toEqual([]);
   });
 
-  it('loses everything but its lock when it is emptied', async () => {
+  it('keeps nothing but its lock when it is emptied', async () => {
     const directory = await newFolder();
     using home = await openHome(directory);
     await writeFile(join(home.repositories, 'file'), '');
@@ -94,7 +94,7 @@ describe('a home', () => {
     await expect(openHome(directory)).rejects.toThrow(/already runs/);
   });
 
-  it('keeps one key pepper, for its owner only', async () => {
+  it('keeps one key pepper, readable only by its owner', async () => {
     const directory = await newFolder();
     const pepper = await readKeyPepper(directory);
     expect(pepper).toMatch(/^[0-9a-f]{64}$/);
@@ -102,21 +102,24 @@ describe('a home', () => {
     expect((await stat(join(directory, 'key-pepper'))).mode & 0o777).toBe(0o600);
   });
 
-  it('says which of its secrets are gone, and what that means', async () => {
+  it('reports which of its secrets are missing, and what that means', async () => {
     const directory = await newFolder();
+    const none = { keyPepper: null, encryptionKeys: null };
     await readEncryptionKey(directory);
-    expect(await lostSecrets(directory)).toEqual([
-      expect.stringMatching(/key-pepper is missing, so keys and sessions/),
+    expect(await lostSecrets(directory, none)).toEqual([
+      expect.stringMatching(/key-pepper is missing, so earlier keys and sessions/),
     ]);
     await readKeyPepper(directory);
-    expect(await lostSecrets(directory)).toEqual([]);
+    expect(await lostSecrets(directory, none)).toEqual([]);
     await rm(join(directory, 'encryption-key'));
-    expect(await lostSecrets(directory)).toEqual([
-      expect.stringMatching(/encryption-key is missing, so stored tokens/),
-    ]);
+    const lost = [expect.stringMatching(/encryption-key is missing, so stored tokens/)];
+    expect(await lostSecrets(directory, none)).toEqual(lost);
+    // a setting replaces only its own file
+    expect(await lostSecrets(directory, { ...none, keyPepper: 'x' })).toEqual(lost);
+    expect(await lostSecrets(directory, { ...none, encryptionKeys: 'x' })).toEqual([]);
   });
 
-  it('keeps one encryption key, for its owner only, also when two ask at once', async () => {
+  it('keeps one encryption key, readable only by its owner, even for two simultaneous readers', async () => {
     const directory = await newFolder();
     const [key, same] = await Promise.all([readEncryptionKey(directory), readEncryptionKey(directory)]);
     expect(same).toBe(key);
@@ -127,7 +130,7 @@ describe('a home', () => {
 });
 
 describe('local.json', () => {
-  it('comes back as it was written, for its owner only', async () => {
+  it('is read as it was written, and readable only by its owner', async () => {
     const directory = await newFolder();
     expect(await readLocalJson(directory)).toBeNull();
     await writeLocalJson(directory, localJson);
@@ -135,11 +138,11 @@ describe('local.json', () => {
     expect((await stat(join(directory, 'local.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('stays as it is, and is named with its faults, when it cannot be understood', async () => {
+  it('is left as it is if it cannot be parsed, and its faults are named', async () => {
     const directory = await newFolder();
     const file = join(directory, 'local.json');
     for (const [text, fault] of [
-      ['{"baseUrl', /it is no JSON/],
+      ['{"baseUrl', /it is not JSON/],
       ['[]', /wrong: the whole/],
       [JSON.stringify({ ...localJson, pids: { ...localJson.pids, api: 'x' } }), /wrong: pids\.api/],
     ] as const) {
@@ -150,7 +153,7 @@ describe('local.json', () => {
   });
 });
 
-it('begins a new log file when the old one has grown long', async () => {
+it('starts a new log file when the old one has grown long', async () => {
   const file = join(await newFolder(), 'api.log');
   using log = openLogFile(file);
   const line = 'x'.repeat(1024 * 1024);

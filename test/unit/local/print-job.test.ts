@@ -14,7 +14,7 @@ const step = {
   modelMs: 10,
   toolsMs: null,
   waitingMs: null,
-  attempts: { model: 1, tools: 0 },
+  attempts: 1,
   lastFailures: [],
   modelFailures: 0,
   finishReason: 'stop',
@@ -46,7 +46,7 @@ function printed(steps: StepReport[], message: string): string {
   }
 }
 
-it('counts one step as one, and more as more', () => {
+it('uses the singular for one step, and the plural for more', () => {
   expect(printed([step], '')).toContain('  1 step; ');
   expect(printed([step, { ...step, step: 2 }], '')).toContain('  2 steps; ');
 });
@@ -58,6 +58,6 @@ it('counts no step and no price for a call that was never answered', () => {
   expect(printed([priced, { ...refused, finishReason: 'stop' }], '')).toContain('at an unknown price');
 });
 
-it('prints what the agent says in its own lines', () => {
+it('prints the agent’s message on separate lines', () => {
   expect(printed([step], 'Two files:\n\n- a.txt\n- b.txt')).toContain('\n  Two files:\n\n  - a.txt\n  - b.txt\n');
 });

@@ -4,13 +4,13 @@ import { shownLine } from '../../../local/processes/log-lines.ts';
 import { apiSpec, serviceEnvironment, workerSpec } from '../../../local/processes/services.ts';
 import { readSettings } from '../../../local/settings.ts';
 
-it('has defaults for everything, and takes an empty variable for an absent one', () => {
+it('has defaults for everything, and treats an empty variable as unset', () => {
   const nothing = { http: { port: 8080, host: '127.0.0.1', baseUrl: null }, databaseUrl: null, temporalAddress: null };
   expect(readSettings({})).toMatchObject(nothing);
   expect(readSettings({ PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' })).toMatchObject(nothing);
 });
 
-it('names every bad variable in one sentence, and no secret of it', () => {
+it('names every invalid variable in one sentence, without its secrets', () => {
   const env = {
     PORT: '70000',
     DATABASE_URL: 'mysql://user:secret@host',
@@ -19,12 +19,12 @@ it('names every bad variable in one sentence, and no secret of it', () => {
     DOCKET_BASE_URL: 'x',
   };
   expect(() => readSettings(env)).toThrow(
-    /PORT.*DOCKET_BASE_URL.*DATABASE_URL.*TEMPORAL_ADDRESS.*DOCKET_ENCRYPTION_KEYS is wrong at entry 1/,
+    /PORT.*DOCKET_BASE_URL.*DOCKET_ENCRYPTION_KEYS is wrong at entry 1.*DATABASE_URL.*TEMPORAL_ADDRESS/,
   );
   expect(() => readSettings(env)).not.toThrow(/secret/);
 });
 
-it('gives the processes what the person set, and the addresses of the stack', () => {
+it('passes on what the user set, and the addresses of the stack', () => {
   const env = serviceEnvironment({
     env: { ANTHROPIC_API_KEY: 'key', DOCKET_WORK_DIR: '/elsewhere', DATABASE_URL: 'old', DOCKET_SITE_DIRECTORIES: '' },
     databaseUrl: 'postgres://new',
@@ -46,7 +46,7 @@ it('gives the processes what the person set, and the addresses of the stack', ()
   });
 });
 
-it('gives the credentials of forges to the worker alone, as the compose file does', async () => {
+it('gives forge credentials to the worker only, as the compose file does', async () => {
   const tokens = {
     GITHUB_TOKEN: 'a',
     GITHUB_APP_ID: 'b',
@@ -67,7 +67,7 @@ it('gives the credentials of forges to the worker alone, as the compose file doe
   }
 });
 
-it('shows warnings, errors and what is no log entry, and keeps the rest for the log file', () => {
+it('shows warnings, errors and lines that are not log entries, and writes the rest to the log file', () => {
   expect(shownLine('api', '{"level":30,"msg":"api ready"}')).toBeNull();
   expect(shownLine('api', '{"level":40,"msg":"slow"}')).toBe('api: slow');
   expect(shownLine('api', '{"level":"ERROR","msg":"x"}')).toBe('api: x');

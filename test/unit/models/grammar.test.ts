@@ -58,7 +58,7 @@ describe('the grammar of the offline editor', () => {
     expect(commandsOf(prompt).flat()).toEqual(commands);
   });
 
-  it.each(refused)('understands nothing of %j', (prompt) => {
+  it.each(refused)('does not understand %j', (prompt) => {
     expect(parsePrompt(prompt)).toEqual([{ text: prompt, commands: null }]);
   });
 
@@ -117,7 +117,7 @@ describe('the grammar of the offline editor', () => {
     );
   });
 
-  it('reads back every quoted text', () => {
+  it('parses every quoted text back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, rest) => {
         const written = quote(text);
@@ -126,7 +126,7 @@ describe('the grammar of the offline editor', () => {
     );
   });
 
-  it('reads back every command written with quotes', () => {
+  it('parses every quoted command back', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
       fc.property(text, text, text, (old, next, path) => {
@@ -138,7 +138,7 @@ describe('the grammar of the offline editor', () => {
   });
 
   it.each(['“', '"', 'Replace “', 'Delete a. ', 'x. ', '1. ', 'Replace "a" with “'])(
-    'reads a long prompt of %j in good time',
+    'parses a long prompt of %j in reasonable time',
     (piece) => {
       const sentences = parsePrompt(piece.repeat(Math.ceil(100_000 / piece.length)));
       expect(sentences.length).toBeLessThanOrEqual(501);

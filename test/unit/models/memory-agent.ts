@@ -18,7 +18,7 @@ const toolNames = [
   'finish',
 ];
 
-/** Tools over files in memory that answer as the agent's own do. */
+/** Tools over files in memory that answer like the agent's own. */
 function runTool(files: Files, name: string, input: Input): LanguageModelV4ToolResultOutput {
   const ok = (value: string) => ({ type: 'text', value }) as const;
   const error = (value: string) => ({ type: 'error-text', value }) as const;
@@ -80,9 +80,9 @@ export interface Turn {
 }
 
 export interface AgentOptions {
-  /** Runs the calls of a step; by default over `files` in memory. */
+  /** Runs the calls of a step, by default on `files` in memory. */
   runCalls?: (calls: Call[]) => Promise<LanguageModelV4ToolResultOutput[]>;
-  /** Outputs of earlier steps are left out of the prompt, as they are from a long one. */
+  /** Omits outputs of earlier steps from the prompt, as in a long one. */
   isForgetful?: boolean;
 }
 
@@ -101,7 +101,7 @@ export function startAgent(model: LanguageModelV4, files: Files, options: AgentO
   function say(text: string) {
     prompt.push({ role: 'user', content: [{ type: 'text', text }] });
   }
-  /** One model call and its tools; the finished turn, or null while it goes on. */
+  /** One model call and its tools; returns the finished turn, or null while it continues. */
   async function step(turn: Turn): Promise<boolean> {
     const { content } = await model.doGenerate({
       prompt: options.isForgetful === true ? forgetful(prompt) : prompt,
@@ -133,7 +133,7 @@ export function startAgent(model: LanguageModelV4, files: Files, options: AgentO
   return { files, prompt, say, step, run };
 }
 
-/** The prompt with the outputs of all steps but the last three left out. */
+/** The prompt without the outputs of all steps but the last three. */
 function forgetful(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const recent = prompt.filter(({ role }) => role === 'tool').slice(-3);
   return prompt.map((message) => {

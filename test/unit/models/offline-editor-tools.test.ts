@@ -10,7 +10,7 @@ import { startAgent, type Call, type Files } from './memory-agent.ts';
 const folder = mkdtempSync(join(tmpdir(), 'docket-editor-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the model makes of real files with the agent's own tools. */
+/** Returns what the model does to real files with the agent's own tools. */
 async function work(before: Files, prompt: string) {
   const root = mkdtempSync(join(folder, 'tree-'));
   for (const [path, content] of Object.entries(before)) {
@@ -73,7 +73,7 @@ describe('the offline editor with the tools of the agent', () => {
   });
 
   it(
-    'replaces in more files than one search lists, in few steps, and says what it could not look at',
+    'replaces in more files than one search lists, in few steps, and reports what it skipped',
     { tags: 'slow' },
     async () => {
       const before: Files = {};
@@ -95,7 +95,7 @@ describe('the offline editor with the tools of the agent', () => {
     },
   );
 
-  it('finishes in a way that fits the tool for any amount of work', async () => {
+  it('finishes within the limits of the tool after any amount of work', async () => {
     const prompt = `Delete ${'x'.repeat(300)}.md. `.repeat(30) + 'Say "hello" to everybody.\n'.repeat(400);
     const { turn } = await work({}, prompt);
     expect(turn.batches.at(-1)?.map(({ toolName }) => toolName)).toEqual(['finish']);

@@ -39,7 +39,7 @@ async function ask(question: string, passages: Passage[], weakScore = 0.4) {
 }
 
 describe('the extractive answerer', () => {
-  it('quotes the passage under a link to it', async () => {
+  it('quotes the passage below a link to it', async () => {
     const { text, sources } = await ask('How do I install it?', [
       passage({ headings: ['Install', 'On [Linux]'], url: '/install#linux' }),
     ]);
@@ -76,7 +76,7 @@ describe('the extractive answerer', () => {
     expect(sources).toEqual([]);
   });
 
-  it('says that it found nothing to a prompt without passages', async () => {
+  it('says that it found nothing for a prompt without passages', async () => {
     const prompt: any = [{ role: 'user', content: [{ type: 'text', text: 'How do I install it?' }] }];
     const { content } = await createOfflineExtract().doGenerate({ prompt });
     expect(content).toEqual([{ type: 'text', text: notFound }]);
@@ -87,11 +87,11 @@ describe('the extractive answerer', () => {
     ['retries', 'A retry waits.'],
     ['createOrganization', 'First create an organization.'],
     ['鍵を削除', '鍵の削除は即時です。'],
-  ])('knows the words of %j in %j', async (question, content) => {
+  ])('recognizes the words of %j in %j', async (question, content) => {
     expect((await ask(question, [passage({ title: 'X', content })])).text).toContain(content);
   });
 
-  it('keeps a code block whole with the words that lead up to it', async () => {
+  it('keeps a code block whole with the words that introduce it', async () => {
     const code = `\`\`\`sh\n${'install --now\n'.repeat(120)}\n\n# install the rest\n\`\`\``;
     const content = `${'Something else. '.repeat(100)}\n\nTo install Docket:\n\n${code}\n\n${'Other things. '.repeat(100)}`;
     const { text } = await ask('How do I install Docket?', [passage({ content })]);
@@ -99,7 +99,7 @@ describe('the extractive answerer', () => {
     expect(text).not.toContain('Something else');
   });
 
-  it('begins a long list with the line that answers, and ends it with a whole one', async () => {
+  it('starts a long list at the line that answers, and ends it with a whole one', async () => {
     const items = Array.from(
       { length: 60 },
       (_, at) => `- \`option${at}\`: ${at === 40 ? 'the timeout of requests' : 'something else'}.`,
@@ -110,7 +110,7 @@ describe('the extractive answerer', () => {
     expect(lines.slice(2, -1).every((line) => items.includes(line))).toBe(true);
   });
 
-  it('keeps the head of a table with the rows that answer', async () => {
+  it('keeps the header of a table with the rows that answer', async () => {
     const rows = Array.from({ length: 80 }, (_, at) => `| key${at} | ${at === 70 ? 'retries' : 'something'} |`);
     const head = ['| Key | Meaning |', '| --- | --- |'];
     const { text } = await ask('retries', [passage({ title: 'Options', content: [...head, ...rows].join('\n') })]);
@@ -125,7 +125,7 @@ describe('the extractive answerer', () => {
     expect(text).not.toContain('Something else');
   });
 
-  it('leaves out pictures, anchors, rules and empty code', async () => {
+  it('omits images, anchors, rules and empty code', async () => {
     const content = 'Install it.\n\n![A picture](/a.png)\n\n<a id="x"></a>\n\n---\n\n```js\n```';
     expect((await ask('install', [passage({ content })])).text).toMatch(/:\n\nInstall it\.$/);
   });
@@ -137,7 +137,7 @@ describe('the extractive answerer', () => {
     ]);
   });
 
-  it('streams word by word what it generates, with the sources first', async () => {
+  it('streams what it generates word by word, with the sources first', async () => {
     const { text, options, usage } = await ask('install', [passage()]);
     const { stream } = await createOfflineExtract().doStream(options);
     const parts = await collect(stream);

@@ -23,12 +23,12 @@ describe('the cost of a call', () => {
     expect(prices.costMicrosOf(model, { ...usage, ...used })).toBe(micros);
   });
 
-  it('is unknown for a model without a price, also when its name is one of JavaScript’s', () => {
+  it('is unknown for a model without a price, even if its name is one of JavaScript’s', () => {
     expect(prices.costMicrosOf('compatible/qwen', { ...usage, inputTokens: 1 })).toBe(null);
     expect(prices.costMicrosOf('constructor', { ...usage, inputTokens: 1 })).toBe(null);
   });
 
-  it('is rounded up, and not by what binary fractions add', () => {
+  it('is rounded up, but not because of binary fractions', () => {
     expect(prices.costMicrosOf('openai/gpt-5-nano', { ...usage, inputTokens: 1 })).toBe(1);
     expect(prices.costMicrosOf('anthropic/claude-opus-5-5', { ...usage, inputTokens: 3, cachedInputTokens: 3 })).toBe(
       1,
@@ -37,10 +37,10 @@ describe('the cost of a call', () => {
   });
 });
 
-describe('prices of one’s own', () => {
+describe('custom prices', () => {
   const own = '{"compatible/qwen": {"input": 0.2, "output": 0.6, "window": 32768}, "openai/gpt-5": {"window": 9000}}';
 
-  it('come before the list, and leave alone what they do not say', () => {
+  it('override the list, and change nothing else', () => {
     const prices = createPriceBook(parsePrices(own));
     expect(prices.costMicrosOf('compatible/qwen', { ...usage, inputTokens: 100, cachedInputTokens: 50 })).toBe(20);
     expect(prices.windowOf('compatible/qwen')).toBe(32_768);
@@ -49,7 +49,19 @@ describe('prices of one’s own', () => {
     expect(prices.windowOf('compatible/unknown')).toBe(128_000);
   });
 
-  it('may be in a file', async () => {
+  it.each([
+    ['anthropic/claude-sonnet-4-5', { cachedInputTokens: 1_000 }, 200],
+    ['anthropic/claude-sonnet-4-5', { cacheWriteTokens: 1_000 }, 2_500],
+    ['anthropic/claude-unlisted', { cachedInputTokens: 1_000 }, 2_000],
+    ['anthropic/claude-unlisted', { cacheWriteTokens: 1_000 }, 2_500],
+    ['openai/gpt-5', { cachedInputTokens: 1_000 }, 200],
+    ['compatible/qwen', { cachedInputTokens: 500, cacheWriteTokens: 500 }, 2_000],
+  ])('of %s for input alone keep the proportions of its cache: %o costs %d', (model, used, micros) => {
+    const prices = createPriceBook({ [model]: { input: 2, output: 10 } });
+    expect(prices.costMicrosOf(model, { ...usage, inputTokens: 1_000, ...used })).toBe(micros);
+  });
+
+  it('can be in a file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-prices-'));
     try {
       await writeFile(join(folder, 'prices.json'), own);
@@ -60,12 +72,12 @@ describe('prices of one’s own', () => {
   });
 
   it.each([
-    ['{"compatible/qwen": {"input": 1}}', /input and output belong together/],
+    ['{"compatible/qwen": {"input": 1}}', /input and output must be set together/],
     ['{"compatible/qwen": {"input": -1, "output": 1}}', /is invalid at "compatible\/qwen input"/],
     ['{"compatible/qwen": {"price": 1}}', /is invalid/],
     ['{"qwen": {}}', /is invalid/],
     ['{', /not valid JSON/],
-    ['/nowhere/prices.json', /neither a JSON object nor a file/],
+    ['/nowhere/prices.json', /neither a JSON object nor a readable file/],
   ])('are refused when they are %s', (text, problem) => {
     expect(() => parsePrices(text)).toThrow(problem);
   });

@@ -11,7 +11,7 @@ const everything = createModelRegistry({
 const nothing = createModelRegistry({ anthropicApiKey: '', compatible: { baseUrl: ' ' } });
 
 describe('the model registry', () => {
-  it('has the providers that a project may name', () => {
+  it('has the providers that a project can name', () => {
     expect(everything.problemWith('nobody/x')).toContain(`The providers are ${modelProviders.join(', ')}.`);
   });
 
@@ -45,7 +45,7 @@ describe('the model registry', () => {
     'a\\b',
     'x\n',
     '@/x',
-  ])('takes no %j for a model, which would lead to another address of the provider', (model) => {
+  ])('refuses the model name %j, which would lead to another address of the provider', (model) => {
     expect(everything.problemWith(`google/${model}`)).toContain('A model name consists of');
   });
 
@@ -62,7 +62,7 @@ describe('the model registry', () => {
     ['/editor', 'has the form provider/model'],
     ['offline/', 'has the form provider/model'],
     [`offline/${'x'.repeat(300)}`, 'has the form provider/model'],
-  ])('says what is wrong with %j', (name, words) => {
+  ])('reports what is wrong with %j', (name, words) => {
     expect(nothing.problemWith(name)).toContain(words);
     expect(() => nothing.languageModel(name)).toThrow(UnknownModelError);
     expect(() => nothing.languageModel(name)).toThrow(words);

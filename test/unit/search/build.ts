@@ -7,7 +7,7 @@ import { openSiteIndex } from '../../../search/query/site-index.ts';
 import type { SourcePage } from '../../../search/read/source-page.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 
-/** A folder that is gone after the file's tests. */
+/** A folder that is removed after the file's tests. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'docket-search-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,6 +22,7 @@ export function buildPage(
   const path = page.path ?? 'page';
   return {
     content: '',
+    restrictedTo: null,
     isHidden: false,
     order: null,
     boost: 1,
@@ -31,11 +32,17 @@ export function buildPage(
   };
 }
 
-/** Builds and opens an index over pages. */
-export function indexOf(folder: string, pages: SourcePage[]): SiteIndex {
+/** Builds and opens an index over pages, as a reader who may see all of them. */
+export function indexOf(folder: string, pages: SourcePage[]): SiteIndex & Disposable {
   const file = join(folder, `index-${++files}.db`);
   buildIndex(pages, { file });
-  return openSiteIndex(file);
+  return openWhole(file);
+}
+
+/** Opens an index as a reader who may see all pages. */
+export function openWhole(file: string): SiteIndex & Disposable {
+  const opened = openSiteIndex(file);
+  return { ...opened.as('all'), [Symbol.dispose]: () => opened[Symbol.dispose]() };
 }
 
 export function fileOf(path: string, text: string) {

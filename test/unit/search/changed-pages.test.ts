@@ -5,8 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { buildIndex, type BuiltIndex } from '../../../search/build/build-index.ts';
 import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/query/known-pages.ts';
 import { readChangedPages, readPages } from '../../../search/read/read-pages.ts';
-import { openSiteIndex } from '../../../search/query/site-index.ts';
-import { fileOf, temporaryFolder } from './build.ts';
+import { fileOf, openWhole, temporaryFolder } from './build.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
@@ -33,7 +32,7 @@ function buildFull(files: Files): Build {
   return { file, built, read: [...files.keys()] };
 }
 
-/** As the indexing of a site does: what is known stays unread, and all is read where that is not enough. */
+/** Like the indexing of a site: known files stay unread, and everything is read if that is not enough. */
 function buildChanged(files: Files, previous: Build | null): Build {
   const known = previous === null ? new Set<string>() : readKnownSources(previous.file);
   const isRead = (path: string, text: string) => !known.has(sourceKey({ file: path, name: nameOf(text) }));
@@ -70,10 +69,10 @@ function expectSame(one: Build, two: Build): void {
   const { changedPages: _one, ...oneBuilt } = one.built;
   const { changedPages: _two, ...twoBuilt } = two.built;
   expect(oneBuilt).toEqual(twoBuilt);
-  using changed = openSiteIndex(one.file);
-  using full = openSiteIndex(two.file);
-  expect(changed.pages()).toEqual(full.pages());
-  for (const { path } of full.pages()) expect(changed.page(path)).toEqual(full.page(path));
+  using changed = openWhole(one.file);
+  using full = openWhole(two.file);
+  expect(changed.pages({ from: 0, limit: 1_000 })).toEqual(full.pages({ from: 0, limit: 1_000 }));
+  for (const { path } of full.pages({ from: 0, limit: 1_000 })) expect(changed.page(path)).toEqual(full.page(path));
   for (const query of queries) {
     for (const filter of [null, { language: 'de' }, { version: '2' }, { tag: 'setup' }]) {
       const request = { query, limit: 20, filter, currentPath: 'guides/a' };
@@ -159,7 +158,7 @@ const edit: fc.Arbitrary<Change> = fc.oneof(
   { weight: 1, arbitrary: summary.map((text) => put('SUMMARY.md', text)) },
 );
 
-/** Enough that a few changes are no reason to begin anew. */
+/** Enough that a few changes do not cause a full build. */
 const base: [string, string][] = Array.from({ length: 60 }, (_, at) => [
   `base/page-${at}.md`,
   `# Page ${at}\n\nA ${queries[at % queries.length]} of ${at}.\n\n## Part\n\nMore of the token.\n`,
@@ -167,7 +166,7 @@ const base: [string, string][] = Array.from({ length: 60 }, (_, at) => [
 const note = (word: string) => `A ${word}.\n`;
 const users = (word: string) =>
   JSON.stringify({ openapi: '3.1.0', paths: { '/users': { get: { summary: 'List users', description: word } } } });
-/** Pages that other files have a part in. */
+/** Pages that include content of other files. */
 const joined: [string, string][] = [
   ['guides/users.md', '---\nopenapi: GET /users\n---\n\nUsers.\n'],
   ['api/users.json', users('walrus')],
@@ -175,8 +174,8 @@ const joined: [string, string][] = [
   ['snippets/note.mdx', note('heron')],
 ];
 
-describe('an index that is built of the changed files', () => {
-  it('answers as one of all files, whatever was edited, removed or moved', { tags: 'slow' }, () => {
+describe('an index built from the changed files', () => {
+  it('gives the same answers as one from all files, whatever was edited, removed or moved', { tags: 'slow' }, () => {
     let savedReads = 0;
     fc.assert(
       fc.property(
@@ -206,7 +205,7 @@ describe('an index that is built of the changed files', () => {
     return changed;
   };
 
-  it('reads one file for one changed page, with those that have a part in others', () => {
+  it('reads one file for one changed page, plus those that share parts with it', () => {
     const first = buildChanged(files, null);
     expect(first.read).toHaveLength(files.size);
     const second = buildChanged(change('base/page-7.md', '# Seven\n\nA zebra.\n'), first);
@@ -226,18 +225,18 @@ describe('an index that is built of the changed files', () => {
   ])('brings %s to the page that shows it', (_kind, path, text, page) => {
     const second = buildChanged(change(path, text), buildChanged(files, null));
     expect(second.read).toEqual(always);
-    using index = openSiteIndex(second.file);
+    using index = openWhole(second.file);
     expect(index.search({ query: 'quokka', limit: 5 }).map((hit) => hit.path)).toEqual([page]);
   });
 
-  it('reads a file anew whose page stayed as it was only once', () => {
+  it('re-reads a file whose page is unchanged only once', () => {
     const first = buildChanged(files, null);
     const touched = change('base/page-7.md', `${files.get('base/page-7.md')}<!-- not shown -->`);
     const second = buildChanged(touched, first);
     expect(buildChanged(touched, second).read).not.toContain('base/page-7.md');
   });
 
-  it('reads all files when the navigation changed, and none twice when only what it says elsewhere did', () => {
+  it('reads all files if the navigation changed, and none again if something else in its file did', () => {
     const first = buildChanged(files, null);
     const placed = change('docs.json', '{"navigation":{"pages":["base/page-2","base/page-1"]}}');
     const second = buildChanged(placed, first);
@@ -247,7 +246,7 @@ describe('an index that is built of the changed files', () => {
     expect(buildChanged(renamed, first).read).toEqual(always);
   });
 
-  it('reads all files when the previous index is damaged', () => {
+  it('reads all files if the previous index is damaged', () => {
     const first = buildChanged(files, null);
     expect(buildChanged(files, { ...first, file: join(folder, 'missing.db') }).read).toHaveLength(files.size);
   });

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a program that keeps its code in the first of the folders that can be written; answers what its children are told. */
+/** Runs a program that caches its code in the first writable folder. Returns the cache settings that its child processes inherit. */
 function run(folders: string[], env: Record<string, string> = {}) {
   const program = join(folder, 'program.mjs');
   writeFileSync(join(folder, 'code.mjs'), `export const answer = ${'1 + '.repeat(50)}1;`);
@@ -30,20 +30,20 @@ function run(folders: string[], env: Record<string, string> = {}) {
 }
 
 describe('keepCompiledCode', { timeout: 60_000 }, () => {
-  it('keeps what was compiled in the first folder, and tells children of it', () => {
+  it('keeps compiled code in the first folder, and tells child processes about it', () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
     expect(run([first, second])).toEqual({ answer: 51, told: first });
     expect(readdirSync(first)).not.toEqual([]);
     expect(existsSync(second)).toBe(false);
   });
 
-  it('takes the next folder where one cannot be made', () => {
+  it('uses the next folder if one cannot be created', () => {
     const second = join(folder, 'second');
     expect(run([join(folder, 'file/first'), second])).toEqual({ answer: 51, told: second });
     expect(readdirSync(second)).not.toEqual([]);
   });
 
-  it('takes nothing from a folder that others may write, or that lies in one', () => {
+  it('uses no folder that others can write to, or that is inside one', () => {
     const [shared, third] = [join(folder, 'shared'), join(folder, 'third')];
     for (const path of [shared, join(folder, 'open')]) {
       mkdirSync(path);
@@ -54,11 +54,11 @@ describe('keepCompiledCode', { timeout: 60_000 }, () => {
     expect([readdirSync(join(folder, 'open')), readdirSync(shared)]).toEqual([[], []]);
   });
 
-  it('runs where there is none', () => {
+  it('runs without a cache if there is none', () => {
     expect(run([join(folder, 'file/first')])).toEqual({ answer: 51, told: null });
   });
 
-  it('leaves a folder that was named, and a wish for none, as they are', () => {
+  it('respects a configured folder, and a disabled cache', () => {
     const [first, named] = [join(folder, 'first'), join(folder, 'named')];
     expect(run([first], { NODE_COMPILE_CACHE: named })).toEqual({ answer: 51, told: named });
     expect(run([first], { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual({ answer: 51, told: null });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JobInput, ModelStep } from '../../../workflows/contract/job.ts';
+import type { JobInput, StepResult } from '../../../workflows/contract/job.ts';
 import {
   advance,
   initialState,
@@ -14,44 +14,46 @@ const limits = { maxSteps: 3, maxTokens: 100, maxDurationMs: 1_000 };
 const input: JobInput = { jobId: 'job_1', turn: 1, limits };
 
 function buildState(state: Partial<JobState> = {}): JobState {
-  return { stage: 'asking', step: 1, tokens: 0, largestCall: 0, startedAtMs: 0, ...state };
+  return { stage: 'running', step: 1, tokens: 0, largestCall: 0, startedAtMs: 0, ...state };
 }
 
-function buildAnswer(answer: Partial<ModelStep> = {}): ModelStep {
-  return { toolCallCount: 1, finishReason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 5 }, ...answer };
+const tools = { finished: false, changedFiles: 0 };
+
+function buildResult(result: Partial<StepResult> = {}): StepResult {
+  return { toolCallCount: 1, finishReason: 'tool-calls', usage: { inputTokens: 10, outputTokens: 5 }, ...result };
 }
 
 describe('the state of a turn', () => {
-  it('begins with preparing, and asks the model once it is prepared', () => {
+  it('starts with preparing, and continues with steps', () => {
     const begun = initialState(input, 500);
     expect(begun).toEqual({ stage: 'preparing', step: 1, tokens: 0, largestCall: 0, startedAtMs: 500 });
-    expect(advance(begun, { kind: 'prepared' }).stage).toBe('asking');
+    expect(advance(begun, { kind: 'prepared' }).stage).toBe('running');
   });
 
-  it('goes on at the carried step without preparing again', () => {
+  it('continues at the carried step without preparing again', () => {
     const progress = { step: 40, tokens: 900, largestCall: 30, startedAtMs: 7 };
-    expect(initialState({ ...input, progress }, 5_000)).toEqual({ ...progress, stage: 'asking' });
+    expect(initialState({ ...input, progress }, 5_000)).toEqual({ ...progress, stage: 'running' });
   });
 
-  it('runs the tools an answer asks for, then asks for the next step', () => {
-    const acting = advance(buildState(), { kind: 'answered', answer: buildAnswer() });
-    expect(acting).toMatchObject({ stage: 'acting', step: 1, tokens: 15 });
-    const next = advance(acting, { kind: 'tools-ran', result: { finished: false, changedFiles: 0 } });
-    expect(next).toMatchObject({ stage: 'asking', step: 2, tokens: 15 });
+  it('continues with the next step when the tools have run', () => {
+    const next = advance(buildState(), { kind: 'step-taken', result: buildResult({ tools }) });
+    expect(next).toMatchObject({ stage: 'running', step: 2, tokens: 15, largestCall: 15 });
   });
 
-  it('publishes after an answer without tool calls, and after a finish call', () => {
-    const answer = buildAnswer({ toolCallCount: 0 });
-    expect(advance(buildState(), { kind: 'answered', answer }).stage).toBe('publishing');
-    const result = { finished: true, changedFiles: 1 };
-    expect(advance(buildState({ stage: 'acting' }), { kind: 'tools-ran', result }).stage).toBe('publishing');
+  it('publishes after an answer without tool calls, and after finish', () => {
+    const text = buildResult({ toolCallCount: 0, finishReason: 'stop' });
+    expect(advance(buildState(), { kind: 'step-taken', result: text }).stage).toBe('publishing');
+    const finish = buildResult({ tools: { finished: true, changedFiles: 1 } });
+    expect(advance(buildState(), { kind: 'step-taken', result: finish }).stage).toBe('publishing');
   });
 
-  it('goes on after its end when a message waits', () => {
-    const answer = buildAnswer({ toolCallCount: 0, hasMessages: true });
-    expect(advance(buildState(), { kind: 'answered', answer })).toMatchObject({ stage: 'asking', step: 2, tokens: 15 });
+  it('continues after a truncated answer, and after its end if a message waits', () => {
+    const cut = buildResult({ toolCallCount: 0, finishReason: 'length' });
+    expect(advance(buildState(), { kind: 'step-taken', result: cut })).toMatchObject({ stage: 'running', step: 2 });
+    const result = buildResult({ toolCallCount: 0, hasMessages: true });
+    expect(advance(buildState(), { kind: 'step-taken', result })).toMatchObject({ stage: 'running', step: 2 });
     const published = buildState({ stage: 'publishing', step: 4 });
-    expect(advance(published, { kind: 'message-arrived' })).toMatchObject({ stage: 'asking', step: 5 });
+    expect(advance(published, { kind: 'message-arrived' })).toMatchObject({ stage: 'running', step: 5 });
   });
 
   it('counts tokens and steps the same however often it continues as new', () => {
@@ -62,8 +64,7 @@ describe('the state of a turn', () => {
       fc.property(answers, (steps) => {
         let state = buildState();
         for (const { isCut, ...usage } of steps) {
-          state = advance(state, { kind: 'answered', answer: buildAnswer({ usage }) });
-          state = advance(state, { kind: 'tools-ran', result: { finished: false, changedFiles: 0 } });
+          state = advance(state, { kind: 'step-taken', result: buildResult({ usage, tools }) });
           if (isCut) state = initialState({ ...input, progress: progressOf(state) }, 99);
         }
         const tokens = steps.reduce((sum, usage) => sum + usage.inputTokens + usage.outputTokens, 0);
@@ -86,7 +87,7 @@ describe('the limits of a turn', () => {
     expect(reachedLimit(state, limits, nowMs)).toBe(limit);
   });
 
-  it('leave the time that is left since the first run began', () => {
+  it('are counted from the start of the first run', () => {
     expect(remainingMs(buildState({ startedAtMs: 100 }), limits, 400)).toBe(700);
   });
 });

@@ -101,7 +101,7 @@ async function lists(scene: Scene, remote: string, egress = createEgress(), gitB
   return await answered(git.run({ ...call, remote, signal }));
 }
 
-/** A DNS that answers a public address to whoever checks and a private one to whoever connects. */
+/** A DNS server that returns a public address to the check and a private one to the connection. */
 function rebinding(): { resolve: Resolve; count(): number } {
   let asked = 0;
   return {
@@ -125,7 +125,7 @@ const overTime: Attack[] = [
     },
     async product(scene) {
       const { resolve, count } = rebinding();
-      // stands for git: asks the DNS again unless it was told where to connect to
+      // stands for git: resolves the name again unless it was given an address
       const asking = join(scene.directory, 'asking-git');
       const pinned = 'http.curloptResolve=name.test:443:93.184.216.34';
       await writeFile(

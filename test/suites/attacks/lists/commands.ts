@@ -15,12 +15,12 @@ const isRoot = process.getuid?.() === 0;
 const needs = sandboxProblem;
 const rootOnly = needs ?? (isRoot ? null : 'root');
 
-/** The command as a careless worker runs it: in the tree, with all that the worker has. */
+/** Runs the command as a careless worker does: in the tree, with everything that the worker has. */
 export function asWorker(scene: Scene, command: string, env: Record<string, string> = {}): Promise<string> {
   return carelessly('bash', ['-c', command], { cwd: scene.tree, env });
 }
 
-/** In a sandbox that is none: everything of the machine, though read-only, and root's own capabilities. */
+/** Runs it in a fake sandbox: the whole machine, although read-only, and root's own capabilities. */
 function inWeakSandbox(scene: Scene, command: string): Promise<string> {
   const flags = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--bind', scene.tree, scene.tree];
   return carelessly('bwrap', [...flags, '--chdir', scene.tree, '--', 'bash', '-c', command], { cwd: scene.tree });
@@ -37,7 +37,7 @@ interface Reading {
   contained: string;
 }
 
-/** Commands that print the canary where they can. */
+/** Commands that print the canary if they can. */
 const readings: Reading[] = [
   {
     class: 20,
@@ -118,7 +118,7 @@ const environments = inherited.map(([name, number, command, envOf]): Attack => {
   };
 });
 
-/** Servers of the machine that a command tries to tell something. */
+/** Servers of the machine that a command tries to reach. */
 const sends: [string, (scene: Scene) => Promise<{ command: string; isTold(): boolean }>][] = [
   [
     'a connection to a server of this machine',
@@ -183,7 +183,7 @@ const sendAttacks = sends.map(([name, prepare]): Attack => ({
   needs,
 }));
 
-/** Ways through the walls; each leaves or says what it made. */
+/** Ways to escape; each leaves or prints what it achieved. */
 const walls: [string, (scene: Scene) => string][] = [
   ['the system mounted anew so that it can be written', ({ mark }) => `mount -o remount,rw,bind / / && touch ${mark}`],
   ['a file system mounted over /usr', () => 'mount -t tmpfs none /mnt && echo broken'],

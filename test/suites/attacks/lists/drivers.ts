@@ -7,7 +7,7 @@ import { callTool } from '../call-tool.ts';
 import { playJob } from '../play.ts';
 import { carelessly, type Scene } from '../scene.ts';
 
-/** Plants `config` and attributes where a careless git reads them, does `act` in the copy. */
+/** Plants `config` and attributes where a careless git reads them, then runs `act` in the copy. */
 interface Driver {
   name: string;
   attributes: string;
@@ -102,7 +102,7 @@ const filterAttacks = drivers.map(({ name, attributes, config, act }): Attack =>
   contained: 'attributes are overruled as a whole, and git reads one configuration: ours',
 }));
 
-/** Files that tools run by themselves, and the tool. */
+/** Files that tools run automatically, and the tool. */
 const autoRun: [string, TestFiles | ((mark: string) => TestFiles), string, string[]][] = [
   [
     'Makefile',

@@ -9,7 +9,7 @@ import { callTool } from '../call-tool.ts';
 import { answered, type Scene } from '../scene.ts';
 import { evil, isTouched, outside } from './links.ts';
 
-/** Swaps a folder and a link to the folder outside for each other, as fast as one process can. */
+/** Swaps a folder and a link to the folder outside, as fast as one process can. */
 async function swapping(scene: Scene): Promise<void> {
   await mkdir(join(scene.tree, 'x'));
   await writeFile(join(scene.tree, 'x/secret.txt'), 'harmless\n');
@@ -19,7 +19,7 @@ async function swapping(scene: Scene): Promise<void> {
   scene.defer(() => child.kill('SIGKILL'));
 }
 
-/** A check of the real path, then the swap, then the use. */
+/** Checks the real path, then swaps, then uses the path. */
 async function checkedThenUsed(scene: Scene, use: (path: string) => Promise<unknown>): Promise<unknown> {
   await mkdir(join(scene.tree, 'x'));
   await writeFile(join(scene.tree, 'x/secret.txt'), 'harmless\n');
@@ -60,7 +60,7 @@ const races: Attack[] = (
 
 const limit = 16 * 1024 * 1024;
 
-/** Whether reading a path brings more than anybody wants, or never ends. */
+/** Whether reading a path returns too much, or never ends. */
 function readsOn(path: string): Promise<boolean> {
   return new Promise((done) => {
     let size = 0;
@@ -69,7 +69,7 @@ function readsOn(path: string): Promise<boolean> {
     const finish = (isEndless: boolean) => {
       clearTimeout(timer);
       stream.destroy();
-      // a pipe that nobody writes to is opened by somebody, so that the thread behind the stream comes back
+      // a pipe without a writer is opened for writing, so that the thread behind the stream returns
       open(path, constants.O_RDWR | constants.O_NONBLOCK).then(
         (handle) => handle.close(),
         () => {},
@@ -159,7 +159,7 @@ const hardLinks: Attack[] = [
   },
 ];
 
-/** Whether the tree holds something that some file system takes for `.git`. */
+/** Whether the tree contains a name that some file system treats as `.git`. */
 async function holdsGit({ tree }: Scene): Promise<boolean> {
   return (await readdir(tree)).some(isGitName);
 }

@@ -5,7 +5,7 @@ import type { Attack } from '../attack.ts';
 import { callTool } from '../call-tool.ts';
 import { carelessly, type Scene } from '../scene.ts';
 
-/** Puts a link to the folder outside (or what `to` names) into the tree. */
+/** Puts a link to the folder outside (or to `to`) into the tree. */
 async function linkTo(scene: Scene, name: string, to = scene.secretFile): Promise<void> {
   await mkdir(join(scene.tree, name, '..'), { recursive: true });
   await symlink(to, join(scene.tree, name));
@@ -16,7 +16,7 @@ interface Reading {
   plant(scene: Scene): Promise<void>;
   careless(scene: Scene): Promise<string>;
   tool: [string, Record<string, unknown>];
-  /** What must not be read, where it is not the canary. */
+  /** Files that must not be read, other than the canary. */
   sought?: string;
 }
 
@@ -216,7 +216,7 @@ const writings: Writing[] = [
   },
 ];
 
-/** Whether a tool has changed what lies outside. */
+/** Whether a tool has changed something outside. */
 export async function isTouched(scene: Scene): Promise<boolean> {
   const made = ['made.txt', 'new'].some((name) => existsSync(join(outside(scene), name)));
   return made || (await scene.isChanged());

@@ -7,16 +7,16 @@ import { asWorker } from './commands.ts';
 
 interface WayOut {
   name: string;
-  /** `host` stands for a name of the list. */
+  /** `host` stands for a listed name. */
   command(host: string, port: number): string;
-  /** Where the name of the list leads to; without it nowhere at all. */
+  /** The address of the listed name; nowhere by default. */
   addresses?: string[];
   contained: string;
 }
 
 const listed = 'listed.test';
 const curl = 'curl -s --max-time 10';
-/** Whoever asks no proxy goes where the DNS leads. */
+/** Without the proxy, the DNS decides where a connection goes. */
 const named = (host: string, port: number, address: string) =>
   `${curl} http://${host}:${port}/ --resolve '${host}:${port}:${address}'`;
 const byList = 'the proxy of the sandbox connects to the hosts of its list only';
@@ -74,7 +74,7 @@ function resolveTo(addresses: string[]): Resolve {
   return (_name, done) => done(addresses.length === 0 ? new Error('no such name') : null, found);
 }
 
-/** What a worker without a sandbox would do: the name is asked for nowhere, the address is there. */
+/** A worker without a sandbox: the name is not resolved, the address is given. */
 async function bites(scene: Scene, { command }: WayOut): Promise<boolean> {
   const { port, hits } = await scene.server();
   await asWorker(scene, command(listed, port));

@@ -11,7 +11,7 @@ import { asWorker } from './commands.ts';
 
 const needs = sandboxProblem;
 
-/** Commands that add more to the tree than they may; each says `taken` once it has it. */
+/** Commands that add more to the tree than allowed; each prints `taken` once it has done so. */
 const filling: [string, string, string][] = [
   [
     'empty files without end, which take places in the file system and no bytes',
@@ -25,7 +25,7 @@ const filling: [string, string, string][] = [
   ],
 ];
 
-/** Commands that take more of something else than they may. */
+/** Commands that use too much of another resource. */
 const greedy: [string, string, string][] = [
   [
     '400 MB of memory',
@@ -62,7 +62,7 @@ const greedy: [string, string, string][] = [
   ],
 ];
 
-/** Where it is measured, the command may get what it takes for a moment; what it took is not kept. */
+/** Where a limit is measured, a command may exceed it for a moment; what it wrote is not kept. */
 const fillingAttacks = filling.flatMap(([what, command, contained]): Attack[] => {
   const shared = { class: 23, unprotected: async (scene: Scene) => (await asWorker(scene, command)).includes('taken') };
   return [
@@ -92,7 +92,7 @@ const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
   needs,
 }));
 
-/** Some of them while all processors are busy and somebody else writes to the same disk and deletes. */
+/** Some of them while all processors are busy and another process writes and deletes on the same disk. */
 const besideAttacks = [...fillingAttacks, ...greedyAttacks.slice(0, 1)].map((attack): Attack => ({
   ...attack,
   name: `${attack.name}, on a busy machine`,
@@ -127,7 +127,7 @@ const outputs: Attack[] = [
 
 const odd = `printf '\\033[2J\\033]0;title\\007\\000\\377\\342\\200\\256end'`;
 
-/** Processes that go on behind the command and then leave a file. */
+/** Processes that outlive the command and then leave a file. */
 const lasting: [string, string][] = [
   ['setsid', `setsid sh -c 'sleep 1; touch late' > /dev/null 2>&1 & sleep 0.2`],
   ['a double fork', `(nohup sh -c 'sleep 1; touch late' > /dev/null 2>&1 &) ; sleep 0.2`],
@@ -154,7 +154,7 @@ const lastingAttacks = lasting.map(([what, command]): Attack => {
   };
 });
 
-/** Commands that will not end; each writes its process id to `pid`. */
+/** Commands that do not end; each writes its process id to `pid`. */
 const stubborn: [string, string][] = [
   ['that takes no notice of signals', `trap '' TERM INT HUP QUIT; echo $$ > pid; for i in $(seq 60); do sleep 1; done`],
   [
@@ -171,7 +171,7 @@ const stubbornAttacks = stubborn.map(([what, command]): Attack => ({
   class: 25,
   name: `a process ${what}`,
   async unprotected(scene) {
-    // told to end, as execFile's own timeout does it
+    // ended by a signal, as execFile's own timeout does it
     const settings = { cwd: scene.tree, stdio: 'ignore', detached: true } as const;
     const child = spawn('bash', ['-c', 'bash -c "$1"; true', 'bash', command], settings);
     scene.defer(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'));

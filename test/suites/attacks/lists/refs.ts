@@ -13,7 +13,7 @@ async function ownRepository(scene: Scene): Promise<TestRepository> {
   return await scene.repository({ 'README.md': 'own' }, { path });
 }
 
-/** Opens a ref behind the check of the API; what a job would read of it, null when it is refused. */
+/** Opens a ref past the check of the API; returns what a job would read of it, or null if it is refused. */
 function namesRef(scene: Scene, ref: string): Promise<string | null> {
   return openAsJob(scene, join(localRootOf(scene), 'own.git'), { ref });
 }
@@ -34,7 +34,7 @@ async function publishes(scene: Scene, repository: string, branch: string): Prom
   await answered(workspaces.publish({ ...request, published: null, beforePush: async () => {} }));
 }
 
-/** Gives the template, with the scene's mark in it, as ref and as branch; true when it ran as a command. */
+/** Uses the template, with the scene's mark in it, as a ref and as a branch; returns whether it ran as a command. */
 async function runsRef(scene: Scene, template: string): Promise<boolean> {
   const { path } = await ownRepository(scene);
   const ref = template.replace('MARK', scene.mark);
@@ -148,7 +148,7 @@ const injected: Attack[] = [
   },
 ];
 
-/** A repository with a commit that holds the canary and that no branch has. */
+/** A repository with a commit that contains the canary and is on no branch. */
 async function hiddenCommit(scene: Scene, ref: string | null): Promise<{ path: string; commit: string }> {
   const repository = await ownRepository(scene);
   const commit = await repository.commit({ 'secret.txt': scene.canary }, { branch: 'hidden' });

@@ -4,7 +4,7 @@ import type { Attack } from '../attack.ts';
 import { localRootOf, openAsJob } from '../open-as-job.ts';
 import { carelessly, type Scene } from '../scene.ts';
 
-/** A repository that jobs may open, one of somebody else with the canary, and folders around them. */
+/** A repository that jobs may open, a foreign one with the canary, and folders around them. */
 async function neighbours(scene: Scene): Promise<{ own: string; other: string; root: string }> {
   const root = localRootOf(scene);
   await mkdir(root);
@@ -14,7 +14,7 @@ async function neighbours(scene: Scene): Promise<{ own: string; other: string; r
   return { own: own.path, other: other.path, root };
 }
 
-/** Fills in what a template names. */
+/** Fills in the placeholders of a template. */
 function fill(template: string, scene: Scene): string {
   return template
     .replaceAll('MARK', scene.mark)
@@ -150,7 +150,7 @@ const shells = ['git@localhost:a/b', 'ssh://localhost/a/b', 'localhost:a/b', 'gi
   }),
 );
 
-/** A careless check of the host by what the text looks like. */
+/** A careless check of the host by the text of the URL. */
 const looksAllowed = (url: string) => url.startsWith('http://allowed.test') || url.endsWith('allowed.test');
 
 const hiding = [

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { GitError } from '../../../../activities/git/git.ts';
+import { GitError } from '../../../../activities/git/git-error.ts';
 import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
@@ -22,7 +22,7 @@ interface Fetched {
   error: unknown;
 }
 
-/** At once: the request is answered afterwards, and whoever made it is still there. */
+/** Immediately: the request is answered afterwards, so its sender still exists. */
 function processTexts(): string {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   return pids.flatMap((pid) => [readIfThere(`/proc/${pid}/environ`), readIfThere(`/proc/${pid}/cmdline`)]).join('\n');
@@ -36,9 +36,9 @@ function readIfThere(path: string): string {
   }
 }
 
-/** Lets `act` fetch from a server that wants a token, and looks at the processes at that moment. */
+/** Lets `act` fetch from a server that requires a token, and inspects the processes at that moment. */
 async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => Promise<unknown>): Promise<Fetched> {
-  // of its own: other tests put theirs in arguments, too
+  // only its own: other tests put theirs in arguments, too
   const github = await createFakeGithub({ token: `ghs_${randomUUID().replaceAll('-', '')}` });
   scene.defer(() => github[Symbol.asyncDispose]());
   const { url } = await github.addRepository('acme/lamp');
@@ -53,7 +53,7 @@ async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => 
   return { github, processes: processes ?? '', error };
 }
 
-/** With the token in the address, as many tutorials show it. */
+/** With the token in the URL, as many tutorials show. */
 function inAddress(scene: Scene, trace = false) {
   return fetching(scene, async (github, url) => {
     const address = url.replace('://', `://x-access-token:${github.token}@`);
@@ -208,7 +208,7 @@ const base64 = (before: string) => Buffer.from(before + secret + before).toStrin
 const reversed = [...secret].toReversed().join('');
 const percent = [...secret].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 
-/** Forms of a secret, and how a reader gets it back. */
+/** Forms of a secret, and how a reader decodes them. */
 const disguises: [string, string, (text: string) => string][] = [
   ['base64', base64(''), fromBase64],
   ['base64 behind one more byte', base64('x'), fromBase64],

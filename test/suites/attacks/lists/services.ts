@@ -9,7 +9,7 @@ import { endedKey, isRefusal, serviceStage, type ServiceStage } from '../service
 
 const missing = 'job_000000000000000000000000';
 
-/** What can be asked of a job. */
+/** The operations on a job. */
 const jobRoutes: [string, string, object?][] = [
   ['GET', ''],
   ['GET', '/diff'],
@@ -39,7 +39,7 @@ const guessed = jobRoutes.map(([method, suffix, json]): Attack => ({
   contained: 'the same 404 as for a job that does not exist',
 }));
 
-/** Requests for people who administer, and the keys that must not do. */
+/** Requests for administrators, and the keys that must be refused. */
 const wrongKeys: [string, (stage: ServiceStage) => Promise<string | null>][] = [
   ['the public assistant key, which begins like an admin key', async ({ mine }) => mine.assistant],
   ['the admin key of another organization', async ({ theirs }) => theirs.admin],
@@ -151,7 +151,7 @@ const endless: Attack[] = [
       const { database, theirs } = await serviceStage();
       const id = await theirThread();
       const threads = createThreadStore(database.pool);
-      // it is stored a moment behind the answer
+      // it is stored shortly after the response
       while ((await threads.get(theirs.site.site, id)) === null) await delay(50);
       return id !== '';
     },
@@ -173,7 +173,7 @@ async function theirThread(): Promise<string> {
   return answer.headers.get('x-thread-id') ?? '';
 }
 
-/** Text that forges a line of a log. */
+/** Text that forges a log line. */
 const forgedLine = '{"level":30,"msg":"the admin key was used"}';
 
 const logLines = ['\n', '\r\n', '\u2028', '\u001b[2K\r'].map((separator): Attack => ({

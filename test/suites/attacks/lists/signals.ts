@@ -5,7 +5,7 @@ const inCommit = (said: string) => commitMessageOf({ ...text, title: titleOf(sai
 const inBody = (said: string) => bodyOf({ ...text, message: said });
 const text = { jobId: 'job_1', prompts: ['x'], unfinished: null, title: 'x' };
 
-/** What an agent says that forges act upon, how it looks where they do, and where that is. */
+/** Text of an agent that forges act on, how to detect it where they do, and where that is. */
 const signals: [string, string, RegExp, ((said: string) => string)[]][] = [
   ['a mention, which tells everybody', 'Ask @acme/everyone', /(?<!\w)@\w/, [inCommit, inBody]],
   ['a mention behind what is no code', 'a `b\nc` @root `d', /(?<!\w)@\w/, [inBody]],

@@ -17,7 +17,7 @@ import { callTool } from '../call-tool.ts';
 
 const wide = { bytes: 1e9, files: 500, depth: 20 };
 
-/** A tree that holds the same folder ten times, and so on down: 10^levels files in a few objects. */
+/** A tree that contains the same folder ten times, recursively: 10^levels files in a few objects. */
 async function bomb(
   repository: TestRepository,
   { levels, content, prefix = '' }: { levels: number; content: string; prefix?: string },
@@ -120,7 +120,7 @@ const bombs: Attack[] = [
   },
 ];
 
-/** A change of so many paths that a list of them ends before the one that counts. */
+/** A change whose list of paths is truncated before the relevant path. */
 const hiddenBehindMany: Attack = {
   class: 29,
   name: 'a workflow behind more changes than a list of them takes',
@@ -135,7 +135,7 @@ const hiddenBehindMany: Attack = {
     const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
     const job = { ...jobDirectoryOf(scene.directory, 'job'), gitDir: repository.path };
     const paths = await answered(ownPaths(git, { job, from: [base], tree, signal: new AbortController().signal }));
-    return paths !== null && !paths.some((path) => path.includes('workflows'));
+    return paths !== null && !paths.some(({ path }) => path.includes('workflows'));
   },
   contained: 'a list that is cut off is a failure, and nothing is pushed',
 };
@@ -159,7 +159,7 @@ async function manyChanges(scene: Scene): Promise<{ repository: TestRepository; 
   };
 }
 
-/** Folders below a folder that no path leads to, with a file in the deepest. */
+/** Folders too deep for any path, with a file in the deepest. */
 const deep: Attack = {
   class: 13,
   name: 'folders of a command so deep that nothing tidies them away',
@@ -184,7 +184,7 @@ const deep: Attack = {
   isSlow: true,
 };
 
-/** A regular expression that takes exponential time, against a line that does not fit. */
+/** A regular expression that takes exponential time on a line that does not match. */
 const evilPattern = '(a+)+$';
 const evilLine = `${'a'.repeat(40)}!`;
 

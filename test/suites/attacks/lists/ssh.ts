@@ -15,12 +15,12 @@ import { answered, carelessly, type Scene } from '../scene.ts';
 interface Stage {
   server: SshServer;
   key: KeyPair;
-  /** The private key, for programs that take a file. */
+  /** The private key, for programs that read it from a file. */
   keyFile: string;
   url: string;
 }
 
-/** A server of repositories whose only file holds the canary. */
+/** A repository server whose only file contains the canary. */
 async function stage(scene: Scene): Promise<Stage> {
   const key = createKeyPair();
   const server = await startSshServer({ authorizedKeys: [key.public] });
@@ -59,7 +59,7 @@ async function reads(
   return file?.includes(scene.canary) === true;
 }
 
-/** Runs something while this process has further variables. */
+/** Runs something while this process has additional variables. */
 async function withVariables<Result>(variables: Record<string, string>, work: () => Promise<Result>): Promise<Result> {
   const before = { ...process.env };
   Object.assign(process.env, variables);
@@ -70,7 +70,7 @@ async function withVariables<Result>(variables: Record<string, string>, work: ()
   }
 }
 
-/** An agent of whoever runs the worker, which holds a key that the server takes. */
+/** An ssh agent of the worker's user, with a key that the server accepts. */
 async function agentWith(scene: Scene, keyFile: string): Promise<string> {
   const socket = join(scene.directory, 'agent');
   const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -2,7 +2,7 @@ import type { SiteRef } from '../../../../db/caller.ts';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jobDirectoryOf } from '../../../../activities/workspaces/job-directory.ts';
-import { createSiteIndexStore } from '../../../../db/sites/sites.ts';
+import { createSiteIndexStore } from '../../../../db/sites/site-indexes.ts';
 import type { Attack } from '../attack.ts';
 import { answered } from '../scene.ts';
 import { serviceStage } from '../service-stage.ts';

@@ -9,7 +9,7 @@ import { answered, carelessly, type Scene } from '../scene.ts';
 
 const plain = ['-c', 'protocol.file.allow=always', '-c', 'protocol.ext.allow=always'];
 
-/** What a hostile repository has in .gitmodules, and what a careless clone of it reaches. */
+/** Contents of .gitmodules in a hostile repository, and what a careless clone of it reaches. */
 const submodules: [string, (scene: Scene, other: string) => string][] = [
   ['a submodule whose URL is a command (ext::)', (scene) => `ext::touch ${scene.mark}`],
   ['a submodule that is a repository of somebody else on this machine', (_, other) => other],
@@ -134,7 +134,7 @@ const embedded: Attack[] = [
   },
 ];
 
-/** Names and what they are; git takes none of them into a commit, and then takes nothing. */
+/** Names and types; git commits none of them, and then commits nothing. */
 const stoppers: [string, (path: string) => Promise<void>][] = [
   ['a\\.git', (path) => writeFile(path, 'x')],
   ['a\\git~1', (path) => writeFile(path, 'x')],

@@ -14,7 +14,7 @@ import { createPool } from '../../../../db/pool.ts';
 import { answerParent } from '../support/answer-parent.ts';
 import { createStreamModel } from '../support/stream-model.ts';
 
-// The API as it runs in production, with a model that does not think.
+// The API as it runs in production, with a model that answers at once.
 const config = readConfig(process.env);
 // the load generator counts what fails
 const log = pino({ level: 'silent' });
@@ -22,7 +22,7 @@ const pool = createPool({ url: config.database.url, maxConnections: 10, applicat
 const stores = createApiStores({ pool, config });
 const service = createServiceStores({ pool, config });
 const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-bench-api-'));
-/** When the model was told that an answer is not wanted any more, in milliseconds since the epoch. */
+/** When the model was told that an answer is no longer needed, in milliseconds since the epoch. */
 const abortedAt: number[] = [];
 const onAbort = () => abortedAt.push(performance.timeOrigin + performance.now());
 const models = { languageModel: () => createStreamModel({ onAbort }), problemWith: () => null };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { answerParent } from '../support/answer-parent.ts';
 
-// Koa that answers every request with the same bytes, and does nothing else.
+// Koa that answers every request with the same bytes, and nothing else.
 let headers: Record<string, string> = {};
 let body = '';
 const app = new Koa();

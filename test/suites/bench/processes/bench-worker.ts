@@ -14,7 +14,7 @@ import { prepareWorkflowBundle } from '../../../../worker/workflow-bundle.ts';
 import { createAgentModel } from '../support/agent-model.ts';
 import { answerParent } from '../support/answer-parent.ts';
 
-// The worker as it runs in production, with a model that does not think.
+// The worker as it runs in production, with a model that answers at once.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const config = readConfig(process.env);
 const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });

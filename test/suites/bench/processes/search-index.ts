@@ -12,7 +12,7 @@ export interface SearchInput {
   pages: number;
   /** An empty folder. */
   directory: string;
-  /** Of searching. */
+  /** Time per search. */
   seconds: number;
 }
 
@@ -51,7 +51,8 @@ function measure({ pages, directory, seconds }: SearchInput): SearchResult {
   buildIndex(withChange, { file: changed, previousFile: file });
   const changeSeconds = (performance.now() - changing) / 1_000;
 
-  using index = openSiteIndex(file);
+  using opened = openSiteIndex(file);
+  const index = opened.as('all');
   const times: number[] = [];
   for (const query of questions.slice(0, 50)) index.search({ query, limit });
   const cpu = process.cpuUsage();

@@ -5,9 +5,9 @@ import type {
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
 
-/** What a step of a job does: nothing to files, read one, or change one. */
+/** Steps of a job: one that touches no file, reads one, or changes one. */
 export const stepKinds = ['todo', 'read', 'write'] as const;
-/** `long`: reads, and a change now and then. */
+/** `long`: reads, and an occasional change. */
 export type StepKind = (typeof stepKinds)[number] | 'long';
 
 /** A prompt that tells the model below what to do. */
@@ -23,7 +23,7 @@ const finish = {
   },
 } as const;
 
-/** Asks for one tool call a step, as often as the prompt says, then finishes; without thinking. */
+/** Requests one tool call per step, as often as the prompt says, then finishes; answers at once. */
 export function createAgentModel(): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -53,7 +53,7 @@ export function createAgentModel(): LanguageModelV4 {
 function nextCall({ prompt }: LanguageModelV4CallOptions): LanguageModelV4ToolCall {
   const asked = prompt.find(({ role }) => role === 'user');
   const match = /bench: (\d+) steps that (\w+)/.exec(JSON.stringify(asked?.content));
-  // old answers may be left out: the newest one knows how many there were
+  // old answers may be omitted: the newest one knows how many there were
   const newest = prompt.findLast(({ role }) => role === 'assistant');
   const step = Number(/"call_(\d+)"/.exec(JSON.stringify(newest?.content ?? ''))?.[1] ?? 0) + 1;
   const [, steps, kind] = match ?? [];

@@ -1,6 +1,6 @@
 type Handlers = Record<string, (input: any) => unknown>;
 
-/** Serves the calls of the bench's main process until it goes; `close` runs before this process ends. */
+/** Serves the calls of the bench's main process until it exits; `close` runs before this process ends. */
 export function answerParent(handlers: Handlers, close: () => Promise<void> | void = () => {}): void {
   const all: Handlers = { ready: () => null, ...handlers };
   process.on('message', ({ id, handler, input }: { id: number; handler: string; input: unknown }) => {

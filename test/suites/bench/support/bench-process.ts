@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 const checkout = join(import.meta.dirname, '../../../..');
 const startTimeoutMs = 60_000;
 
-/** What is measured runs on one core, what makes the load on the other. */
+/** The measured process runs on one core, the load generator on the other. */
 export const serverCore = 0;
 export const loadCore = 1;
 
@@ -26,14 +26,14 @@ export interface BenchProcess extends AsyncDisposable {
 
 export interface ServiceProcess extends AsyncDisposable {
   pid: number;
-  /** The line that said it was ready. */
+  /** The log line that said it was ready. */
   ready: Record<string, unknown>;
 }
 
-/** Whether processes can be tied to cores here. */
+/** Whether processes can be pinned to cores here. */
 export const canPin = availableParallelism() > 1 && hasTaskset();
 
-/** Ties a process that runs already, and what it will start, to a core. */
+/** Pins a running process, and what it will start, to a core. */
 export function pin(pid: number, core: number): void {
   if (canPin) execFileSync('taskset', ['-acp', String(core), String(pid)], { stdio: 'ignore' });
 }
@@ -76,7 +76,7 @@ export async function startBenchProcess(name: string, options: StartOptions): Pr
   };
 }
 
-/** Starts a program of the product and waits for the line of its log that says `readyMessage`. */
+/** Starts a program of the product and waits for the log line that says `readyMessage`. */
 export async function startService(path: string, readyMessage: string, options: StartOptions): Promise<ServiceProcess> {
   const child = start(join(checkout, path), options, ['ignore', 'pipe', 'inherit']);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -7,12 +7,12 @@ interface ProcessTimes {
   seconds: number;
 }
 
-/** CPU seconds, user and system, that a process and its ended children have used so far; 0 when it is gone. */
+/** CPU seconds, user and system, that a process and its ended children have used so far; 0 if it is gone. */
 export function cpuSecondsOf(pid: number): number {
   return timesOf(pid)?.seconds ?? 0;
 }
 
-/** The same for a process and all that descend from it. */
+/** The same for a process and all of its descendants. */
 export function cpuSecondsOfTree(root: number): number {
   const times = new Map<number, ProcessTimes>();
   for (const name of readdirSync('/proc')) {

@@ -6,12 +6,12 @@ export function sharedNowMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000;
 }
 
-/** When a delta was due, as a part of its text. */
+/** The time at which a delta was due, as part of its text. */
 export function dueMark(dueMs: number): string {
   return `@${String(Math.floor(dueMs) % 10 ** digits).padStart(digits, '0')} `;
 }
 
-/** How late each marked delta of a piece of output is. */
+/** The delay of each marked delta in a piece of output. */
 export function lagsOf(output: string, nowMs: number): number[] {
   const lags: number[] = [];
   const now = nowMs % 10 ** digits;
@@ -30,8 +30,8 @@ interface Ticking {
 }
 
 /**
- * Calls back at a fixed rhythm, whether anybody is ready or not: what fell due while the event loop was busy is handed over
- * in one go, as a socket does it. One timer for all.
+ * Calls back at a fixed interval, whatever the receiver does: what came due while the event loop was busy is delivered
+ * at once, as a socket does it. One timer for all.
  */
 export function createDeltaClock() {
   /** By the millisecond in which they are due. */
@@ -59,7 +59,7 @@ export function createDeltaClock() {
   }
 
   return {
-    /** Calls `next` with the time it was due until it answers false. Returns the function that ends it. */
+    /** Calls `next` with its due time until it returns false. Returns the function that stops it. */
     add(everyMs: number, next: (dueMs: number) => boolean): () => void {
       const now = sharedNowMs();
       const ticking: Ticking = { everyMs, dueMs: now + everyMs, isStopped: false, next };
@@ -75,7 +75,7 @@ export function createDeltaClock() {
   };
 }
 
-/** Hands over all that is due by now; false when no more is to come. */
+/** Delivers everything that is due; false when no more will follow. */
 function catchUp(ticking: Ticking, now: number): boolean {
   while (ticking.dueMs <= now) {
     if (ticking.isStopped || !ticking.next(ticking.dueMs)) return false;

@@ -17,7 +17,7 @@ const syllables =
   'ba co di fer gra lin mo nex or pel qua ris sol tam ul ver wen xi yor zen cal dro eth fin hab jun kel lur'.split(' ');
 const vocabularySize = 20_000;
 
-/** Numbers from a seed, the same at every run. */
+/** Random numbers from a seed, the same in every run. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -33,14 +33,14 @@ export interface GeneratedSite {
   bytes: number;
 }
 
-/** A site of documentation: about 4 KB a page, words as unevenly spread as in a language, code with identifiers. */
+/** A documentation site: about 4 KB per page, word frequencies as in a language, code with identifiers. */
 export function generateSite(pages: number, questions: number): GeneratedSite {
   const random = createRandom(pages);
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!;
   const vocabulary = Array.from({ length: vocabularySize }, () =>
     Array.from({ length: 2 + Math.floor(random() * 3) }, () => pick(syllables)).join(''),
   );
-  // Zipf: the word of rank r comes 1/r as often as the first
+  // Zipf: the word of rank r occurs 1/r as often as the first
   const word = () => {
     if (random() < 0.42) return pick(common);
     return random() < 0.2 ? pick(nouns) : vocabulary[Math.floor(vocabularySize ** random()) - 1]!;

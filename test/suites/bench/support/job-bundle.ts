@@ -1,14 +1,16 @@
 import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { writeBundle } from '../../../../db/jobs/bundle-file.ts';
 import type { BundleRecord } from '../../../../db/jobs/bundle-schema.ts';
 import { recordedTurn, type RecordedRuns } from './record-runs.ts';
 
-/** Writes the bundle of a job of so many steps, each of which reads one file and every third of which changes one. */
+/** Writes the bundle of a job with this many steps; each reads one file and every third changes one. */
 export async function writeJobBundle(
   path: string,
   { steps, runs }: { steps: number; runs: RecordedRuns },
 ): Promise<void> {
-  await writeBundle(chunksOf(steps, runs), createWriteStream(path));
+  const lines = Readable.from(chunksOf(steps, runs)).map((record) => JSON.stringify(record));
+  await writeBundle(lines, createWriteStream(path));
 }
 
 const filesOfJob = 20;
@@ -91,6 +93,7 @@ function stepOf(step: number): BundleRecord {
     inputTokens: 10_000,
     outputTokens: 300,
     cachedTokens: 9_000,
+    cacheWriteTokens: 1_000,
     costMicros: 100,
     toolResults: [{ toolCallId: call.toolCallId, toolName: 'read', output: text, isError: false }],
     tree: treeOf(step),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface JobClient {
   create(prompt: string): Promise<string>;
-  /** Polls until the job has ended; throws when it failed. Answers the link of its pull request. */
+  /** Polls until the job has ended; throws if it failed. Returns the link of its pull request. */
   untilEnded(jobId: string): Promise<string | null>;
 }
 
@@ -15,7 +15,7 @@ interface Job {
   details: { failure: { title: string } | null };
 }
 
-/** What a user of the API does. */
+/** The operations of an API user. */
 export function createJobClient({ url, key, projectId }: { url: string; key: string; projectId: string }): JobClient {
   async function ask(path: string, body?: unknown): Promise<Job> {
     const response = await fetch(`${url}/v2/agent/${projectId}${path}`, {

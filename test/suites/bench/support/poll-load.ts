@@ -5,7 +5,7 @@ import { quantile } from './report.ts';
 
 export interface PollLoad {
   port: number;
-  /** Asked in turn, each connection beginning elsewhere; all answers have one length. */
+  /** Requested in turn, each connection starting elsewhere; all responses have the same length. */
   requests: string[];
   connections: number;
   seconds: number;
@@ -13,7 +13,7 @@ export interface PollLoad {
 
 export interface PollLoadResult {
   answered: number;
-  /** Answers other than 200. */
+  /** Responses other than 200. */
   failed: number;
   seconds: number;
   p50: number;
@@ -38,7 +38,7 @@ export async function runPollLoad({ port, requests, connections, seconds }: Poll
         if (missing === 0) {
           const head = headOf(bytes);
           if (!head.startsWith('HTTP/1.1 200 ')) failed += 1;
-          // a server ends a connection after so many requests, and says so: one that is sent then is refused
+          // a server ends a connection after a number of requests, and says so: one sent after that is refused
           isLast = /\r\nconnection: close\r\n/i.test(head);
           missing = head.length + lengthOf(head);
         }

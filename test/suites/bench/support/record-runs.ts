@@ -11,7 +11,7 @@ export const recordedTurn = { jobId: 'job_bench', turn: 1 };
 
 export type RecordedRuns = Awaited<ReturnType<typeof recordRuns>>;
 
-/** Lets a job run whose activities do nothing, and answers its history as it is kept. */
+/** Runs a job whose activities do nothing, and returns its history as it is stored. */
 export async function recordRuns({ address, bundle, steps }: { address: string; bundle: string; steps: number }) {
   await using resources = new AsyncDisposableStack();
   const native = await NativeConnection.connect({ address });
@@ -47,11 +47,10 @@ function activitiesOf(steps: number): Partial<Activities> {
     async prepare() {
       return undefined;
     },
-    async callModel() {
-      return { toolCallCount: 1, finishReason: 'tool-calls', usage: { inputTokens: 1, outputTokens: 1 } };
-    },
-    async runTools({ step }) {
-      return { finished: step === steps, changedFiles: 0 };
+    async runStep({ step }) {
+      const usage = { inputTokens: 1, outputTokens: 1 };
+      const tools = { finished: step === steps, changedFiles: 0 };
+      return { toolCallCount: 1, finishReason: 'tool-calls', usage, tools };
     },
     async publish() {
       return { kind: 'no-changes' };

@@ -1,6 +1,6 @@
 export type Cell = string | number;
 
-/** Prints rows below a title, numbers to the right. */
+/** Prints rows below a title, numbers right-aligned. */
 export function printTable(title: string, header: string[], rows: Cell[][]): void {
   const lines = [header, ...rows.map((row) => row.map(String))];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
@@ -21,7 +21,7 @@ export function printNote(text: string): void {
   console.log(`  ${text}`);
 }
 
-/** Three significant digits, thousands set apart. */
+/** Three significant digits, with thousands separators. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

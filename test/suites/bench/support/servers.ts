@@ -9,15 +9,17 @@ import { findTemporalBinary } from '../../../../local/temporal/temporal-binary.t
 import { startTemporal } from '../../../../local/temporal/temporal.ts';
 import { loadCore, pin } from './bench-process.ts';
 
-/** The servers the benches share; each is started when it is first needed. */
+/** The servers shared by the benches; each is started when it is first needed. */
 export interface BenchServers extends AsyncDisposable {
-  /** A folder that goes with the servers. */
+  /** A folder that is removed with the servers. */
   directory: string;
   database(): Promise<{ url: string; pid: number }>;
+  /** A database that flushes its WAL at each commit. */
+  durableDatabase(): Promise<{ url: string; pid: number }>;
   temporal(): Promise<{ address: string; pid: number }>;
 }
 
-/** Real servers in a temporary folder, on the core that makes the load. */
+/** Real servers in a temporary folder, on the core of the load generator. */
 export async function createBenchServers(): Promise<BenchServers> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'docket-bench-'));
@@ -25,13 +27,11 @@ export async function createBenchServers(): Promise<BenchServers> {
   await chmod(directory, 0o711); // PostgreSQL runs under another account when the bench runs as root
   const record = await openProcessRecord(join(directory, 'processes.json'));
   let database: Promise<{ url: string; pid: number }> | null = null;
+  let durable: Promise<{ url: string; pid: number }> | null = null;
   let temporal: Promise<{ address: string; pid: number }> | null = null;
 
-  async function startDatabase() {
-    const server = await startPostgres(
-      { directory: join(directory, 'postgres'), isDurable: process.env['BENCH_DURABLE'] === '1' },
-      hooksOf('postgres', record),
-    );
+  async function startDatabase(name: string, isDurable: boolean) {
+    const server = await startPostgres({ directory: join(directory, name), isDurable }, hooksOf(name, record));
     resources.use(server);
     const pid = server.process.pid ?? 0;
     pin(pid, loadCore);
@@ -52,7 +52,8 @@ export async function createBenchServers(): Promise<BenchServers> {
   const resources = started.move();
   return {
     directory,
-    database: () => (database ??= startDatabase()),
+    database: () => (database ??= startDatabase('postgres', process.env['BENCH_DURABLE'] === '1')),
+    durableDatabase: () => (durable ??= startDatabase('durable', true)),
     temporal: () => (temporal ??= startTemporalServer()),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -3,7 +3,7 @@ import { publishPages } from '../../../integration/assistant/site.ts';
 import { buildKey, buildOrganization, buildSite, testPepper } from '../../../support/build.ts';
 import { generateSite } from './generate-pages.ts';
 
-/** What the API needs to know of the database, with limits that no bench reaches. */
+/** The API's settings for the database, with limits that no bench reaches. */
 export function apiEnvironment(databaseUrl: string): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: databaseUrl,

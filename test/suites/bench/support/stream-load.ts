@@ -10,17 +10,17 @@ export interface StreamLoad {
   request: string;
   streams: number;
   seconds: number;
-  /** The streams begin one after another within this time, which is not measured. */
+  /** The streams start one after another within this time, which is not measured. */
   rampSeconds: number;
-  /** Waits for the streams that are open in the end, and counts them; else they are cut off. */
+  /** Waits for the streams that are open at the end, and counts them; otherwise they are cut off. */
   isDrained?: boolean;
 }
 
 export interface StreamLoadResult {
   finished: number;
-  /** Answers that were no stream, and streams that broke off. */
+  /** Responses that were not streams, and streams that broke. */
   failed: number;
-  /** Marked deltas that arrived, extrapolated from the connections that are read. */
+  /** Marked deltas that arrived, extrapolated from the sampled connections. */
   deltas: number;
   seconds: number;
   firstByteP50: number;
@@ -29,11 +29,11 @@ export interface StreamLoadResult {
   lagP99: number;
 }
 
-/** Every so many connections' output is read; of the others only begin and end. */
+/** The output of every n-th connection is read; of the others only the start and the end. */
 const readEvery = 4;
 const lastChunk = Buffer.from('0\r\n\r\n');
 
-/** Keeps so many streams open, each followed by the next, and measures them from the ramp's end on. */
+/** Keeps this many streams open, each followed by the next, and measures them after the ramp-up. */
 export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult> {
   const request = Buffer.from(load.request);
   const result = { finished: 0, failed: 0 };
@@ -72,7 +72,7 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
       onEnd() {
         sockets.delete(socket);
         if (isOver && sockets.size === 0) allClosed.resolve();
-        // the server closes a connection after so many requests, between two of them
+        // the server closes a connection after a number of requests, between two of them
         if (!isFirst && !tail.equals(lastChunk) && !isCut) result.failed += 1;
         if (!isOver) setTimeout(runSlot, 1, slot);
       },
@@ -105,7 +105,7 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   isCut = true;
   const seconds = (sharedNowMs() - measuredFrom) / 1_000;
   for (const [socket, waitingSince] of sockets) {
-    // who still waits for a first byte has waited at least so long
+    // a stream still without a first byte has waited at least this long
     const sentAt = waitingSince();
     if (sentAt !== null) firstBytes.push(sharedNowMs() - sentAt);
     socket.destroy();
@@ -121,7 +121,7 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
   };
 }
 
-/** The last bytes of a connection, also when they came in several reads. */
+/** The last bytes of a connection, even if they came in several reads. */
 function keepTail(tail: Buffer, bytes: Buffer): void {
   if (bytes.length >= tail.length) bytes.copy(tail, 0, bytes.length - tail.length);
   else Buffer.concat([tail, bytes]).copy(tail, 0, bytes.length);

@@ -11,7 +11,7 @@ const sitePages = 200;
 
 export type Protocol = 'v1' | 'v2';
 
-/** What a request asks the model for; 0 ms: all at once. */
+/** The parameters of the model's answer; 0 ms: all at once. */
 export interface StreamWish {
   deltas: number;
   everyMs: number;
@@ -19,16 +19,16 @@ export interface StreamWish {
 
 export type StreamRequest = Pick<StreamLoad, 'port' | 'request'>;
 
-/** The API with a model that does not think, node:http that writes the same, and who asks them. */
+/** The API with a model that answers at once, node:http that writes the same, and the load generator. */
 export interface StreamTargets extends AsyncDisposable {
   apiPid: number;
   barePid: number;
   loadPid: number;
   request(protocol: Protocol, wish: StreamWish): StreamRequest;
-  /** Has node:http write what the API answers to the same request. */
+  /** Makes node:http write what the API answers to the same request. */
   bareRequest(protocol: Protocol, wish: StreamWish): Promise<StreamRequest>;
   run(load: StreamLoad): Promise<StreamLoadResult>;
-  /** When the model was told that an answer is not wanted any more, in milliseconds since the epoch. */
+  /** When the model was told that an answer is no longer needed, in milliseconds since the epoch. */
   abortedAt(): Promise<number[]>;
 }
 
@@ -80,7 +80,7 @@ function requestOf({ path, key, wish }: { path: string; key: string; wish: Strea
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Cuts what the API answers into its events, for node:http to write. */
+/** Splits the API's answer into its events, for node:http to write. */
 async function record(
   bare: BenchProcess,
   { port, request }: StreamRequest,

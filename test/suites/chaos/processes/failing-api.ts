@@ -5,7 +5,7 @@ import { createFailpointFile } from '../failpoint-file.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
 
-// The API as it runs in production, with failpoints before all that it touches.
+// The API as it runs in production, with failpoints around all of its dependencies.
 const config = readConfig(process.env);
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());

@@ -6,7 +6,7 @@ import { runWorkerProcess } from '../../../../worker/worker-process.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
 import { createFailpoints } from '../failpoint-proxy.ts';
 
-// The worker as it runs in production, with failpoints before all that it touches.
+// The worker as it runs in production, with failpoints around all of its dependencies.
 const config = readConfig(process.env);
 const log = createLogger({ process: 'worker', level: config.logLevel, redact: createRedactor(secretsOf(config)) });
 installRuntime(log);

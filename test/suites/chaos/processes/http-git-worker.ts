@@ -7,7 +7,7 @@ import { installRuntime } from '../../../../worker/install-runtime.ts';
 import { runWorkerProcess } from '../../../../worker/worker-process.ts';
 import { loopbackEgress } from '../../../support/loopback.ts';
 
-// The worker as it runs in production, but that it may speak to a forge on this machine without TLS.
+// The worker as it runs in production, except that it may reach a forge on this machine without TLS.
 const config = readConfig(process.env);
 const secrets = createKnownSecrets(secretsOf(config));
 const log = createLogger({ process: 'worker', level: config.logLevel, redact: secrets.redact });

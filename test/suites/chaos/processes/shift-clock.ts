@@ -1,4 +1,4 @@
-// Loaded before a process's own code: its clock is wrong by so many milliseconds.
+// Loaded before a process's own code: shifts its clock by a number of milliseconds.
 const shiftMs = Number(process.env['CHAOS_CLOCK_SHIFT_MS'] ?? 0);
 const Right = Date;
 

@@ -45,7 +45,7 @@ function address(random: Random): string {
 function fragment(random: Random, depth: number): string {
   const inner = () => (depth > 3 ? random.pick(words) : fragment(random, depth + 1));
   const url = address(random);
-  switch (random.between(0, 23)) {
+  switch (random.between(0, 24)) {
     case 0:
       return `[${inner()}](${url})`;
     case 1:
@@ -84,6 +84,8 @@ function fragment(random: Random, depth: number): string {
       return random.pick(words);
     case 19:
       return random.pick(breaks);
+    case 20:
+      return `[\`\`${inner()}${random.pick(['`', ']', '['])}](${url})${inner()}\`\`](${random.pick([...known.keys()])})`;
     default:
       return random.pick(marks);
   }

@@ -36,7 +36,7 @@ it('gives each server the worker’s own credential for it, and no other', async
   }
 });
 
-it('prefers the token of the project, for the server of the project', async () => {
+it('prefers the project’s token, for the project’s server', async () => {
   const forges = createForges({ ...none, local, gitlab: { url: 'https://gitlab.com', token: 'lab' } });
   const repository = 'https://git.acme.test/sub/acme/docs';
   const plain = 'https://git.acme.test/acme/docs';
@@ -49,7 +49,7 @@ it('prefers the token of the project, for the server of the project', async () =
   expect(await tokenOf(forges.forProject(same, { token: 'own', ...free }), same.repository)).toBe('own');
 });
 
-it('makes no forge twice for a job, and another one for the next job', () => {
+it('creates one forge per job', () => {
   const forges = createForges({ ...none, local, gitea: { url: 'https://git.acme.test', token: 'tea' } });
   const project = at('gitea', 'https://git.acme.test/acme/docs');
   const of = (jobId: string) => forges.forProject(project, { jobId, ...free });
@@ -64,7 +64,7 @@ it.each([
   ['github', /GITHUB_TOKEN/],
   ['gitlab', /GITLAB_TOKEN/],
   ['gitea', /GITEA_TOKEN and GITEA_URL/],
-] as const)('names the remedy where the worker has no token for %s', (kind, remedy) => {
+] as const)('names the remedy if the worker has no token for %s', (kind, remedy) => {
   const forges = createForges({ ...none, local });
   expect(() => forges.forProject(at(kind, 'https://git.acme.test/acme/docs'), free)).toThrow(
     expect.objectContaining({ kind: 'authentication', message: expect.stringMatching(remedy) }),

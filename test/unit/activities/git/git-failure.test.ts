@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GitError } from '../../../../activities/git/git.ts';
+import { GitError } from '../../../../activities/git/git-error.ts';
 import { fileFailureOf, gitFailureOf, pushFailureOf } from '../../../../activities/git/git-failure.ts';
 
 const url = 'https://github.com/acme/lamp';
@@ -33,17 +33,26 @@ describe('gitFailureOf', () => {
     ['corrupt', "fatal: Unable to create '/x/index.lock': File exists."],
     ['other', 'error: something nobody has seen'],
     ['other', 'remote: No space left on device\nerror: something'],
-  ])('tells %s from %j', (kind, stderr) => {
+  ])('distinguishes %s from %j', (kind, stderr) => {
     expect(gitFailureOf({ stderr, secrets: [] }).kind).toBe(kind);
   });
 
-  it('says which path git does not check out is meant', () => {
+  it('names the path that git does not check out', () => {
     expect(gitFailureOf({ stderr: "error: invalid path 'a\\.git'\n", secrets: [] }).message).toMatch(
       /Rename it in the repository/,
     );
   });
 
-  it('says a fixed sentence and keeps a scrubbed detail', () => {
+  it('says that a repository is damaged on its server, which git also reports as a connection that ended', () => {
+    const stderr =
+      'fatal: git upload-pack: aborting due to possible repository corruption on the remote side.\nfatal: early EOF\n';
+    expect(gitFailureOf({ stderr, secrets: [] })).toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringContaining('Run git fsck there'),
+    });
+  });
+
+  it('uses a fixed sentence and keeps a redacted detail', () => {
     const stderr = `fatal: unable to access 'https://bot:hunter22@github.com/': SECRET99 Could not resolve host`;
     const error = gitFailureOf({ stderr, secrets: ['SECRET99'] });
     expect(error.message).toBe("The repository's server did not respond to git.");
@@ -64,7 +73,7 @@ describe('pushFailureOf', () => {
       /workflow files/,
     ],
     ['rejected', '[remote rejected] (internal server error)', /rejected the push/],
-  ])('tells %s from %j', (kind, reason, sentence) => {
+  ])('distinguishes %s from %j', (kind, reason, sentence) => {
     const error = pushFailureOf({ reason, stderr: '' });
     expect(error.kind).toBe(kind);
     expect(error.message).toMatch(sentence);
@@ -83,21 +92,21 @@ describe('a push that a hook declined', () => {
     ],
     ['remote: the words of somebody', /one of its hooks/],
     ['error: protected branch', /one of its hooks/],
-  ])('is told by what was said: %j', (stderr, sentence) => {
+  ])('is recognized by the hook’s output: %j', (stderr, sentence) => {
     expect(pushFailureOf({ reason, stderr })).toMatchObject({
       kind: 'rejected',
       message: expect.stringMatching(sentence),
     });
   });
 
-  it('is never taken for another kind of failure by what was said', () => {
+  it('is never mistaken for another kind of failure because of that output', () => {
     const stderr = 'remote: stale info, already exists, No space left on device';
     expect(pushFailureOf({ reason, stderr }).kind).toBe('rejected');
   });
 });
 
 describe('fileFailureOf', () => {
-  it('makes a full disk a GitError and leaves everything else', () => {
+  it('reports a full disk as a GitError and passes on everything else', () => {
     const full = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
     expect(fileFailureOf(full)).toMatchObject({ name: 'GitError', kind: 'disk-full' });
     const other = new Error('x');

@@ -32,11 +32,15 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
   const learned: string[] = [];
   const access = createGrantedAccess({
     grants: { resources: async ({ organizationId }) => (organizationId === 'org_1' ? grants : []) },
-    projects: {
-      get: async () => row,
-      list: async ({ organizationId }) => (organizationId === row.organizationId ? [row] : []),
+    projects: { list: async ({ organizationId }) => (organizationId === row.organizationId ? [row] : []) },
+    credentials: {
+      read: async () => ({
+        project: row,
+        token: () => (row.hasCredential ? 'of-the-project' : null),
+        sshKey: () => 'ssh key',
+      }),
+      readOfJob: async () => null,
     },
-    credentials: { read: async () => (row.hasCredential ? 'of-the-project' : null), readSshKey: async () => 'ssh key' },
     forges: createForges({
       local: { credential: () => null } as unknown as Forge,
       github: { apiUrl: 'https://api.github.com', token: worker, app: null },
@@ -74,13 +78,13 @@ const refused = (organizationId: string, place: string) =>
   });
 
 describe('a job', () => {
-  it('has the token of its project, for the server of the project', async () => {
+  it('uses its project’s token, for the project’s server', async () => {
     expect(await jobToken(repository)).toBe('of-the-project');
-    // another server of the worker's gets neither the project's token nor its own
+    // another server of the worker gets neither the project's token nor its own
     expect(await jobToken('https://gitlab.com/acme/docs', { grants: ['*'] })).toBeNull();
   });
 
-  it("has the worker's own only under a grant for the repository that it works on", async () => {
+  it('uses the worker’s token only under a grant for its repository', async () => {
     const none = { hasCredential: false };
     await expect(jobToken(repository, none)).rejects.toEqual(refused('org_1', repository));
     const grants = ['https://github.com/acme/docs'];
@@ -91,14 +95,14 @@ describe('a job', () => {
     await expect(jobToken(repository, { ...none, grants }, 'org_2')).rejects.toEqual(refused('org_2', repository));
   });
 
-  it("reaches by ssh with the project's key, and its forge only under a grant", async () => {
+  it('connects over ssh with the project’s key, and to its forge only under a grant', async () => {
     const ssh = { repository: 'ssh://git@github.com/acme/docs', hasCredential: false };
     await expect(jobToken(ssh.repository, ssh)).rejects.toEqual(refused('org_1', repository));
     expect(await jobToken(ssh.repository, { ...ssh, grants: [repository] })).toEqual({
       privateKey: 'ssh key',
       knownHosts: [],
     });
-    // what is asked is the server that the token is for, whatever the address says
+    // requests go to the server that the token is for, whatever the address says
     const other = { ...ssh, repository: 'ssh://git@ssh.github.com/acme/docs', grants: ['https://ssh.github.com/*'] };
     await expect(jobToken(other.repository, other)).rejects.toEqual(refused('org_1', repository));
   });
@@ -110,7 +114,7 @@ describe('a site', () => {
       expect(await siteToken(own, { grants: ['*'] })).toBe('of-the-project');
   });
 
-  it("is read with the worker's under a grant, and with none otherwise", async () => {
+  it('is read with the worker’s token under a grant, and without one otherwise', async () => {
     expect(await siteToken(repository, { hasCredential: false })).toBeNull();
     expect(await siteToken(repository, {}, 'org_2')).toBeNull();
     const grants = ['https://github.com/acme/*'];
@@ -122,8 +126,8 @@ describe('a site', () => {
   });
 });
 
-describe('what lies on this machine', () => {
-  it('is opened under a grant only, wherever symbolic links lead', async () => {
+describe('a path on this machine', () => {
+  it('is opened only under a grant, wherever symbolic links lead', async () => {
     const top = await mkdtemp(join(tmpdir(), 'docket-grants-'));
     try {
       const at = (path: string) => join(top, 'root', path);
@@ -150,7 +154,7 @@ describe('what lies on this machine', () => {
       const missing = (path: string) =>
         `There is no repository ${path} that the organization may use. If there should be, ask the operator to run "docket org grant org_1 ${path}".`;
       for (const path of ['a/own.git', 'a/alias.git', 'a/linked']) expect(await opens(at(path)), path).toBe(true);
-      // a foreign one, one that does not exist, and one that is only reached from a granted place
+      // a foreign path, one that does not exist, and one reached only through a link in a granted path
       for (const path of [
         'b/other.git',
         'b/none.git',
@@ -164,7 +168,7 @@ describe('what lies on this machine', () => {
         expect(await opens(at(path)), path).toBe(missing(at(path)));
       expect(await opens(at('a/own.git'), checks(at(''), [at('a/own.git')]))).toBe(true);
       expect(await opens(at('a/alias.git'), checks(at(''), [at('a/alias.git')]))).toBe(missing(at('a/alias.git')));
-      // the root itself may be named by a link
+      // the root itself may be given as a link
       const named = join(top, 'alias/a/own.git');
       expect(await opens(named, checks(join(top, 'alias'), [`${join(top, 'alias/a')}/*`]))).toBe(true);
 

@@ -3,7 +3,7 @@ import { findLoop } from '../../../../activities/model/loop-guard.ts';
 import type { StepRow } from '../../../../db/for-worker/steps.ts';
 import { buildStep } from '../build-step.ts';
 
-/** `a`: a call that answers; `a!`: one that fails; `-`: words only. */
+/** `a`: a call that succeeds; `a!`: one that fails; `-`: text only. */
 function buildSteps(pattern: string): StepRow[] {
   return pattern.split(' ').map((mark, index) => {
     const toolCallId = `call_${index}`;
@@ -19,7 +19,7 @@ function buildSteps(pattern: string): StepRow[] {
   });
 }
 
-describe('an agent goes round in circles', () => {
+describe('an agent loops', () => {
   it.each([
     ['a a a a', 'same-call'],
     ['b a a a a', 'same-call'],
@@ -37,7 +37,7 @@ describe('an agent goes round in circles', () => {
     },
   );
 
-  it('not when the same call has another result each time', () => {
+  it('not if the same call has a different result each time', () => {
     const steps = buildSteps('a a a a').map((step, index) => ({
       ...step,
       toolResults: step.toolResults!.map((result) => ({ ...result, output: `${index}` })),

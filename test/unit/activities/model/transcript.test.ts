@@ -9,6 +9,13 @@ function buildRead(id: string, output: string) {
   };
 }
 
+/** Steps whose outputs have 10,000 characters. */
+function largeSteps(length: number) {
+  return Array.from({ length }, (_, index) =>
+    buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
+  );
+}
+
 function build(transcript: Partial<Transcript>): Transcript {
   return { prompts: [{ turn: 1, step: 0, prompt: 'Go' }], steps: [], notes: [], compaction: null, ...transcript };
 }
@@ -38,7 +45,7 @@ describe('the conversation of a job', () => {
     expect(shape).toEqual(['First', 'assistant', 'tool', 'assistant', 'Second', 'assistant']);
   });
 
-  it('puts what was said meanwhile before the answer that was the first to know it', () => {
+  it('puts a message before the first answer that took it into account', () => {
     const prompts = [
       { turn: 1, step: 0, prompt: 'First' },
       { turn: 1, step: 2, prompt: 'Wait' },
@@ -57,7 +64,7 @@ describe('the conversation of a job', () => {
     expect(words).toEqual(['First', '1.1', 'Wait', '1.2', 'Too late', 'Second', '2.1', 'Now']);
   });
 
-  it('answers a call that was never run, so that no provider refuses the transcript', () => {
+  it('answers a call that never ran, so that no provider refuses the transcript', () => {
     const steps = [buildStep({ ...buildRead('c1', ''), toolResults: null })];
     const messages = conversationOf(build({ steps }));
     expect(messages.at(-1)).toMatchObject({
@@ -66,13 +73,13 @@ describe('the conversation of a job', () => {
     });
   });
 
-  it('leaves out a step without an answer, and an answer without content', () => {
+  it('omits a step without an answer, and an answer without content', () => {
     const open = { ...buildStep(), response: null };
     const messages = conversationOf(build({ steps: [buildStep(), open] }));
     expect(messages).toEqual([{ role: 'user', content: 'Go' }]);
   });
 
-  it('keeps every output of a small transcript', () => {
+  it('keeps all outputs of a small transcript', () => {
     const steps = Array.from({ length: 30 }, (_, index) =>
       buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(1_000)) }),
     );
@@ -80,33 +87,36 @@ describe('the conversation of a job', () => {
     expect(outputs.every((output) => output.length === 1_000)).toBe(true);
   });
 
-  it('masks the older outputs of a large one, and none of the newest ten', () => {
-    const steps = Array.from({ length: 30 }, (_, index) =>
-      buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
-    );
-    const outputs = outputsOf(conversationOf(build({ steps })));
-    expect(outputs.slice(0, 20).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(
+  it('masks the older outputs of a large one, but none of the newest ten', () => {
+    const outputs = outputsOf(conversationOf(build({ steps: largeSteps(31) })));
+    expect(outputs.slice(0, 21).every((output) => output.startsWith('[10000 characters of an earlier read'))).toBe(
       true,
     );
-    expect(outputs.slice(20).every((output) => output.length === 10_000)).toBe(true);
+    expect(outputs.slice(21).every((output) => output.length === 10_000)).toBe(true);
+  });
+
+  it('begins with what the call before sent, except when outputs are masked, which is rare', () => {
+    const steps = largeSteps(60);
+    const sent = steps.map((_, index) => JSON.stringify(conversationOf(build({ steps: steps.slice(0, index) }))));
+    const changed = sent.flatMap((text, index) =>
+      text.startsWith(sent[index - 1]?.slice(0, -1) ?? '') ? [] : [index],
+    );
+    expect(changed).toEqual([31, 52]);
   });
 });
 
-describe('what the service says', () => {
+describe('a note of the service', () => {
   const note = { turn: 1, step: 2, kind: 'nudge' as const, text: 'Stop that.' };
 
-  it('stands in the last tool result, whatever is masked there', () => {
-    const steps = Array.from({ length: 30 }, (_, index) =>
-      buildStep({ step: index + 1, ...buildRead(`c${index}`, 'x'.repeat(10_000)) }),
-    );
-    const outputs = outputsOf(conversationOf(build({ steps, notes: [note] })));
+  it('is added to the last tool result, whatever is masked there', () => {
+    const outputs = outputsOf(conversationOf(build({ steps: largeSteps(31), notes: [note] })));
     expect(outputs[0]).toMatch(
       /^\[10000 characters of an earlier read of a omitted; .*\]\n\n\(Note of the service: Stop/,
     );
     expect(outputs[1]).not.toContain('Note');
   });
 
-  it('stands behind what a person said, when no tool ran before', () => {
+  it('follows a person’s message if no tool ran before', () => {
     const steps = [buildStep({ text: 'one' }), buildStep({ step: 2, text: 'two' })];
     const words = conversationOf(build({ steps, notes: [note] })).map(({ role }) => role);
     expect(words).toEqual(['user', 'assistant', 'user', 'assistant']);
@@ -137,14 +147,14 @@ describe('a compacted conversation', () => {
       typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join(),
     );
 
-  it('has all that was asked, the notes, the ledger and the steps behind them', () => {
+  it('contains all prompts, the notes, the ledger and the later steps', () => {
     const [first, meanwhile, notes, ...rest] = textsOf(6);
     expect([first, meanwhile, ...rest]).toEqual(['First', 'Meanwhile', 'answer 3', 'Later', 'answer 4', 'answer 5']);
     for (const part of ['The lamp is in a.ts.', '- a.ts (etag abc123)', '- b.ts', '[ ] Test it'])
       expect(notes).toContain(part);
   });
 
-  it('is the whole one for the calls before it', () => {
+  it('is complete for the calls before it', () => {
     expect(textsOf(3)).toEqual(['First', 'answer 1', 'Meanwhile', 'answer 2']);
   });
 });

@@ -7,7 +7,7 @@ import { propertyRuns } from '../../../support/property-runs.ts';
 
 const gap = '\u200b';
 
-describe('words for titles and commits', () => {
+describe('text for titles and commits', () => {
   it.each([
     ['Fixes #12', 'Fixes (#12)'],
     ['closes: acme/lamp#3 and more', 'closes: (acme/lamp#3) and more'],
@@ -15,14 +15,18 @@ describe('words for titles and commits', () => {
     ['fix https://github.com/a/b/issues/5.', 'fix (https://github.com/a/b/issues/5).'],
     ['Implements issue #7', 'Implements issue (#7)'],
     ['Thank @ada, a@b.c and @acme/team', `Thank @${gap}ada, a@b.c and @${gap}acme/team`],
+    ['Thank _@ada_, __@bo__, _a_@cy and @.dee', `Thank _@${gap}ada_, __@${gap}bo__, _a_@${gap}cy and @${gap}.dee`],
+    ['clo\u017fes #1, fixe\u017f: #2', 'clo\u017fes (#1), fixe\u017f: (#2)'],
+    ['\u017f\u212aip-checks: true, --\u017fkip-ci', '\u017f\u212aip-checks = true, \u017fkip-ci'],
     ['Fix the lamp [skip ci] [ci skip] [No CI]', 'Fix the lamp (skip ci) (ci skip) (No CI)'],
     ['Fixes PROJ-1, closes: ACME_2-34', 'Fixes (PROJ-1), closes: (ACME_2-34)'],
     ['fixes eng-12 and completes Eng-13', 'fixes (eng-12) and completes (Eng-13)'],
     ['PROJ-34 #close #time 2h', `PROJ-34 #${gap}close #${gap}time 2h`],
+    ['----skip-ci and -----ci-skip', 'skip-ci and ci-skip'],
     ['Done [skip_ci] [ci-skip] ***NO_CI*** --skip-ci', 'Done (skip_ci) (ci-skip) (NO_CI) skip-ci'],
     ['Done\n\nskip-checks: true', 'Done\n\nskip-checks = true'],
     ['Done.\n\nSigned-off-by: A <a@b.c>\rAgent-Job: job_2', 'Done.\n\n  Signed-off-by: A <a@b.c>\n  Agent-Job: job_2'],
-  ])('of %j are %j', (text, expected) => {
+  ])('of %j becomes %j', (text, expected) => {
     expect(inactiveWords(text)).toBe(expected);
   });
 
@@ -40,7 +44,7 @@ describe('words for titles and commits', () => {
   });
 });
 
-/** What the services say, or show in their source, that they look for in the message of a commit or the title of a request. */
+/** Patterns that the services document, or show in their source, for commit messages and pull request titles. */
 const services: [name: string, pattern: RegExp][] = [
   ['GitHub Actions', /\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: ?true/im],
   ['GitLab', /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i],
@@ -81,10 +85,10 @@ const services: [name: string, pattern: RegExp][] = [
   ['Jira', /\b[A-Z][A-Z0-9_]+-\d+[^\n]*#(?:close|resolve|comment|time|start-progress)\b/],
 ];
 
-/** Prow, Lighthouse and GitLab look for lines of a description, in code too. */
+/** Prow, Lighthouse and GitLab read commands in lines of a description, even in code. */
 const command = /^\/[a-z]/im;
 
-it('leaves no service anything to act upon, however it is spelled', () => {
+it('leaves nothing that a service acts on, however it is spelled', () => {
   const blank = fc.constantFrom(' ', '_', '-', '  ', '\u00a0', '\u2003', '\t', '', '\n');
   const word = fc.constantFrom(
     'skip',
@@ -141,7 +145,7 @@ it('leaves no service anything to act upon, however it is spelled', () => {
   );
 });
 
-it('begins no line of a description with a command of GitLab or Prow', () => {
+it('starts no line of a description with a GitLab or Prow command', () => {
   const message =
     'Done.\n/merge\n  /assign @root\n\n````text\n/usr/bin\n```\n/close\n`````\n/approve\n```a`\r/label ~x';
   const body = bodyOf({ jobId: 'job_1', title: 'x', prompts: ['/lgtm\nfix it'], message, unfinished: null });
@@ -149,6 +153,11 @@ it('begins no line of a description with a command of GitLab or Prow', () => {
   expect(body).toContain(
     `Done.\n\\/merge\n  \\/assign @${gap}root\n\n\`\`\`\`text\n /usr/bin\n\`\`\`\n /close\n\`\`\`\`\`\n\\/approve\n\`\`\`a\`\n\\/label ~x`,
   );
+});
+
+it('recognizes a command spelled with a letter that forges fold to ASCII', () => {
+  const body = bodyOf({ jobId: 'job_1', title: 'x', prompts: ['fix it'], message: '/\u017fpend 3h', unfinished: null });
+  expect(body).toContain('\\/\u017fpend 3h');
 });
 
 describe('Markdown for descriptions', () => {
@@ -162,7 +171,7 @@ describe('Markdown for descriptions', () => {
     ['&#64;ada &commat;ada', '&amp;#64;ada &amp;commat;ada'],
     ['fixes \\#1, closes **#2**', 'fixes \\(#1), closes **(#2)**'],
     ['![x](https://a.test/p) \\![x][1] `![x](y)`', '&#33;[x](https://a.test/p) \\&#33;[x][1] `![x](y)`'],
-  ])('makes of %j %j', (text, expected) => {
+  ])('turns %j into %j', (text, expected) => {
     expect(inactiveMarkdown(text)).toBe(expected);
   });
 
@@ -174,12 +183,14 @@ describe('Markdown for descriptions', () => {
     ['a block that is none', '```a`b\n@ada'],
     ['a block that is closed by more', '```\na\n````\n@ada'],
     ['another line break', '```\ra\r```\r@ada'],
-  ])('finds a mention behind %s', (_, text) => {
+    ['an address whose end is no code', 'https://a.test/`@ada`'],
+    ['an address without a scheme whose end is no code', 'WWW.a.test/``@ada``'],
+  ])('recognizes a mention after %s', (_, text) => {
     expect(inactiveMarkdown(text)).toContain(`@${gap}ada`);
   });
 
   it('loads no image in any reader', () => {
-    const piece = fc.constantFrom('![x](https://evil.example/p)', '![x][1]', '\n\n[1]: https://evil.example/p\n\n', '\\', '!', '[', '`', '``', '<img src="https://evil.example/p">', '<b>', '\n', '\n> ', '\n- ', '\n```\n', '\n    ', '|', '&', '*'); // prettier-ignore
+    const piece = fc.constantFrom('![x](https://evil.example/p)', '![x][1]', '\n\n[1]: https://evil.example/p\n\n', '\\', '!', '[', '`', '``', '<img src="https://evil.example/p">', '<b>', '\n', '\n> ', '\n- ', '\n```\n', '\n    ', '|', '&', '*', 'https://evil.example/p'); // prettier-ignore
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
         const text = inactiveMarkdown(pieces.join(''));
@@ -189,11 +200,11 @@ describe('Markdown for descriptions', () => {
     );
   });
 
-  it('closes a block of code that is left open, and spells comments out in it', () => {
+  it('closes an open code block, and neutralizes comments inside it', () => {
     expect(inactiveMarkdown('Done:\n````js\n<!-- a -->\n```')).toBe('Done:\n````js\n&lt;!-- a -->\n```\n````');
   });
 
-  it('keeps text that nobody acts upon, whatever it is', () => {
+  it('keeps text that triggers nothing, whatever it is', () => {
     const words = fc.array(fc.constantFrom('a', 'Fix', '#1', '`', '```', '\n', ' ', '|', 'b.c', '*', '- '));
     fc.assert(
       fc.property(words, (parts) => {

@@ -47,10 +47,10 @@ it.each([
   expect(directories(groups, mounts.join('\n'))).toEqual(expected);
 });
 
-/** The files that a kernel with control groups of version 2 puts into each. */
+/** The files that a kernel with cgroup v2 creates in each group. */
 const files = ['cgroup.procs', 'memory.max', 'memory.swap.max', 'memory.oom.group'];
 
-/** The unit of a service with the group that the worker is in; only groups below the unit get a limit of memory. */
+/** A service unit with the group that the worker is in; only groups below the unit get a memory limit. */
 async function openUnit() {
   const root = await mkdtemp(join(tmpdir(), 'docket-groups-'));
   const unit = join(root, 'docket.service');
@@ -73,8 +73,8 @@ async function openUnit() {
   };
 }
 
-describe('groups of version 2', () => {
-  it('limit memory without swap, tell of what the kernel ended, and are used again', async () => {
+describe('memory groups (cgroup v2)', () => {
+  it('limit memory without swap, report what the kernel killed, and are reused', async () => {
     await using unit = await openUnit();
     const pool = (await openMemoryGroups(1_000_000, unit.kernel))!;
     const group = await pool.take();
@@ -97,7 +97,7 @@ describe('groups of version 2', () => {
     expect(await unit.groups()).toHaveLength(2);
   });
 
-  it('go when the worker that made them has been killed, and those of one that runs stay', async () => {
+  it('are removed when their worker was killed, but not while it runs', async () => {
     await using unit = await openUnit();
     const [dead, alive] = [2 ** 22 + 1, process.pid].map((pid) => join(unit.unit, `docket-sandbox-${pid}-x`));
     for (const path of [dead!, alive!]) await mkdir(path);
@@ -105,7 +105,7 @@ describe('groups of version 2', () => {
     expect([dead, alive].map((path) => existsSync(path!))).toEqual([false, true]);
   });
 
-  it('are not taken for made where the kernel gives them no limit of memory', async () => {
+  it('are not considered usable if the kernel gives them no memory limit', async () => {
     await using unit = await openUnit();
     const makeGroup = async (path: string) => {
       await unit.kernel.makeGroup(path);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isRunHost, parseRunHosts } from '../../../../activities/sandbox/network.ts';
 
-it('reads names of hosts, with and without a port', () => {
+it('parses host names, with and without a port', () => {
   const parsed = parseRunHosts(' registry.npmjs.org, Proxy.Golang.org:443 ,,registry.npmjs.org');
   expect(parsed).toEqual({ ok: true, hosts: ['registry.npmjs.org', 'proxy.golang.org:443'] });
   expect(parseRunHosts('')).toEqual({ ok: true, hosts: [] });
@@ -22,11 +22,11 @@ it.each([
   'host:',
   '-host',
   'ⓛocalhost',
-])('refuses %s, which is no name of a host', (text) => {
+])('refuses %s, which is not a host name', (text) => {
   expect(parseRunHosts(`good.test,${text}`)).toMatchObject({ ok: false });
 });
 
-it('opens the ports of HTTP and HTTPS, and another one where it is named', () => {
+it('opens the ports of HTTP and HTTPS, and another one if it is given', () => {
   const hosts = ['npm.test', 'own.test:4873'];
   const open = (host: string, ...ports: number[]) => ports.filter((port) => isRunHost(hosts, host, port));
   expect(open('npm.test', 22, 80, 443, 8080)).toEqual([80, 443]);

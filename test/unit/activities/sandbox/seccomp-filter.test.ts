@@ -7,7 +7,7 @@ import {
   type Architecture,
 } from '../../../../activities/sandbox/syscalls.ts';
 
-/** Runs a filter as the kernel does and answers its verdict. */
+/** Runs a filter as the kernel does and returns its verdict. */
 function verdictOf(filter: Buffer, { arch, nr, args = [] }: { arch: number; nr: number; args?: number[] }): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(nr >>> 0, 0);
@@ -43,11 +43,11 @@ describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls fo
   const verdict = (nr: number, ...args: number[]) => verdictOf(filter, { arch, nr, args });
   const number = (name: Parameters<typeof numberOf>[0]) => numberOf(name, architecture)!;
 
-  it('kills what calls as another machine', () => {
+  it('kills a caller of another architecture', () => {
     for (const other of [0x40000003, 0x40000028, 0]) expect(verdictOf(filter, { arch: other, nr: 1 })).toBe(0x80000000);
   });
 
-  it('refuses each call of its list, and lets ordinary ones through', () => {
+  it('refuses each call on its list, and allows ordinary ones', () => {
     for (const name of refusedSyscalls)
       if (numberOf(name, architecture) !== null) expect(verdict(number(name))).toBe(refused);
     const listed = new Set(
@@ -59,19 +59,19 @@ describe.each(['x64', 'arm64'] as Architecture[])('the filter of system calls fo
     expect(open.filter((nr) => verdict(nr) !== allow)).toEqual([]);
   });
 
-  it('supports no call that reserves space', () => {
+  it('allows no call that reserves space', () => {
     expect(verdict(number('fallocate'), 3, 0, 0, 1 << 30)).toBe(unsupported);
     const requests = [0x40305828, 0x4030582a, 0x40305839];
     expect(requests.map((request) => verdict(number('ioctl'), 3, request))).toEqual(Array(3).fill(unsupported));
   });
 
-  it('does not know what is newer than itself', () => {
+  it('reports system calls newer than itself as not implemented', () => {
     for (const nr of [451, 500, 0x3fffffff]) expect(verdict(nr)).toBe(missing);
     expect(verdict(number('clone3'))).toBe(missing);
     expect(verdict(0x40000001)).toBe(missing);
   });
 
-  it('looks at the arguments of sockets, clones, terminals and personalities', () => {
+  it('checks the arguments of sockets, clones, terminals and personalities', () => {
     expect([2, 10].map((family) => verdict(number('socket'), family))).toEqual([allow, allow]);
     expect([0, 1, 16, 17, 38, 40].map((family) => verdict(number('socket'), family))).toEqual(Array(6).fill(refused));
     expect(verdict(number('clone'), 0x01200011)).toBe(allow);

@@ -7,7 +7,7 @@ import { createTreeOwner } from '../../../../activities/sandbox/tree-owner.ts';
 
 const uid = 20_123;
 
-describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
+describe.runIf(process.getuid?.() === 0)('changing the owner of a tree', () => {
   let tree: string;
   const place = (path: string) => join(tree, path);
   const ownerOf = (path: string) => lstatSync(place(path)).uid;
@@ -17,7 +17,7 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
       writeFileSync(place(path), 'text');
     }
   };
-  /** Until a change can be told from what was before. */
+  /** Waits until a change can be distinguished from the earlier state. */
   const settle = () => sleep(40);
   beforeEach(() => {
     tree = mkdtempSync(join(tmpdir(), 'docket-owner-'));
@@ -25,7 +25,7 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
   });
   afterEach(() => rmSync(tree, { recursive: true, force: true }));
 
-  it('gives all of it, links and not what they lead to', () => {
+  it('changes all of it, including links but not their targets', () => {
     const outside = mkdtempSync(join(tmpdir(), 'docket-owner-'));
     symlinkSync(outside, place('link'));
     createTreeOwner().give(tree, uid);
@@ -34,7 +34,16 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
     rmSync(outside, { recursive: true });
   });
 
-  it('gives what was added since, in whatever way it came', async () => {
+  it('changes names that are not UTF-8, and everything below them', () => {
+    const odd = Buffer.concat([Buffer.from(place('a/')), Buffer.from([0xff])]);
+    const file = Buffer.concat([odd, Buffer.from('/file')]);
+    mkdirSync(odd);
+    writeFileSync(file, 'text');
+    createTreeOwner().give(tree, uid);
+    expect([lstatSync(odd).uid, lstatSync(file).uid]).toEqual([uid, uid]);
+  });
+
+  it('changes what was added since, however it was added', async () => {
     const owner = createTreeOwner();
     owner.give(tree, uid);
     await settle();
@@ -58,7 +67,7 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
     }
   });
 
-  it('gives what was added in the very moment after it has looked', () => {
+  it('changes what was added right after a scan', () => {
     const owner = createTreeOwner();
     for (let round = 0; round < 50; round += 1) {
       owner.give(tree, uid);
@@ -68,7 +77,7 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
     }
   });
 
-  it('gives a tree that took the place of another', async () => {
+  it('changes a tree that replaced another', async () => {
     const owner = createTreeOwner();
     owner.give(tree, uid);
     await settle();
@@ -79,7 +88,7 @@ describe.runIf(process.getuid?.() === 0)('what gives a tree to a user', () => {
     for (const path of ['a', 'a/b', 'a/b/c.txt', 'a/d.txt']) expect(ownerOf(path)).toBe(uid);
   });
 
-  it('gives a tree to one user after another', async () => {
+  it('changes a tree to one user after another', async () => {
     const owner = createTreeOwner();
     owner.give(tree, uid);
     await settle();

@@ -3,12 +3,12 @@ import { expect, it, vi } from 'vitest';
 import { applyEdit, type Edit } from '../../../../activities/tools/edit/apply-edit.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-// A slow or busy machine takes its time.
+// slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
 
 const RUNS = 20_000;
 
-/** Pieces that make texts repeat themselves and hold everything a careless replacement trips over. */
+/** Fragments that make texts repetitive and contain everything that trips a careless replacement. */
 const piece = fc.constantFrom(
   'a',
   'b',
@@ -33,7 +33,7 @@ const piece = fc.constantFrom(
 const textOf = (least: number, most: number) =>
   fc.array(piece, { minLength: least, maxLength: most }).map((pieces) => pieces.join(''));
 
-it('does what splitting and joining does, for every text that stands there exactly', () => {
+it('does what split and join do, for every exact match', () => {
   const cases = fc.record({
     text: textOf(3, 30),
     from: fc.nat(10_000),
@@ -71,7 +71,7 @@ interface Line {
   word: string;
 }
 
-/** Numbers and names make every line stand in one place only, and let no old line end like a new one. */
+/** Numbers and names make every line unique, and no old line ends like a new one. */
 function linesOf(lines: Line[], { name, unit, trail = '' }: { name: string; unit: string; trail?: string }): string[] {
   return lines.map(({ depth, word }, at) => `${unit.repeat(depth)}${word} ${at}${name}${trail}`);
 }
@@ -94,7 +94,7 @@ interface Scene {
   final: boolean;
 }
 
-/** Checks that an edit that knows the file only roughly gives the file it would have given knowing it exactly. */
+/** Checks that an edit with approximate text produces the same file as one with the exact text. */
 function checkScene(
   scene: Scene,
   given: { unit: string; trail?: string; roughly(lines: string[]): string[]; stages: string[] },
@@ -114,7 +114,7 @@ function checkScene(
   expect(stages).toContain((result as { stage: string }).stage);
 }
 
-it('keeps CRLF when it is given LF', () => {
+it('keeps CRLF when the edit uses LF', () => {
   fc.assert(
     fc.property(scenes, (scene) =>
       checkScene(
@@ -126,7 +126,7 @@ it('keeps CRLF when it is given LF', () => {
   );
 });
 
-it('finds text whose line ends are blank in the file', () => {
+it('matches lines with trailing whitespace in the file', () => {
   fc.assert(
     fc.property(scenes, fc.constantFrom(' ', '\t', '  \t'), (scene, trail) => {
       const crlf = { ...scene, old: [{ depth: 1, word: 'first' }, ...scene.old] };
@@ -136,7 +136,7 @@ it('finds text whose line ends are blank in the file', () => {
   );
 });
 
-it('indents the replacement as the file is, when the whole block is shifted', () => {
+it('indents the replacement like the file if the whole block is shifted', () => {
   const shifts = fc.constantFrom('  ', '    ', '\t');
   fc.assert(
     fc.property(scenes, shifts, (scene, added) => {
@@ -147,7 +147,7 @@ it('indents the replacement as the file is, when the whole block is shifted', ()
   );
 });
 
-it('turns spaces into the tabs of the file', () => {
+it('converts spaces into the file’s tabs', () => {
   fc.assert(
     fc.property(scenes, fc.constantFrom(2, 4, 8), (scene, width) => {
       const old = [{ depth: 1, word: 'first' }, ...scene.old];
@@ -176,7 +176,7 @@ it('keeps the typographic punctuation around a change', () => {
   );
 });
 
-/** The plainest way to do it; null when the text stands at no place, or at several and not all are meant. */
+/** The simplest implementation; null if the text does not occur, or occurs more than once and not all are meant. */
 function reference(text: string, edit: Edit): string | null {
   const places = [...text].length === 0 ? 0 : countPlaces(text, edit.old);
   if (places === 0 || (places > 1 && edit.replaceAll !== true)) return null;

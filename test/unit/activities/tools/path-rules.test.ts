@@ -13,21 +13,28 @@ describe('the paths that a job may change', () => {
     '.gitlab-ci.yml',
     '.gitea/workflows/a.yaml',
     '.forgejo/workflows/a.yaml',
-  ])('leave out what the forge runs by itself: %s', (path) => {
-    expect(open.problemWith(path)).toMatch(/run by the forge/);
-    expect(createPathRules({ allowedPaths: [], mayChangeWorkflows: true }).problemWith(path)).toBeNull();
+  ])('exclude what the forge runs automatically: %s', (path) => {
+    expect(open.problemWith({ path })).toMatch(/run by the forge/);
+    expect(createPathRules({ allowedPaths: [], mayChangeWorkflows: true }).problemWith({ path })).toBeNull();
   });
 
-  it('are all others where the project names none', () => {
+  it('are all others if the project names none', () => {
     for (const path of ['a', 'docs/b.md', '.github/CODEOWNERS', '.github/workflows.md'])
-      expect(open.problemWith(path)).toBeNull();
+      expect(open.problemWith({ path })).toBeNull();
   });
 
-  it('are those that a glob of the project fits', () => {
+  it('are those that match the project’s globs', () => {
     for (const path of ['docs/a.md', 'docs/b/c.md', 'README.md', 'b/README.md'])
-      expect(docs.problemWith(path)).toBeNull();
+      expect(docs.problemWith({ path })).toBeNull();
     for (const path of ['src/a.ts', 'docs', 'README.txt'])
-      expect(docs.problemWith(path)).toMatch(/only docs\/\*\*, README/);
+      expect(docs.problemWith({ path })).toMatch(/only docs\/\*\*, README/);
+  });
+
+  it('exclude links into .git, wherever it is', () => {
+    for (const target of ['.git', '.git/config', '../.GIT', 'a/../.git/hooks', '/srv/x/.git', '..\\.git\\config'])
+      expect(open.problemWith({ path: 'docs/link', target })).toMatch(/docs\/link is a link into \.git/);
+    for (const target of ['a.git', '.gitignore', '../README.md', null])
+      expect(open.problemWith({ path: 'docs/link', target })).toBeNull();
   });
 
   it('are found in every field of a call, however they are spelled', () => {

@@ -12,7 +12,7 @@ function call(toolName: string, input: unknown, more: Partial<ToolCall> = {}): T
   return { toolCallId: `${toolName}-${JSON.stringify(input)}`, toolName, input, ...more };
 }
 
-it('answers in the order of the calls, each seeing what those before it wrote', async () => {
+it('returns results in the order of the calls, each seeing what earlier ones wrote', async () => {
   await using tree = await createTree({ 'a.txt': 'one\n' });
   const calls = [
     call('finish', { title: 'Done', summary: '' }),
@@ -51,14 +51,14 @@ it('answers invalid and unknown calls with a sentence and runs the others', asyn
   expect((await tree.run('list', {})).text).toBe('c.txt  2 B');
 });
 
-it('ends the work although something it only looked at is missing', async () => {
+it('accepts finish even if a read-only call failed', async () => {
   await using tree = await createTree();
   const calls = [call('read', { path: 'nope' }), call('finish', { title: 'Done', summary: '' })];
   const results = await runBatch(createToolset(), calls, { root: tree.root, signal });
   expect(results.map(({ isError }) => isError)).toEqual([true, false]);
 });
 
-/** Tools that note when they start and end; each ends in a later turn of the event loop. */
+/** Tools that record when they start and end; each ends in a later turn of the event loop. */
 function recordingTools(): { toolset: Toolset; log: string[] } {
   const log: string[] = [];
   const tool = (isReadOnly: boolean, fails = false) => ({
@@ -79,7 +79,7 @@ function recordingTools(): { toolset: Toolset; log: string[] } {
   };
 }
 
-it('runs looks together and changes one after another', async () => {
+it('runs read-only calls in parallel and changes in sequence', async () => {
   const { toolset, log } = recordingTools();
   const calls = [
     call('look', 'a'),
@@ -93,7 +93,7 @@ it('runs looks together and changes one after another', async () => {
   expect(log.join(' ')).toBe('+a +b -a -b +c -c +d -d +e +f -e -f');
 });
 
-it('throws what no tool expects, after the calls beside it have ended', async () => {
+it('rethrows unexpected errors, after the parallel calls have ended', async () => {
   const { toolset, log } = recordingTools();
   await expect(runBatch(toolset, [call('break', 'a'), call('change', 'b')], { root: '/', signal })).rejects.toThrow(
     'no space',
@@ -114,7 +114,7 @@ it('runs nothing once it is aborted', async () => {
   expect(log).toEqual([]);
 });
 
-it('checks calls without running them', () => {
+it('validates calls without running them', () => {
   const toolset = createToolset();
   expect(validateCall(toolset, { toolName: 'list', input: {} })).toEqual({ ok: true, input: { path: '.', depth: 1 } });
   expect(validateCall(toolset, { toolName: '__proto__', input: {} })).toMatchObject({ ok: false });
@@ -146,4 +146,20 @@ it('finds the finish call and the last todo list', () => {
   expect(finishCallOf([{ toolName: 'read', input: {} }])).toBeNull();
   const todo = (text: string) => ({ toolName: 'todo', input: { items: [{ text, done: false }] } });
   expect(todoItemsOf([todo('a'), todo('b'), { toolName: 'todo', input: 'c' }])).toEqual([{ text: 'b', done: false }]);
+});
+
+it('returns at most 512 KB of output per answer, and every short output', async () => {
+  await using tree = await createTree({ 'a.txt': 'word '.repeat(20_000) });
+  const calls = [
+    ...Array.from({ length: 30 }, (_, offset) => call('read', { path: 'a.txt' }, { toolCallId: `c${offset}` })),
+    call('list', {}),
+  ];
+  const results = await runBatch(createToolset(), calls, { root: tree.root, signal });
+  const shown = results.filter(({ output }) => output.includes('word'));
+  expect(shown.length).toBeGreaterThan(8);
+  expect(Buffer.byteLength(results.map(({ output }) => output).join(''))).toBeLessThan(512 * 1024);
+  expect(results[29]?.output).toBe(
+    '[Not shown: the outputs of this answer exceed 512 KB. The call has run; read less at once.]',
+  );
+  expect(results[30]?.output).toContain('a.txt');
 });

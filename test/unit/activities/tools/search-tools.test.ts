@@ -6,10 +6,10 @@ import { compileGlob } from '../../../../activities/tools/files/glob-pattern.ts'
 import { createTree } from './tree.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
-// A slow or busy machine takes its time.
+// slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
 
-it('answers with the path, the line and the text of each hit', async () => {
+it('returns the path, the line and the text of each match', async () => {
   await using tree = await createTree({
     'b.ts': 'one\r\n\tfoo(bar);\r\n',
     'a/a.md': 'Foo\nfoo\n',
@@ -26,7 +26,7 @@ it('answers with the path, the line and the text of each hit', async () => {
   expect((await tree.run('grep', { pattern: '^one$' })).text).toBe('No line matches ^one$.');
 });
 
-it('says what is wrong with a pattern', async () => {
+it('reports what is wrong with a pattern', async () => {
   await using tree = await createTree({ 'a.txt': 'a' });
   for (const pattern of ['foo(', '(?=a)', '(a)\\1', '[']) {
     const { text, isError } = await tree.run('grep', { pattern });
@@ -36,7 +36,7 @@ it('says what is wrong with a pattern', async () => {
   expect((await tree.run('grep', { pattern: 'a', path: 'nope' })).text).toContain('does not exist');
 });
 
-it('shows ten hits a file, a hundred in all, and 200 characters of a line', async () => {
+it('shows ten matches per file, a hundred in all, and 200 characters per line', async () => {
   const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}.txt`, 'hit\n'.repeat(12)]));
   await using tree = await createTree({ ...files, 'long.md': `${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}\n` });
   const { text } = await tree.run('grep', { pattern: 'hit' });
@@ -50,13 +50,13 @@ it('shows ten hits a file, a hundred in all, and 200 characters of a line', asyn
   expect(long.length).toBeLessThan(250);
 });
 
-it('takes a pattern that ruins other engines', async () => {
+it('handles a pattern that other engines choke on', async () => {
   await using tree = await createTree({ 'a.txt': `${'a'.repeat(100_000)}\n` });
   expect((await tree.run('grep', { pattern: '^(a+)+$|(a|aa)+b|(.*a){20}c' })).text).toContain('a.txt:1: aaa');
   expect((await tree.run('grep', { pattern: '(a*)*b' })).text).toContain('No line matches');
 });
 
-it('stops when it is told to', async () => {
+it('stops when it is aborted', async () => {
   await using tree = await createTree({ 'a/b.txt': 'a\n'.repeat(500_000) });
   const reason = new Error('the job was cancelled');
   for (const [tool, input] of [
@@ -73,7 +73,7 @@ it('stops when it is told to', async () => {
   await expect(search).rejects.toThrow(reason);
 });
 
-it('lists sizes and depths, and says when there is more', async () => {
+it('lists sizes and depths, and reports when there is more', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 1_100 }, (_, at) => [`many/${String(at).padStart(4, '0')}.txt`, '']),
   );
@@ -89,7 +89,7 @@ it('lists sizes and depths, and says when there is more', async () => {
   expect((await tree.run('glob', { pattern: 'many/*.txt' })).text.split('\n')).toHaveLength(1_001);
 });
 
-it('gives up on folders nested without end', async () => {
+it('gives up on endlessly nested folders', async () => {
   await using tree = await createTree();
   const deep = Array.from({ length: 150 }, () => 'd').join('/');
   await mkdir(tree.path(deep), { recursive: true });
@@ -123,7 +123,7 @@ it.each([
   expect(compileGlob(glob)(path)).toBe(fits);
 });
 
-it('reads globs as picomatch does', () => {
+it('interprets globs like picomatch', () => {
   const segment = fc.constantFrom(
     'a',
     'b*',
@@ -144,7 +144,7 @@ it('reads globs as picomatch does', () => {
   const paths = fc.array(names, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
   fc.assert(
     fc.property(globs, paths, (glob, path) => {
-      // A folder itself is no hit for what lies in it.
+      // A folder itself does not match because of its contents.
       if (glob.endsWith('/**') && picomatch.isMatch(path, glob.slice(0, -3), { dot: true })) return;
       expect(compileGlob(glob)(path)).toBe(picomatch.isMatch(path, glob, { dot: true }));
     }),
@@ -152,7 +152,7 @@ it('reads globs as picomatch does', () => {
   );
 });
 
-it('takes a glob that ruins other engines', () => {
+it('handles a glob that other engines choke on', () => {
   expect(compileGlob(`${'*a'.repeat(100)}b`)('a'.repeat(255))).toBe(false);
   expect(compileGlob(`${'{a,a}'.repeat(90)}b`)('a'.repeat(90))).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { readdir, lstat, mkdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { openFolder } from '../../../../activities/tools/files/beneath.ts';
 import { putFile, readIn } from '../../../../activities/tools/files/files.ts';
 import { createTree, type TestTree } from './tree.ts';
 
-// A slow or busy machine takes its time.
+// slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
 
 const CHANGES: [string, (path: string) => Record<string, unknown>][] = [
@@ -68,7 +68,7 @@ it('moves and deletes nothing through a symbolic link', async () => {
   await expectSecretUntouched(tree);
 });
 
-it('deletes a folder with the links in it, not what they point at', async () => {
+it('deletes a folder with its links, but not their targets', async () => {
   await using tree = await createTree({ 'd/e/a.txt': 'a' });
   await symlink('../../outside', tree.path('d/out'));
   expect(await tree.run('delete', { path: 'd' })).toMatchObject({ isError: true });
@@ -77,7 +77,7 @@ it('deletes a folder with the links in it, not what they point at', async () => 
   await expect(lstat(tree.path('d'))).rejects.toThrow('ENOENT');
 });
 
-it('reads through links that stay in the tree and no others', async () => {
+it('reads through links only if they stay in the tree', async () => {
   await using tree = await createTree({ 'docs/a.md': 'hello\n', '.git/config': 'token\n', 'x/.git/config': 'token\n' });
   const links = {
     'link.md': 'docs/a.md',
@@ -145,7 +145,7 @@ it('opens no pipe, socket, device or folder, and does not wait for one', async (
   }
 });
 
-it('opens nothing over the size limit, however little of it is on disk', async () => {
+it('opens nothing over the size limit, however sparse it is on disk', async () => {
   await using tree = await createTree({ 'sparse.bin': '' });
   await truncate(tree.path('sparse.bin'), 2 ** 40);
   expect((await tree.run('read', { path: 'sparse.bin' })).text).toContain('larger than');
@@ -156,7 +156,7 @@ it('opens nothing over the size limit, however little of it is on disk', async (
   await expect(lstat(tree.path('large.txt'))).rejects.toThrow('ENOENT');
 });
 
-it('stays in the folder it opened when a symbolic link takes its place', async () => {
+it('stays in the folder it opened when a symbolic link replaces it', async () => {
   await using tree = await createTree({ 'docs/a.txt': 'one\n' });
   await using folder = await openFolder(tree.root, parseAgentPath('docs'));
   const { stat } = await readIn(folder, 'a.txt', 'docs/a.txt');
@@ -169,7 +169,7 @@ it('stays in the folder it opened when a symbolic link takes its place', async (
   expect(await tree.text('../outside/a.txt')).toBe('outside\n');
 });
 
-it('reaches nothing outside while a folder keeps changing places with a link', async () => {
+it('reaches nothing outside while a folder keeps being swapped with a link', async () => {
   await using tree = await createTree({ 'docs/a.txt': 'inside 0\n' });
   await symlink('../outside', tree.path('link'));
   await writeFile(join(tree.outside, 'a.txt'), 'inside secret\n');
@@ -195,7 +195,7 @@ it('reaches nothing outside while a folder keeps changing places with a link', a
   expect(await tree.text('../outside/a.txt')).toBe('inside secret\n');
 });
 
-it('refuses to replace a file that something else changed meanwhile', async () => {
+it('refuses to replace a file that changed meanwhile', async () => {
   await using tree = await createTree({ 'a.txt': 'one\n' });
   await using folder = await openFolder(tree.root, parseAgentPath('.'));
   const { stat } = await readIn(folder, 'a.txt', 'a.txt');
@@ -214,7 +214,7 @@ it('throws when the tree itself is gone', async () => {
   }
 });
 
-it('looks into no .git, however it is spelled', async () => {
+it('does not enter .git, however it is spelled', async () => {
   await using tree = await createTree({
     '.git/config': 'needle\n',
     'sub/.GIT/config': 'needle\n',
@@ -227,4 +227,25 @@ it('looks into no .git, however it is spelled', async () => {
   for (const [tool, input] of CHANGES) expect((await tree.run(tool, input('sub/.GIT/config'))).isError).toBe(true);
   expect((await tree.run('move', { from: 'sub/a.txt', to: '.git/hooks/pre-commit' })).isError).toBe(true);
   expect((await tree.run('delete', { path: 'sub', recursive: true })).isError).toBe(true);
+});
+
+it('opens, writes, moves and deletes nothing whose name is not UTF-8, and says why', async () => {
+  await using tree = await createTree({ 'd/a.txt': 'a\n', 'd/e/\uFFFD.txt': 'b\n' });
+  await writeFile(Buffer.concat([Buffer.from(`${tree.path('d/e')}/`), Buffer.from([0xff])]), 'c\n');
+  const text = 'The name of d/e/\uFFFD is not valid UTF-8, so no tool can open it.';
+  const path = 'd/e/\uFFFD';
+  expect(await tree.run('delete', { path: 'd', recursive: true })).toEqual({
+    text: `${text} Nothing was deleted.`,
+    isError: true,
+  });
+  expect(await tree.run('delete', { path })).toEqual({ text, isError: true });
+  expect(await tree.run('read', { path })).toEqual({ text, isError: true });
+  expect(await tree.run('write', { path, content: 'd\n' })).toEqual({ text, isError: true });
+  expect((await tree.run('write', { path: 'd/\uFFFD/f', content: 'd\n' })).isError).toBe(true);
+  expect((await tree.run('write', { path: 'd/e/\uFFFD.txt', content: 'd\n' })).isError).toBe(false);
+  expect(await tree.run('edit', { path, old: 'c', new: 'd' })).toEqual({ text, isError: true });
+  expect(await tree.run('move', { from: path, to: 'd/c' })).toEqual({ text, isError: true });
+  expect(await tree.text('d/a.txt')).toBe('a\n');
+  expect((await readdir(tree.path('d'))).toSorted()).toEqual(['a.txt', 'e']);
+  expect((await tree.run('delete', { path: 'd/e/\uFFFD.txt' })).isError).toBe(false);
 });

@@ -6,7 +6,7 @@ import { createToolset } from '../../../../activities/tools/toolset.ts';
 
 export interface TestTree extends AsyncDisposable {
   root: string;
-  /** A folder beside the tree, which no tool may reach. */
+  /** A folder next to the tree, which no tool may reach. */
   outside: string;
   path(name: string): string;
   bytes(name: string): Promise<Buffer>;
@@ -14,7 +14,7 @@ export interface TestTree extends AsyncDisposable {
   run(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolOutput>;
 }
 
-/** A tree with these files, beside a folder with a secret. */
+/** A tree with these files, next to a folder with a secret. */
 export async function createTree(files: Record<string, string | Uint8Array> = {}): Promise<TestTree> {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'agent-tools-')));
   const root = join(base, 'tree');

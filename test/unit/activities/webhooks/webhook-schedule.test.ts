@@ -6,7 +6,7 @@ const wait = (change: Partial<Parameters<typeof waitBeforeRetry>[0]>) =>
   waitBeforeRetry({ tries: 1, retryAfter: null, chance: 0, nowMs: Date.UTC(2026, 0, 1), ...change });
 
 describe('waitBeforeRetry', () => {
-  it('makes ten attempts over three days, with waits that grow', () => {
+  it('makes ten attempts over three days, with increasing delays', () => {
     const waits = webhookWaitsMs.map((_, index) => wait({ tries: index + 1 }));
     expect(waits).toEqual(waits.toSorted((left, right) => left! - right!));
     expect(waits).toHaveLength(9);
@@ -16,12 +16,12 @@ describe('waitBeforeRetry', () => {
     expect(total).toBeLessThan(84 * hourMs);
   });
 
-  it('spreads the attempts by up to a fifth', () => {
+  it('adds jitter of up to a fifth', () => {
     expect(wait({ chance: 0 })).toBe(5_000);
     expect(wait({ chance: 1 })).toBe(6_000);
   });
 
-  it('waits as long as the receiver asks for, and no longer than a day', () => {
+  it('waits as long as the receiver asks for, up to a day', () => {
     expect(wait({ retryAfter: '120' })).toBe(120_000);
     expect(wait({ retryAfter: '120', chance: 1 })).toBe(144_000);
     expect(wait({ retryAfter: '1' })).toBe(5_000);
@@ -29,11 +29,11 @@ describe('waitBeforeRetry', () => {
     expect(wait({ retryAfter: '999999999' })).toBe(24 * hourMs);
   });
 
-  it.each(['', 'soon', '-5', '1.5', 'Thu, 01 Jan 1970 00:00:00 GMT'])('keeps to its plan with %j', (retryAfter) =>
+  it.each(['', 'soon', '-5', '1.5', 'Thu, 01 Jan 1970 00:00:00 GMT'])('keeps its own delay with %j', (retryAfter) =>
     expect(wait({ tries: 2, retryAfter })).toBe(5 * 60_000),
   );
 
-  it('waits never less than a second', () => {
+  it('never waits less than a second', () => {
     expect(Math.min(...webhookWaitsMs)).toBeGreaterThanOrEqual(1_000);
   });
 });

@@ -47,7 +47,7 @@ describe('readDirectory', () => {
     expect(found['a.markdown']).toBe('é');
   });
 
-  it('follows no symbolic link, and waits for no pipe', async () => {
+  it('follows no symbolic link, and does not wait for a pipe', async () => {
     await write({ 'a.md': 'a' });
     await writeFile(join(folder, 'secret.md'), 'secret');
     await symlink(join(folder, 'secret.md'), join(root, 'file.md'));
@@ -57,13 +57,13 @@ describe('readDirectory', () => {
     expect(await read()).toEqual({ 'a.md': 'a' });
   });
 
-  it('leaves out a file that is too large', async () => {
+  it('omits a file that is too large', async () => {
     await write({ 'a.md': 'a', 'large.md': '' });
     await truncate(join(root, 'large.md'), 10 * 1024 * 1024 + 1);
     expect(await read()).toEqual({ 'a.md': 'a' });
   });
 
-  it('refuses more than it may hold in memory', async () => {
+  it('refuses more than it may keep in memory', async () => {
     await write(Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`${at}.md`, ''])));
     for (let at = 0; at < 51; at += 1) await truncate(join(root, `${at}.md`), 10 * 1024 * 1024);
     await expect(read()).rejects.toThrow(/larger than 500 MB in total/);
@@ -84,7 +84,7 @@ describe('readDirectory', () => {
     await expect(read()).rejects.toThrow('The worker may not read guides/a.md.');
   });
 
-  it('stops when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     await write({ 'a.md': 'a' });
     const aborted = AbortSignal.abort(new Error('stopped'));
     await expect(readDirectory({ directory: root, root, signal: aborted })).rejects.toThrow('stopped');
@@ -94,7 +94,7 @@ describe('readDirectory', () => {
 describe('readGitFolder', () => {
   const object = 'a'.repeat(40);
 
-  /** A git whose folder holds one page, and which answers its content with `answer`. */
+  /** A git whose folder contains one page, and which returns its content through `answer`. */
   function gitAnswering(answer: string): Git {
     return {
       run({ args }) {
@@ -122,7 +122,7 @@ describe('readGitFolder', () => {
     });
   });
 
-  /** A git whose list of the folder is this. */
+  /** A git that returns this list of the folder. */
   const listing = (stdout: Buffer, truncated = false): Git => ({
     run: () => Promise.resolve({ stdout, stderr: '', truncated, exitCode: 0 }),
   });
@@ -132,7 +132,7 @@ describe('readGitFolder', () => {
       Array.from({ length: count }, (_, at) => `100644 blob ${object}       5\tfolder/${at}${ending}\0`).join(''),
     );
 
-  it('asks git for a list of bounded size, and refuses a folder whose list is longer', async () => {
+  it('requests a list of bounded size from git, and refuses a folder whose list is longer', async () => {
     const asked: (number | undefined)[] = [];
     const git = listing(listOf(10, '.md'), true);
     const run: Git['run'] = (call) => {
@@ -145,11 +145,11 @@ describe('readGitFolder', () => {
     expect(asked).toEqual([32 * 1024 * 1024]);
   });
 
-  it('refuses more pages than it may hold, and reads a long list in pieces that hold the event loop for a moment only', async () => {
+  it('refuses more pages than allowed, and parses a long list in slices that block the event loop only briefly', async () => {
     const holds: number[] = [];
     using _ = watchEventLoop({ heldMs: 120, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
     const lists = [listOf(50_001, '.md'), listOf(400_000, '.c')];
-    // what the lists themselves took
+    // the time for the lists themselves
     await nextLook(60);
     holds.length = 0;
     await expect(readAll(listing(lists[0]!))).rejects.toThrow('more than 50000 pages');
@@ -185,12 +185,12 @@ describe('readGitFolder', () => {
     expect(outputs.length).toBe(3);
   });
 
-  it('lists what is known without reading it', async () => {
+  it('returns known files without reading them', async () => {
     expect(await read('nothing is asked', () => true)).toEqual([{ path: 'a.md', name: object, content: null }]);
   });
 
   it.each([`${object} missing\n`, `${object} blob 4\nhell\n`, `${'c'.repeat(40)} blob 5\nhello\n`, ''])(
-    'takes %j for a damaged copy',
+    'recognizes %j as a damaged copy',
     async (answer) => {
       await expect(read(answer)).rejects.toMatchObject({ kind: 'corrupt' });
     },

@@ -18,12 +18,12 @@ it.each([
   'a\\.git',
   'a\\git~1',
   'a\\.git .\\b',
-])('takes %j for the name of a git directory', (name) => {
+])('recognizes %j as the name of a git directory', (name) => {
   expect(isGitName(name)).toBe(true);
 });
 
 it.each(['.gitignore', '.github', '.gitattributes', 'git', '.git-x', 'x.git', 'git~10', '.gitx:', ' .git', ''])(
-  'takes %j for an ordinary name',
+  'treats %j as an ordinary name',
   (name) => {
     expect(isGitName(name)).toBe(false);
   },
@@ -40,7 +40,7 @@ it.each([
   'gi~12345',
   '~1000000',
   'a\\.gitmodules',
-])('takes %j for a name that no link may have', (name) => {
+])('treats %j as a name that no link may have', (name) => {
   expect(isModulesName(name)).toBe(true);
 });
 

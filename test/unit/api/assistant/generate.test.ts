@@ -14,7 +14,7 @@ const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModel
 });
 const delta = (text: string): LanguageModelV4StreamPart => ({ type: 'text-delta', id: '1', delta: text });
 
-/** A model that plays one list of parts a call; a list without an end never ends. */
+/** A model that plays one list of parts per call; an endless list never ends. */
 function modelOf(
   calls: (LanguageModelV4StreamPart[] | 'stall')[],
   seen: LanguageModelV4CallOptions[] = [],
@@ -41,6 +41,8 @@ function modelOf(
   };
 }
 
+const unpaid = { maxOutputTokens: null, holdCall: async () => async () => undefined };
+
 async function run(
   model: LanguageModelV4,
   {
@@ -51,10 +53,14 @@ async function run(
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
-  await generate({ model, prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal }, usage, (piece) => {
-    if (piece.type === 'text') texts.push(piece.text);
-    return null;
-  });
+  await generate(
+    { model, prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid },
+    usage,
+    (piece) => {
+      if (piece.type === 'text') texts.push(piece.text);
+      return null;
+    },
+  );
   return { texts, usage };
 }
 
@@ -77,7 +83,7 @@ describe('generate', () => {
     });
   });
 
-  it('runs tool calls and asks again, the last time with tools that may not be called', async () => {
+  it('runs tool calls and calls the model again, with tools disabled the last time', async () => {
     const seen: LanguageModelV4CallOptions[] = [];
     const model = modelOf(
       [
@@ -104,7 +110,7 @@ describe('generate', () => {
     expect(String(error)).not.toContain('secret');
   });
 
-  it('sets what was said before a tool call apart', async () => {
+  it('puts a blank line between text before a tool call and the answer', async () => {
     const model = modelOf([
       [delta('Let me look.'), call, finish('tool-calls')],
       [delta('Done.'), finish()],
@@ -112,7 +118,7 @@ describe('generate', () => {
     expect((await run(model, { tools: [tool] })).texts.join('')).toBe('Let me look.\n\nDone.');
   });
 
-  it('runs a few calls of a step and tells the model of the rest', async () => {
+  it('runs a few calls per step and tells the model about the rest', async () => {
     const seen: LanguageModelV4CallOptions[] = [];
     const calls = Array.from({ length: 50 }, (_, index) => ({ ...call, toolCallId: `c${index}` }));
     await run(
@@ -131,20 +137,43 @@ describe('generate', () => {
   });
 
   it.each([
+    [
+      'pieces',
+      [
+        delta('a'),
+        ...Array.from({ length: 30 }, () => ({ type: 'tool-input-delta' as const, id: '1', delta: 'x'.repeat(1_000) })),
+      ],
+    ],
+    ['whole', [{ ...call, input: JSON.stringify({ query: 'x'.repeat(30_000) }) }]],
+    ['number', Array.from({ length: 300 }, () => call)],
+  ] satisfies [string, LanguageModelV4StreamPart[]][])('refuses calls without end: %s', async (_name, parts) => {
+    const seen: LanguageModelV4CallOptions[] = [];
+    const model = modelOf(
+      [
+        [...parts, finish('tool-calls')],
+        [delta('done'), finish()],
+      ],
+      seen,
+    );
+    await expect(run(model, { tools: [tool] })).rejects.toThrow(GenerationError);
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each([
     ['nothing', [finish()]],
     ['blanks', [delta(' \n'), finish()]],
     ['calls of tools alone', [call, finish('tool-calls')]],
   ] satisfies [string, LanguageModelV4StreamPart[]][])('fails when the model says %s', async (_name, parts) => {
-    await expect(run(modelOf([parts, parts, parts]), { tools: [tool] })).rejects.toThrow(/gave no answer/);
+    await expect(run(modelOf([parts, parts, parts]), { tools: [tool] })).rejects.toThrow(/returned no answer/);
   });
 
-  it('waits for a reader that does not keep up', async () => {
+  it('waits for a slow reader', async () => {
     const usage = { promptTokens: 0, completionTokens: 0 };
     const { signal } = new AbortController();
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const pieces: AnswerPiece[] = [];
     await generate(
-      { model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal },
+      { model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal, ...unpaid },
       usage,
       (piece) => {
         pieces.push(piece);
@@ -155,10 +184,10 @@ describe('generate', () => {
   });
 
   it('fails when the model stalls', async () => {
-    await expect(run(modelOf(['stall']), { stalledMs: 20 })).rejects.toThrow(/did not go on/);
+    await expect(run(modelOf(['stall']), { stalledMs: 20 })).rejects.toThrow(/stopped responding/);
   });
 
-  it('ends without an error when it is aborted, and tells the model', async () => {
+  it('ends without an error when it is aborted, and aborts the model call', async () => {
     const controller = new AbortController();
     const seen: LanguageModelV4CallOptions[] = [];
     const running = run(modelOf(['stall'], seen), { signal: controller.signal });

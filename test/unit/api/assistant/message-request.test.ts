@@ -31,7 +31,7 @@ describe('parseMessageRequest', () => {
     expect(() => parseMessageRequest(given)).toThrow(ZodError);
   });
 
-  it('takes what real clients send back on the second turn', () => {
+  it('accepts what real clients send back on the second turn', () => {
     const parsed = parseMessageRequest({
       ...body,
       id: 'chat-1',
@@ -86,13 +86,13 @@ describe('parseMessageRequest', () => {
     });
   });
 
-  it('names the first wrong message and no more', () => {
+  it('names only the first invalid message', () => {
     const wrong = Array.from({ length: 500 }, () => ({ role: 'user', parts: [1] }));
     const { issues } = problemOf({ fp: 'x', messages: wrong });
     expect(issues.map(({ path }) => path)).toEqual([['messages', 0, 'parts', 0]]);
   });
 
-  // a getter counts how many items are looked at
+  // a getter counts how many items are read
   it.each([
     ['messages', 500, (items: unknown[]) => ({ ...body, messages: [message, ...items.slice(1)] })],
     ['messages.0.parts', 500, (items: unknown[]) => ({ ...body, messages: [{ role: 'user', parts: items }] })],
@@ -118,7 +118,7 @@ describe('parseMessageRequest', () => {
     expect(looks).toBe(0);
   });
 
-  it('uses the first items of context and the beginning of a fingerprint', () => {
+  it('uses the first context items and the beginning of a fingerprint', () => {
     const context = Array.from({ length: 50 }, () => ({ type: 'code', value: 'x' }));
     const parsed = parseMessageRequest({ ...body, fp: 'f'.repeat(100_000), context });
     expect(parsed.context).toHaveLength(10);

@@ -15,7 +15,7 @@ function hit(content: string): SearchHit {
 const hits = ['first', 'second', 'third', 'fourth'].map(hit);
 const pathsOf = (found: SearchHit[]) => found.map(({ path }) => path);
 
-/** A model for which only the texts with one word are near the question. */
+/** A model for which only texts with one particular word are close to the question. */
 function modelFor(word: string, embed: () => Promise<void> = () => Promise.resolve()) {
   return new MockEmbeddingModelV4({
     maxEmbeddingsPerCall: 100,
@@ -32,7 +32,7 @@ function recordingLog() {
   return { lines, log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) };
 }
 
-it('puts a passage forward whose meaning is nearer to the question', async () => {
+it('promotes a passage whose meaning is closer to the question', async () => {
   const rerank = createReranker({ model: modelFor('third'), log: recordingLog().log });
   const ranked = pathsOf(await rerank('question', hits, live));
   expect(ranked.toSorted()).toEqual(pathsOf(hits).toSorted());
@@ -47,15 +47,47 @@ it('embeds a passage once', async () => {
   expect(model.doEmbedCalls.map(({ values }) => values.length)).toEqual([5, 1]);
 });
 
-it('keeps no more vectors than it may', async () => {
+it('caches no more vectors than allowed', async () => {
   const model = modelFor('third');
-  const rerank = createReranker({ model, log: recordingLog().log, mostKept: 2 });
+  const rerank = createReranker({ model, log: recordingLog().log, mostNumbers: 4 });
   await rerank('question', hits, live);
   await rerank('question', hits, live);
   expect(model.doEmbedCalls[1]?.values).toHaveLength(3);
 });
 
-it('leaves the order by words, and the model alone for a while, when a call fails', async () => {
+it('keeps no vector whose length differs from the question’s, and ranks by meaning once the model is right', async () => {
+  const model = modelFor('third');
+  const right = model.doEmbed.bind(model);
+  const wrong = [[1], [0, 0, 1]];
+  model.doEmbed = async (call) => {
+    const answer = await right(call);
+    const vector = wrong.shift();
+    return vector === undefined ? answer : { ...answer, embeddings: answer.embeddings.with(0, vector) };
+  };
+  const { log, lines } = recordingLog();
+  const rerank = createReranker({ model, log, pauseMs: 0 });
+  expect(await rerank('question', hits, live)).toEqual(hits);
+  expect(await rerank('question', hits, live)).toEqual(hits);
+  expect(pathsOf(await rerank('question', hits, live)).indexOf('third')).toBeLessThan(2);
+  expect(lines).toEqual([expect.stringContaining('differ in length'), expect.stringContaining('differ in length')]);
+});
+
+it('keeps no vector that is longer than any model makes', async () => {
+  const model = new MockEmbeddingModelV4({
+    maxEmbeddingsPerCall: 100,
+    doEmbed: async ({ values }) => ({
+      embeddings: values.map(() => Array.from({ length: 100_000 }, () => 1)),
+      warnings: [],
+    }),
+  });
+  const { log, lines } = recordingLog();
+  const rerank = createReranker({ model, log, pauseMs: 0 });
+  for (let times = 0; times < 2; times += 1) expect(await rerank('question', hits, live)).toEqual(hits);
+  expect(model.doEmbedCalls.map(({ values }) => values.length)).toEqual([5, 5]);
+  expect(lines[0]).toContain('not 100000');
+});
+
+it('keeps the order by words, and pauses calls to the model, when a call fails', async () => {
   const model = modelFor('third', () => Promise.reject(new Error('down')));
   const { log, lines } = recordingLog();
   const rerank = createReranker({ model, log });
@@ -65,7 +97,7 @@ it('leaves the order by words, and the model alone for a while, when a call fail
   expect(lines).toHaveLength(1);
 });
 
-it('does not wait for a late model, and uses later what it then said', async () => {
+it('does not wait for a slow model, and uses its result later', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const model = modelFor('third', () => promise);
   const rerank = createReranker({ model, log: recordingLog().log, patienceMs: 1, pauseMs: 0 });
@@ -78,11 +110,11 @@ it('does not wait for a late model, and uses later what it then said', async () 
   await expect.poll(again, { timeout: 30_000 }).toEqual(['question']);
 });
 
-it('stops the call when the reader leaves, without holding it against the model', async () => {
+it('stops the call when the reader leaves, without counting it as a failure', async () => {
   const reader = new AbortController();
   const model = new MockEmbeddingModelV4({
     maxEmbeddingsPerCall: 100,
-    // one that does not heed its signal either
+    // one that ignores its signal, too
     doEmbed: () => new Promise(() => undefined),
   });
   const { log, lines } = recordingLog();
@@ -92,7 +124,7 @@ it('stops the call when the reader leaves, without holding it against the model'
   expect(lines).toEqual([]);
 });
 
-it('asks the index for more candidates than are wanted, and answers as many as are', async () => {
+it('requests more candidates from the index than are needed, and returns as many as are', async () => {
   const limits: number[] = [];
   const index: Pick<SiteIndex, 'search'> = {
     search: ({ limit }) => {

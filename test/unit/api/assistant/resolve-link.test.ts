@@ -17,7 +17,6 @@ const index: SiteIndex = {
     return metadata === undefined ? null : { path: wanted, content: '', metadata };
   },
   hasLink: (path, anchor) => path in pages && (anchor === null || anchor === 'limit'),
-  [Symbol.dispose]: () => {},
 };
 
 const shown = [
@@ -72,7 +71,7 @@ it.each([
   expect(resolveWith({ filter })('/guides/retries') !== null).toBe(isKnown);
 });
 
-it('answers addresses relative to a site without a base', () => {
+it('resolves addresses relative to a site without a base', () => {
   expect(createLinkResolver({ index, shown, filter: null, baseUrl: null })('/guides/retries')?.url).toBe(
     '/guides/retries',
   );

@@ -28,10 +28,10 @@ const piece = fc.oneof(
 );
 const paths = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 
-/** As browsers read it on a page of the site. */
+/** The URL as browsers resolve it on a page of the site. */
 const read = (address: string) => new URL(address, 'https://docs.example/tenant/page');
 
-it('names an address of the site, whatever a repository calls its pages', () => {
+it('names an address on the site, whatever a repository calls its pages', () => {
   fc.assert(
     fc.property(paths, (path) => {
       expect(read(urlOf({ path, anchor: null }, null)).origin).toBe('https://docs.example');

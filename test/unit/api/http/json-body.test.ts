@@ -22,13 +22,13 @@ function read(body: string | Buffer, headers?: Record<string, string | undefined
 
 describe('readJsonBody', () => {
   it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-    'takes %s',
+    'accepts %s',
     async (type) => {
       expect(await read('{"a":[1,"é"]}', { 'content-type': type })).toEqual({ a: [1, 'é'] });
     },
   );
 
-  it('takes a chunked body and one with a byte order mark', async () => {
+  it('accepts a chunked body and one with a byte order mark', async () => {
     expect(await read('\uFEFF{"a":1}', { 'content-length': undefined, 'transfer-encoding': 'chunked' })).toEqual({
       a: 1,
     });
@@ -64,14 +64,14 @@ describe('readJsonBody', () => {
     });
   });
 
-  it('counts depth outside of strings only', async () => {
+  it('counts depth outside strings only', async () => {
     const deep = '['.repeat(32) + ']'.repeat(32);
     expect(JSON.stringify(await read(deep))).toBe(deep);
     const text = JSON.stringify({ a: `\\"${'['.repeat(50)}` });
     expect(JSON.stringify(await read(text))).toBe(text);
   });
 
-  it('takes 50,000 values and refuses one more, whatever they are and wherever the network cuts the body', () => {
+  it('accepts 50,000 values and refuses one more, whatever they are and wherever the network splits the body', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(), (value, cut) => {
         const text = `[${JSON.stringify(value)}${',0'.repeat(50_000 - 1 - valuesOf(value))}`;
@@ -87,17 +87,26 @@ describe('readJsonBody', () => {
     );
   });
 
+  it.each([
+    ['different names', (at: number) => `"k${at}":0`],
+    ['names with escapes', () => '"\\u006b":0'],
+  ])('accepts 2,000 %s and refuses one more', async (_, field) => {
+    const body = (count: number) => `[${Array.from({ length: count }, (_, at) => `{${field(at)}}`).join()}]`;
+    expect(await read(body(2_000), {}, 1e6)).toHaveLength(2_000);
+    await expect(read(body(2_001), {}, 1e6)).rejects.toThrow('The body has more than 2000 different names.');
+  });
+
   it('drops __proto__ at every level, however it is spelled', async () => {
     const value: any = await read('{"a":{"__proto__":{"x":1}},"\\u005f_proto__":{"y":2},"b":1}');
     expect(value).toEqual({ a: {}, b: 1 });
     expect(value.x ?? value.y ?? value.a.x).toBeUndefined();
   });
 
-  it('mends broken Unicode, which no database takes', async () => {
+  it('repairs broken Unicode, which no database accepts', async () => {
     expect(await read('{"a":"x\\ud800y"}')).toEqual({ a: 'x\uFFFDy' });
   });
 
-  it('says so when the client breaks off', async () => {
+  it('reports when the client disconnects', async () => {
     const request = new IncomingMessage(new Socket());
     request.headers = { 'content-type': 'application/json', 'content-length': '10' };
     const reading = readJsonBody(request, { maxBytes: 100 });
@@ -107,7 +116,7 @@ describe('readJsonBody', () => {
   });
 });
 
-/** Commas and opening brackets of its JSON, outside of strings. */
+/** Commas and opening brackets in the JSON, outside strings. */
 function valuesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const items = Object.values(value);

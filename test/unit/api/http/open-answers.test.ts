@@ -23,14 +23,14 @@ function stage() {
   return { looks, answers, open };
 }
 
-it('asks once for all that are open, by session where there is one, and ends those that are valid no more', async () => {
+it('checks all open answers at once, by session if there is one, and ends those no longer valid', async () => {
   const { looks, answers, open } = stage();
   await answers.endRevoked();
   expect(looks).toEqual([]);
   const [first, second, signedIn] = [open({ keyId: 'a' }), open({ keyId: 'a' }), open({ keyId: 'a', sessionId: 's' })];
   const kept = open({ keyId: 'b' });
   const looking = answers.endRevoked();
-  // a look that takes long is not begun again
+  // a slow check is not started again
   await answers.endRevoked();
   expect(looks.map(({ ids }) => ids)).toEqual([['a', 's', 'b']]);
   looks[0]!.answer(['b', 's']);
@@ -39,7 +39,7 @@ it('asks once for all that are open, by session where there is one, and ends tho
   await new Promise((resolve) => first.res.once('close', resolve));
 });
 
-it('leaves alone who is let in while the look is under way, until the next one', async () => {
+it('leaves alone what opens during a check, until the next one', async () => {
   const { looks, answers, open } = stage();
   open({ keyId: 'a' });
   const late = open(null);
@@ -55,7 +55,7 @@ it('leaves alone who is let in while the look is under way, until the next one',
   expect(late.ended.aborted).toBe(true);
 });
 
-/** A server whose requests, all of one session, wait for `go`; the session ends once `count` of them have come. */
+/** A server whose requests, all of one session, wait for `go`; the session ends once `count` of them have arrived. */
 async function serveEnding(count: number, goOn: (res: ServerResponse) => void) {
   const access = { valid: async () => new Set<string>() };
   const answers = createOpenAnswers({ access });
@@ -76,7 +76,7 @@ async function serveEnding(count: number, goOn: (res: ServerResponse) => void) {
   return { answers, arrived: arrived.promise, go: go.resolve, port, server };
 }
 
-/** The status, and the text as far as it came. */
+/** The status, and the text received so far. */
 async function sent(port: number, method: string, body: 'none' | 'whole' | 'half') {
   const headers = body === 'none' ? {} : { 'content-length': '8' };
   const asked = request({ port, host: '127.0.0.1', method, headers });
@@ -90,7 +90,7 @@ async function sent(port: number, method: string, body: 'none' | 'whole' | 'half
   return { status: response.statusCode, text, isWhole: response.complete };
 }
 
-it('never hangs up on a request without an answer: it is refused, or answered when it makes a change', async () => {
+it('never drops a request without a response: it is refused, or answered if it makes a change', async () => {
   const { answers, arrived, go, port, server } = await serveEnding(3, (res) => void res.end('{"done":true}'));
   const all = [sent(port, 'GET', 'none'), sent(port, 'POST', 'half'), sent(port, 'POST', 'whole')] as const;
   await arrived;
@@ -106,13 +106,13 @@ it('never hangs up on a request without an answer: it is refused, or answered wh
   server.close();
 });
 
-it('cuts a change that begins to stream after its access has ended', async () => {
+it('cuts a change that starts streaming after its access has ended', async () => {
   const { answers, arrived, go, port, server } = await serveEnding(3, (res) => void res.write('one '));
   const streams = [sent(port, 'POST', 'whole'), sent(port, 'POST', 'whole')];
   const reading = sent(port, 'GET', 'none');
   await arrived;
   await answers.endRevoked();
-  // the time for last words is over when a request that only reads is refused
+  // the grace period is over when a read-only request is refused
   expect(await reading).toMatchObject({ status: 401 });
   go();
   const looking = setInterval(() => void answers.endRevoked(), 20);

@@ -7,7 +7,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest';
 import { createStreamOutput } from '../../../../api/http/stream-output.ts';
 
-/** A server that hands out the response of its one request, and the raw socket of its client. */
+/** A server that exposes the response of its one request, and the raw socket of its client. */
 async function connected(header = ''): Promise<{ response: ServerResponse; client: Socket }> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -26,7 +26,7 @@ async function connected(header = ''): Promise<{ response: ServerResponse; clien
 
 const options = { keepAlive: '\n', keepAliveMs: 10_000 };
 
-it('writes what one turn of the event loop queues in one write', async () => {
+it('writes once what one turn of the event loop queues', async () => {
   const { response, client } = await connected();
   client.resume();
   const writes: string[] = [];
@@ -56,7 +56,7 @@ it('sends a keep-alive while nothing else is sent', async () => {
   expect(received).toContain('\r\n1\r\n\n\r\n');
 });
 
-it('says when the reader does not keep up, and writes nothing more until it does', async () => {
+it('reports a slow reader, and writes nothing more until it catches up', async () => {
   const { response, client } = await connected();
   client.pause();
   const output = createStreamOutput({ response, ...options, keepAliveMs: 5 });
@@ -77,7 +77,7 @@ it('says when the reader does not keep up, and writes nothing more until it does
   expect(socket.bytesWritten).toBeGreaterThan(writtenBefore);
 });
 
-it('is gone as soon as the reader leaves, and takes nothing more', async () => {
+it('ends as soon as the reader leaves, and accepts nothing more', async () => {
   const { response, client } = await connected();
   const output = createStreamOutput({ response, ...options });
   output.write('a');
@@ -88,7 +88,7 @@ it('is gone as soon as the reader leaves, and takes nothing more', async () => {
   expect(await output.end()).toBe(false);
 });
 
-it('is gone from the start when the reader left before, and blocks nobody', async () => {
+it('ends at once if the reader left before, and blocks nothing', async () => {
   const { response, client } = await connected();
   const closed = once(response, 'close');
   client.destroy();
@@ -103,7 +103,7 @@ it('is gone from the start when the reader left before, and blocks nobody', asyn
   expect(await output.outlived(10_000)).toBe(false);
 });
 
-it('takes a connection that stays for that of a reader who has it all', async () => {
+it('treats a connection that stays open as one that delivered everything', async () => {
   const { response, client } = await connected();
   client.resume();
   const output = createStreamOutput({ response, ...options });
@@ -112,7 +112,7 @@ it('takes a connection that stays for that of a reader who has it all', async ()
   expect(await output.outlived(10)).toBe(true);
 });
 
-it('takes a connection that is closed right after the end for one that was cut', async () => {
+it('treats a connection closed right after the end as cut', async () => {
   const { response, client } = await connected();
   const output = createStreamOutput({ response, ...options });
   output.write('a');
@@ -123,7 +123,7 @@ it('takes a connection that is closed right after the end for one that was cut',
   expect(await output.outlived(10_000)).toBe(false);
 });
 
-it('hears of a cut first when the event loop was busy for longer than it waits', async () => {
+it('notices a cut first if the event loop was busy for longer than the wait', async () => {
   const { response, client } = await connected();
   const output = createStreamOutput({ response, ...options });
   output.write('a');
@@ -135,7 +135,7 @@ it('hears of a cut first when the event loop was busy for longer than it waits',
   expect(await outlived).toBe(false);
 });
 
-it('can tell nothing of a connection that this side closes', async () => {
+it('draws no conclusion from a connection that this side closes', async () => {
   const { response, client } = await connected('Connection: close\r\n');
   client.resume();
   const output = createStreamOutput({ response, ...options });

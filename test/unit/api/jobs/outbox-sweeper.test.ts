@@ -27,7 +27,7 @@ function entriesOf(count: number): DueEntry[] {
 }
 
 describe('createOutboxSweeper', () => {
-  it('starts what is due and removes it after the start is confirmed', async () => {
+  it('starts what is due and removes it once the start is confirmed', async () => {
     const confirmed = Promise.withResolvers<void>();
     const { sweeper, removed } = stage(entriesOf(1), () => confirmed.promise);
     sweeper.wake();
@@ -48,7 +48,7 @@ describe('createOutboxSweeper', () => {
     expect(removed).toEqual(['job_1']);
   });
 
-  it('works through more than fits at once', async () => {
+  it('works through more than one batch', async () => {
     const { sweeper, removed } = stage(entriesOf(180), async () => undefined);
     await vi.waitFor(() => {
       sweeper.wake();
@@ -57,7 +57,28 @@ describe('createOutboxSweeper', () => {
     await sweeper[Symbol.asyncDispose]();
   });
 
-  it('ends after the starts that are under way, and takes no more', async () => {
+  it('claims at a tick only if something may be due', async () => {
+    const answers = [async () => false, () => Promise.reject(new Error('The database is down.')), async () => false];
+    const claimedAfter: number[] = [];
+    let looks = 0;
+    await using _ = createOutboxSweeper({
+      outbox: {
+        async claimDue() {
+          claimedAfter.push(looks);
+          return [];
+        },
+        remove: async () => undefined,
+      },
+      startJob: async () => undefined,
+      isDue: () => (answers[looks++] ?? (async () => false))(),
+      log,
+      intervalMs: 1,
+    });
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(3));
+    expect(claimedAfter).toEqual([2]);
+  });
+
+  it('ends after the starts in flight, and claims no more', async () => {
     const confirmed = Promise.withResolvers<void>();
     const { sweeper, removed, due } = stage(entriesOf(1), () => confirmed.promise);
     sweeper.wake();
@@ -68,5 +89,23 @@ describe('createOutboxSweeper', () => {
     confirmed.resolve();
     await ended;
     expect(removed).toEqual(['job_0']);
+  });
+
+  it('ends after the starts of what it was still claiming', async () => {
+    const [claimed, confirmed] = [Promise.withResolvers<DueEntry[]>(), Promise.withResolvers<void>()];
+    const removed: string[] = [];
+    const sweeper = createOutboxSweeper({
+      outbox: { claimDue: () => claimed.promise, remove: async ({ jobId }) => void removed.push(jobId) },
+      startJob: () => confirmed.promise,
+      log,
+      intervalMs: 3_600_000,
+    });
+    sweeper.wake();
+    const ended = sweeper[Symbol.asyncDispose]().then(() => removed.push('ended'));
+    claimed.resolve(entriesOf(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    confirmed.resolve();
+    await ended;
+    expect(removed).toEqual(['job_0', 'ended']);
   });
 });

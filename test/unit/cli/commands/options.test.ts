@@ -6,7 +6,7 @@ describe('readInteger', () => {
     ['0', 0],
     ['007', 7],
     ['10', 10],
-  ])('takes %j', (text, value) => {
+  ])('accepts %j', (text, value) => {
     expect(readInteger(text)).toBe(value);
   });
 
@@ -16,7 +16,7 @@ describe('readInteger', () => {
 });
 
 describe('readDollars', () => {
-  it('takes an amount, or "none"', () => {
+  it('accepts an amount, or "none"', () => {
     expect(readDollars('2.50')).toBe(2.5);
     expect(readDollars('none')).toBeNull();
   });
@@ -27,7 +27,7 @@ describe('readDollars', () => {
 });
 
 describe('readDays', () => {
-  it('takes a number of days, or "never"', () => {
+  it('accepts a number of days, or "never"', () => {
     expect(readDays('30d')).toBe(30);
     expect(readDays('never')).toBeNull();
   });
@@ -37,7 +37,7 @@ describe('readDays', () => {
   });
 });
 
-it('takes a setting back by an empty text', () => {
+it('unsets a setting with an empty text', () => {
   expect(collect('b', ['a'])).toEqual(['a', 'b']);
   expect(collect('', ['a'])).toEqual([]);
   expect(orNull('')).toBeNull();

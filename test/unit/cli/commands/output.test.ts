@@ -11,7 +11,7 @@ afterEach(() => {
   printed.length = 0;
 });
 
-/** A command below a program whose `--json` is on or off. */
+/** A command of a program with `--json` on or off. */
 function commandWith({ json }: { json: boolean }): Command {
   const program = new Command().option('--json');
   const command = program.command('list').action(() => {});
@@ -26,7 +26,7 @@ const rows = [
 
 const hostile = 'a\u001b]0;x\u0007\u001b[2K\r\u009b1A\u202eb\tc\nd';
 
-it('lets no text of a model do anything to the terminal, nor change the JSON', () => {
+it('lets no model output control the terminal or change the JSON', () => {
   print(hostile);
   printRecord(commandWith({ json: false }), { id: hostile });
   printList(commandWith({ json: false }), [{ id: hostile }], { id: ({ id }) => id });
@@ -39,7 +39,7 @@ it('lets no text of a model do anything to the terminal, nor change the JSON', (
 });
 
 describe('for a person', () => {
-  it('aligns a record and leaves out what is not set', () => {
+  it('aligns a record and omits what is not set', () => {
     printRecord(commandWith({ json: false }), {
       id: 'x',
       createdAt: new Date(0),
@@ -50,7 +50,7 @@ describe('for a person', () => {
     expect(printed).toEqual(['id:        x', 'createdAt: 1970-01-01T00:00:00.000Z', 'tags:      -']);
   });
 
-  it('aligns a table without blanks at the ends of lines', () => {
+  it('aligns a table without trailing spaces', () => {
     printList(commandWith({ json: false }), rows, {
       name: (row) => row.name,
       at: (row) => row.at,
@@ -70,7 +70,7 @@ describe('for a person', () => {
 });
 
 describe('with --json', () => {
-  it('prints everything, for a program to read', () => {
+  it('prints everything, in a machine-readable form', () => {
     printRecord(commandWith({ json: true }), { id: 'x', name: null });
     printList(commandWith({ json: true }), rows, { name: (row) => row.name });
     printList(commandWith({ json: true }), [], {});

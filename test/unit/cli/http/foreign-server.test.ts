@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
-import { answerOf, createApi } from '../../../../cli/http/api.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { answerOf, createApi, everyItem, streamOf } from '../../../../cli/http/api.ts';
 import { followJob } from '../../../../cli/http/events.ts';
 
 async function serve(listener: RequestListener) {
@@ -19,8 +19,8 @@ async function serve(listener: RequestListener) {
   };
 }
 
-describe('a server that the address was not meant for', () => {
-  it.each([301, 302, 307, 308])('gets nothing of what a server that redirects was told (%i)', async (status) => {
+describe('an unintended server', () => {
+  it.each([301, 302, 307, 308])('receives nothing that was sent to a redirecting server (%i)', async (status) => {
     let asked = 0;
     await using elsewhere = await serve((_request, response) => {
       asked += 1;
@@ -35,23 +35,73 @@ describe('a server that the address was not meant for', () => {
     expect(asked).toBe(0);
   });
 
-  it.each(['<html>', 'null', '5'])('is named as such when it answers %s', async (body) => {
+  it.each(['<html>', 'null', '5'])('is reported as such when it answers %s', async (body) => {
     await using server = await serve((_request, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );
-    await expect(answerOf(server.api.GET('/v1/keys'))).rejects.toThrow('The server did not answer as Docket does.');
+    await expect(answerOf(server.api.GET('/v1/keys'))).rejects.toThrow('The response is not from Docket.');
   });
 
-  it.each(['nonsense', '{"seq":"1"}'])('is named as such when it sends the event %s', async (data) => {
+  it.each([
+    ['keys', 'application/json', '[', '"xxxxxxxxxx",'],
+    ['keys', 'text/event-stream', '[', '"xxxxxxxxxx",'],
+    ['events', 'text/event-stream', 'data: ', 'xxxxxxxxxx'],
+  ])('is reported as such when %s as %s are endless', { tags: ['slow'] }, async (wanted, type, head, part) => {
+    let sent = 0;
+    await using server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-type': type }).write(head);
+      const more = () => {
+        while (!response.destroyed && response.write(part.repeat(10_000))) sent += 1;
+      };
+      response.on('drain', more);
+      more();
+    });
+    const asked =
+      wanted === 'keys'
+        ? answerOf(server.api.GET('/v1/keys'))
+        : followJob(server.api, { projectId: 'p', id: 'j' }, { onLost: () => {} }).next();
+    await expect(asked).rejects.toThrow('The response is not from Docket.');
+    expect(sent * part.length).toBeLessThan(20_000);
+  });
+
+  it('is reported as such when a bundle is too long', async () => {
+    const part = new Uint8Array(64 * 1024 * 1024);
+    const body = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < 80; at += 1) controller.enqueue(part);
+        controller.close();
+      },
+    });
+    using fetched = vi.spyOn(globalThis, 'fetch');
+    fetched.mockResolvedValue(new Response(body));
+    const answer = await createApi({ baseUrl: 'http://x', key: 'svc_x' }).GET('/v2/agent/{projectId}/job/{id}/bundle', {
+      params: { path: { projectId: 'p', id: 'j' } },
+      headers: { Accept: 'application/gzip' },
+      parseAs: 'stream',
+    });
+    let length = 0;
+    const reading = (async () => {
+      for await (const { byteLength } of await streamOf(answer)) length += byteLength;
+    })();
+    await expect(reading).rejects.toThrow('The response is not from Docket.');
+    expect(length).toBe(4 * 1024 ** 3);
+  });
+
+  it('is reported as such when a list has no last page', async () => {
+    const read = () => Promise.resolve({ nextCursor: 'next' });
+    await expect(everyItem(read, () => [])).rejects.toThrow('The response is not from Docket.');
+  });
+
+  it.each(['nonsense', '{"seq":"1"}'])('is reported as such when it sends the event %s', async (data) => {
     await using server = await serve((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${data}\n\n`),
     );
     await expect(followJob(server.api, { projectId: 'p', id: 'j' }, { onLost: () => {} }).next()).rejects.toThrow(
-      'The server did not answer as Docket does.',
+      'The response is not from Docket.',
     );
   });
 
-  it('is given a pause when it ends each stream of events at once', async () => {
+  it('is retried with a delay when it ends each event stream at once', async () => {
     const askedAtMs: number[] = [];
     await using server = await serve((_request, response) => {
       askedAtMs.push(performance.now());

@@ -29,21 +29,21 @@ afterAll(() => rm(home, { recursive: true }));
 const nowhere = { DOCKET_HOME: '/nowhere/docket' };
 
 describe('readApiSettings', () => {
-  it('needs nothing beside a local stack', async () => {
+  it('needs no settings next to a local stack', async () => {
     const env = { DOCKET_HOME: home };
     expect(await readApiSettings({}, env, 'admin')).toMatchObject({ baseUrl: local.baseUrl, key: local.adminKey });
     expect(await readApiSettings({}, env, 'assistant')).toMatchObject({ key: local.assistantKey, local });
   });
 
-  it('sends the key of the local stack nowhere else', async () => {
+  it('sends the local stack’s key nowhere else', async () => {
     const env = { DOCKET_HOME: home, DOCKET_URL: 'https://docket.example.com' };
-    await expect(readApiSettings({}, env, 'admin')).rejects.toThrow('An admin key (svc_…) is needed.');
+    await expect(readApiSettings({}, env, 'admin')).rejects.toThrow('An admin key (svc_…) is required.');
     await expect(readApiSettings({ url: 'http://127.0.0.1:9' }, { DOCKET_HOME: home }, 'assistant')).rejects.toThrow(
-      'An assistant key (svc_dsc_…) is needed.',
+      'An assistant key (svc_dsc_…) is required.',
     );
   });
 
-  it('goes from a folder that it happens to be in to this machine only', async () => {
+  it('uses a local.json found in the working folder for this machine only', async () => {
     const folder = join(home, 'checkout');
     await mkdir(join(folder, '.docket'), { recursive: true });
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
@@ -58,12 +58,16 @@ describe('readApiSettings', () => {
     expect(await readApiSettings({ url: 'https://docket.example.com' }, env, 'admin')).toMatchObject({ local: null });
     for (const baseUrl of [local.baseUrl, 'http://localhost:8080', 'http://[::1]:8080']) {
       await plant(baseUrl);
-      expect(await readApiSettings({}, env, 'admin')).toMatchObject({ baseUrl });
+      expect(await readApiSettings({}, {}, 'admin')).toMatchObject({ baseUrl, key: local.adminKey });
+      // another process may be listening there
+      await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(
+        `The key is sent only to an address that you name. If you mean ${baseUrl}, set DOCKET_URL.`,
+      );
     }
     cwd.mockRestore();
   });
 
-  it('takes an option before a variable before the local stack, and the key of the kind that is needed', async () => {
+  it('prefers an option to a variable to the local stack, and picks the right kind of key', async () => {
     const env = { DOCKET_HOME: home, DOCKET_URL: 'https://docket.example.com/', DOCKET_API_KEY: keyOf('A') };
     expect(await readApiSettings({}, env, 'admin')).toEqual({
       baseUrl: 'https://docket.example.com',
@@ -80,7 +84,7 @@ describe('readApiSettings', () => {
     [{}, nowhere, 'The address of Docket is not known. Set DOCKET_URL'],
     [{ url: 'docket.example.com' }, nowhere, 'must be an http or https URL'],
     [{ url: 'https://me:secret@example.com' }, nowhere, 'without a user name or password'],
-    [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'is not one of Docket'],
+    [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'not a Docket API key'],
     [{ url: 'https://example.com', keyFile: keyOf('A') }, nowhere, 'must be the name of a file'],
     [{ url: 'https://example.com', keyFile: '/nowhere/key' }, nowhere, '/nowhere/key cannot be read.'],
   ])('refuses %j with %j, and repeats no secret', async (options, env, words) => {

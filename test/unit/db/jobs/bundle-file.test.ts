@@ -24,7 +24,7 @@ async function piecesOf(file: string): Promise<BundleRecord[]> {
   return pieces;
 }
 
-it('reads what was written, with long lines and odd ones', () =>
+it('reads what was written, with long and unusual lines', () =>
   inFolder(async (file) => {
     const pieces: BundleRecord[] = ['\n', 'ä'.repeat(100_000), '\u0001'.repeat(2_000_000), ''].map((patch) => ({
       piece: 'snapshot',
@@ -35,11 +35,25 @@ it('reads what was written, with long lines and odd ones', () =>
       changedFiles: 1,
       isRemoved: false,
     }));
-    await writeBundle(Readable.from(pieces), createWriteStream(file));
+    await writeBundle(Readable.from(pieces.map((piece) => JSON.stringify(piece))), createWriteStream(file));
     expect(await piecesOf(file)).toEqual(pieces);
   }));
 
-it('ends at a line that no bundle has, however small the file is', () =>
+it('reads every kind of note', () =>
+  inFolder(async (file) => {
+    const kinds = ['nudge', 'calls-left', 'last-call', 'overruled', 'check', 'no-commands', 'call-finish'] as const;
+    const pieces: BundleRecord[] = [...kinds, 'guidance:src/AGENTS.md' as const].map((kind) => ({
+      piece: 'note',
+      turn: 1,
+      step: 1,
+      kind,
+      text: 'Note.',
+    }));
+    await writeBundle(Readable.from(pieces.map((piece) => JSON.stringify(piece))), createWriteStream(file));
+    expect(await piecesOf(file)).toEqual(pieces);
+  }));
+
+it('stops at a line that no bundle contains, however small the file is', () =>
   inFolder(async (file) => {
     const bomb = function* () {
       yield '{"format":"docket-job-bundle","version":1}\n';

@@ -21,7 +21,7 @@ const windows = fc
   })
   .map(({ share, ...rest }) => ({ ...rest, elapsedSeconds: share * rest.widthSeconds }));
 
-/** The same counter later, with nothing taken meanwhile. */
+/** The same counter later, with nothing used meanwhile. */
 function later(window: SlidingWindow, seconds: number): SlidingWindow {
   const at = window.elapsedSeconds + seconds;
   const buckets = Math.floor(at / window.widthSeconds);
@@ -30,30 +30,30 @@ function later(window: SlidingWindow, seconds: number): SlidingWindow {
   return { ...window, current: 0, previous: buckets === 1 ? window.current : 0, elapsedSeconds };
 }
 
-it('counts the running bucket whole and the one before by the share that the window still covers', () => {
+it('counts the current bucket in full and the previous one by the share that the window still covers', () => {
   expect(usedOf({ ...hour, current: 10, previous: 40, elapsedSeconds: 900 })).toBe(40);
   expect(usedOf({ ...hour, current: 10, previous: 40, elapsedSeconds: 3_600 })).toBe(10);
 });
 
-it('lets a full bucket through again only as it ages, not at once behind a boundary', () => {
+it('frees a full bucket only as it ages, not all at once after a boundary', () => {
   expect(fitsOneMore({ ...hour, previous: 100, elapsedSeconds: 1 })).toBe(false);
   expect(resetSecondsOf({ ...hour, previous: 100, elapsedSeconds: 0 })).toBe(36);
   expect(fitsOneMore({ ...hour, previous: 100, elapsedSeconds: 36 })).toBe(true);
 });
 
-it('names the end of the running bucket while something fits', () => {
+it('names the end of the current bucket while something fits', () => {
   expect(remainingOf({ ...hour, current: 1 })).toBe(99);
   expect(resetSecondsOf({ ...hour, current: 1, elapsedSeconds: 600 })).toBe(3_000);
 });
 
-it('waits exactly as long as it says: not a second longer, and never too short', () => {
+it('names the exact wait: not a second too long, and never too short', () => {
   fc.assert(
     fc.property(windows, (window) => {
       const seconds = resetSecondsOf(window);
       expect(seconds).toBeGreaterThanOrEqual(1);
       expect(seconds).toBeLessThanOrEqual(2 * window.widthSeconds);
       fc.pre(!fitsOneMore(window) && window.quota >= 1);
-      // a hair of tolerance: the sums are of binary fractions
+      // a small tolerance for sums of binary fractions
       expect(usedOf(later(window, seconds)) + 1).toBeLessThanOrEqual(window.quota + 1e-6);
       if (seconds > 1) expect(usedOf(later(window, seconds - 1)) + 1).toBeGreaterThan(window.quota - 1e-6);
     }),
@@ -61,6 +61,6 @@ it('waits exactly as long as it says: not a second longer, and never too short',
   );
 });
 
-it('says that something remains exactly when one more fits', () => {
+it('reports that something remains exactly when one more fits', () => {
   fc.assert(fc.property(windows, (window) => remainingOf(window) >= 1 === fitsOneMore(window)));
 });

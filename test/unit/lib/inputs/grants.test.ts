@@ -106,7 +106,7 @@ describe('covers', () => {
     expect(covers([], place)).toBe(false);
   });
 
-  it('agrees with a slow reading of grants and repositories, in 10,000 generated cases', () => {
+  it('agrees with a simple model of grants and repositories in 10,000 generated cases', () => {
     const counts = { covered: 0, refused: 0 };
     fc.assert(
       fc.property(pairs, ([grant, place]) => {
@@ -122,7 +122,7 @@ describe('covers', () => {
     expect(counts.refused).toBeGreaterThan(propertyRuns(800));
   });
 
-  it('takes every spelling of a repository for the same one', () => {
+  it('treats every spelling of a repository as the same one', () => {
     const rules = { allowedHosts: ['github.com', 'git.test:8443'], localRoot: '/srv' };
     let same = 0;
     fc.assert(
@@ -139,7 +139,7 @@ describe('covers', () => {
   });
 });
 
-it('names a repository that is reached by ssh as its forge does', () => {
+it('names a repository over ssh as its forge does', () => {
   expect(grantTargetOf('ssh://git@github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
   expect(grantTargetOf('ssh://git@ssh.github.com/acme/docs', null)).toBe('https://github.com/acme/docs');
   expect(grantTargetOf('ssh://git@git.test:2222/a/b', 'http://git.test:3000')).toBe('http://git.test:3000/a/b');
@@ -185,7 +185,7 @@ const grants = fc.oneof(
 );
 const ends = ['', '', '/', '.git', '.GIT/'];
 const places = addressOf(ends, 3);
-/** Half of them begin alike. */
+/** Half of them share a prefix. */
 const pairs = fc.oneof(
   fc.tuple(grants, places),
   fc
@@ -198,7 +198,7 @@ const pairs = fc.oneof(
     .map(([start, end, more, tail]): [string, string] => [start + end, [start, ...more].join('/') + tail]),
 );
 
-/** What the rules say, one character and one part after another. */
+/** The rules, applied character by character and part by part. */
 function slowlyCovers(grant: string, place: string): boolean {
   if (grant === '*') return true;
   const isBelow = grant.length >= 2 && grant[grant.length - 1] === '*' && grant[grant.length - 2] === '/';
@@ -210,7 +210,7 @@ function slowlyCovers(grant: string, place: string): boolean {
   return true;
 }
 
-/** The server and the parts of a place, or null. */
+/** The server and the parts of a path, or null. */
 function readSlowly(text: string, isBelow: boolean): string[] | null {
   const isPath = text === '' ? isBelow : text[0] === '/';
   if (isPath) {

@@ -3,11 +3,11 @@ import { isPublicAddress } from '../../../../lib/inputs/public-address.ts';
 
 describe('isPublicAddress', () => {
   it.each(['1.1.1.1', '8.8.8.8', '172.15.255.255', '172.32.0.0', '100.128.0.1', '223.255.255.255', '198.20.0.1'])(
-    'takes %s',
+    'accepts %s',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
-  it.each(['2606:4700:4700::1111', '2a00:1450:4009:80b::200e', '2600::1', '3ffe::1'])('takes %s', (address) =>
+  it.each(['2606:4700:4700::1111', '2a00:1450:4009:80b::200e', '2600::1', '3ffe::1'])('accepts %s', (address) =>
     expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -49,7 +49,7 @@ describe('isPublicAddress', () => {
   ])('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
 
   it.each(['', 'localhost', '1.2.3', '1.2.3.256', '2606::1::2', '2606', 'g606::1', '12606::1'])(
-    'refuses what is no address: %s',
+    'refuses what is not an address: %s',
     (address) => expect(isPublicAddress(address)).toBe(false),
   );
 });

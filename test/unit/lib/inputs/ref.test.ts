@@ -16,7 +16,7 @@ describe('parseRef', () => {
     'ünïcode/分支',
     'a@b',
     'a'.repeat(255),
-  ])('takes %j as it is', (text) => {
+  ])('accepts %j as it is', (text) => {
     expect(parseRef(text)).toEqual({ ok: true, ref: text });
   });
 

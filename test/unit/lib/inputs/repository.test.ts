@@ -35,7 +35,7 @@ describe('parseRepository', () => {
     ['git@github.com:/acme/docs', 'ssh://git@github.com/acme/docs'],
     ['org-123@git.example.com:group/sub/name', 'ssh://org-123@git.example.com/group/sub/name'],
     ['ssh://git@forge.example.com:8443/acme/docs', 'ssh://git@forge.example.com:8443/acme/docs'],
-  ])('reads %s as %s where ssh may be used, and nowhere else', (text, repository) => {
+  ])('reads %s as %s where ssh is allowed, and nowhere else', (text, repository) => {
     const withSsh = { ...rules, mayUseSsh: true };
     expect(parseRepository(text, withSsh)).toMatchObject({ ok: true, kind: 'ssh', repository });
     expect(parseRepository(repository, withSsh)).toEqual(parseRepository(text, withSsh));
@@ -66,13 +66,13 @@ describe('parseRepository', () => {
     'git@-oProxyCommand=x:acme/docs',
     'git@github.com -oProxyCommand=x:acme/docs',
     'git+ssh://git@github.com/acme/docs',
-  ])('refuses %j with one sentence, also where ssh may be used', (text) => {
+  ])('refuses %j with one sentence, even where ssh is allowed', (text) => {
     const parsed = parseRepository(text, { ...rules, mayUseSsh: true });
     expect(parsed.ok).toBe(false);
     if (!parsed.ok) expect(parsed.problem).toMatch(/^The repository [^\n]+\.$/);
   });
 
-  it('tells host, owner and name', () => {
+  it('returns host, owner and name', () => {
     expect(parseRepository('https://git.example.com/group/sub/name.git', rules)).toEqual({
       ok: true,
       kind: 'https',
@@ -170,7 +170,7 @@ describe('parseRepository', () => {
     if (!parsed.ok) expect(parsed.problem).toMatch(/^The repository [^\n]+\.$/);
   });
 
-  it('refuses every path where no local root is configured', () => {
+  it('refuses every path if no local root is configured', () => {
     expect(parseRepository('/srv/repositories/x', { allowedHosts: [], localRoot: null }).ok).toBe(false);
     expect(parseRepository('file:///srv/x', { allowedHosts: [], localRoot: null }).ok).toBe(false);
     expect(parseRepository('/srv/x', { allowedHosts: [], localRoot: 'srv' }).ok).toBe(false);
@@ -181,7 +181,7 @@ describe('parseRepository', () => {
     expect(JSON.stringify(parsed)).not.toContain('hunter2');
   });
 
-  it('has a canonical form that parses to itself and stays within the rules', () => {
+  it('has a canonical form that parses to itself and follows the rules', () => {
     const piece = fc.constantFrom(
       'a',
       'B',

@@ -12,7 +12,7 @@ import { createKeyPair } from '../../../support/ssh/ssh-server.ts';
 const bytes = 'AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
 
 describe('a private key', () => {
-  it('is taken as ssh wants it, whatever the ends of its lines', () => {
+  it('is normalized for ssh, whatever its line endings', () => {
     const { private: key } = createKeyPair();
     expect(sshKeySchema.parse(key.replaceAll('\n', '\r\n'))).toBe(`${key.trim()}\n`);
   });
@@ -24,13 +24,13 @@ describe('a private key', () => {
     ['-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nAAAA\n-----END RSA PRIVATE KEY-----', /passphrase/],
     ['-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----', /passphrase/],
     [createKeyPair('locked').private, /passphrase/],
-  ])('is refused when it is none, or locked (%#)', (text, problem) => {
+  ])('is refused if it is invalid or has a passphrase (%#)', (text, problem) => {
     expect(sshKeySchema.safeParse(text).error?.issues[0]?.message).toMatch(problem);
   });
 });
 
 describe('a host key', () => {
-  it('is taken as ssh-keyscan prints it', () => {
+  it('is accepted as ssh-keyscan prints it', () => {
     const scanned = `# git.example.com:22 SSH-2.0\n\nGit.example.com ssh-ed25519 ${bytes}\n`;
     expect(hostKeyLinesOf(scanned).map((line) => hostKeySchema.parse(line))).toEqual([
       `git.example.com ssh-ed25519 ${bytes}`,
@@ -45,7 +45,7 @@ describe('a host key', () => {
     `git.example.com ${bytes}`,
     'git.example.com ssh-ed25519 x',
     `git.example.com ssh-ed25519 ${bytes}"\nProxyCommand x`,
-  ])('%j is none', (line) => {
+  ])('%j is invalid', (line) => {
     expect(hostKeySchema.safeParse(line).success).toBe(false);
   });
 
@@ -59,11 +59,11 @@ describe('a host key', () => {
   });
 });
 
-describe('a project with a repository by ssh', () => {
+describe('a project with a repository over ssh', () => {
   const repositories = ['https://github.com/a/b', 'ssh://git@git.example.com:2222/a/b'];
   const knownHosts = [`[git.example.com]:2222 ssh-ed25519 ${bytes}`];
 
-  it('needs a key and the key of the host', () => {
+  it('needs a key and the host key', () => {
     expect(problemWithSsh({ repositories, hasKey: true, knownHosts })).toBeNull();
     expect(problemWithSsh({ repositories, hasKey: false, knownHosts })).toMatch(/needs a project with an ssh key/);
     expect(problemWithSsh({ repositories, hasKey: true, knownHosts: [] })).toMatch(

@@ -8,7 +8,7 @@ const problemOf = (text: string, allowed: string[] = []) => {
 
 describe('parseWebhookAddress', () => {
   it.each(['https://hooks.example.com/a?b=c', 'https://hooks.example.com:8443', 'https://8.8.8.8/x'])(
-    'takes %s',
+    'accepts %s',
     (url) => expect(problemOf(url)).toBeNull(),
   );
 
@@ -35,7 +35,7 @@ describe('parseWebhookAddress', () => {
     'https://[fd00::1]/',
   ])('refuses %s, which is private', (url) => expect(problemOf(url)).toBe('The url resolves to a private address.'));
 
-  it('takes what the operator allows, by host or by host and port', () => {
+  it('accepts what the operator allows, by host or by host and port', () => {
     const allowed = parseWebhookHosts(' Hooks.Internal, 127.0.0.1:9000,[::1]:9000,');
     expect(allowed).toEqual(['hooks.internal', '127.0.0.1:9000', '[::1]:9000']);
     expect(problemOf('http://hooks.internal:1234/x', allowed)).toBeNull();

@@ -12,7 +12,7 @@ const elliptic = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve 
 const openSsh = (type: 'ed25519' | 'rsa' | 'ecdsa', bits: number) =>
   ssh2.utils.generateKeyPairSync(type as 'rsa', { bits }).private;
 
-/** Another one at each call. */
+/** Returns a different one on each call. */
 const kinds: Record<string, () => string> = {
   'ed25519 in the format of OpenSSH': () => openSsh('ed25519', 256),
   'RSA in the format of OpenSSH': () => openSsh('rsa', 2048),
@@ -25,7 +25,7 @@ const kinds: Record<string, () => string> = {
   'P-384 in PKCS#8': () => inPem(elliptic('secp384r1'), 'pkcs8'),
   'ed25519 in PKCS#8': () => inPem(generateKeyPairSync('ed25519').privateKey, 'pkcs8'),
 };
-/** As much as may be left of a line in any form: less than a piece that is looked for. */
+/** The longest part of a line that may remain in any form: shorter than the parts that are matched. */
 const harmless = 39;
 
 describe.each(Object.entries(kinds))('a private key, %s,', (kind, create) => {
@@ -34,7 +34,7 @@ describe.each(Object.entries(kinds))('a private key, %s,', (kind, create) => {
   const redact = createRedactor([secret]);
   const lines = key.split('\n').filter((line) => line.length >= 40 && secret.includes(line));
 
-  it('is known by its secret, and not by its kind', () => {
+  it('is recognized by its secret part, not by its type', () => {
     expect(secretPartOf(create()).slice(0, 24)).not.toBe(secret.slice(0, 24));
     if (kind.includes('OpenSSH')) return;
     const { d = '' } = createPrivateKey(key).export({ format: 'jwk' });
@@ -42,7 +42,7 @@ describe.each(Object.entries(kinds))('a private key, %s,', (kind, create) => {
     expect(Buffer.from(secret, 'base64').includes(scalar)).toBe(true);
   });
 
-  it('is taken out line by line, in all its forms', () => {
+  it('is redacted line by line, in all its forms', () => {
     const longestLeft = (text: string) =>
       Math.max(
         ...redact(`(${text})`)
@@ -61,12 +61,12 @@ describe.each(Object.entries(kinds))('a private key, %s,', (kind, create) => {
   });
 });
 
-it('leaves lines of a key that is none of ours, and what all keys of a kind have in common', () => {
+it('keeps lines of a foreign key, and what all keys of a type have in common', () => {
   const redact = createRedactor([secretPartOf(openSsh('ed25519', 256))]);
   for (const line of openSsh('ed25519', 256).split('\n').slice(1, 4)) expect(redact(line)).toBe(line);
 });
 
-it('stays quick whatever the key and the text are', () => {
+it('is redacted quickly, whatever the key and the text', () => {
   const redact = createRedactor(['A'.repeat(16_000)]);
   expect(redact('A'.repeat(50_000)).length).toBeLessThan(1_000);
 }, 60_000);

@@ -13,7 +13,7 @@ function shown(pieces: string[]): string {
   return pieces.map((piece) => stream.push(piece)).join('') + stream.end();
 }
 
-/** The text in pieces that end at the given places. */
+/** The text split at the given positions. */
 function cutAt(text: string, places: number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((one, other) => one - other);
   return [0, ...ends].map((begin, index) => text.slice(begin, ends[index] ?? text.length));
@@ -30,8 +30,8 @@ const hidden = [
   Buffer.from(secrets[0]!).toString('hex'),
 ];
 
-describe('a text in pieces', () => {
-  it('shows no secret, wherever it is cut', () => {
+describe('a streamed text', () => {
+  it('reveals no secret, wherever it is split', () => {
     const words = fc.array(fc.constantFrom('the', 'lamp', 'is', 'm', 'mod', 'hunt', 'gh', 'task-force', '\n'), {
       maxLength: 6,
     });
@@ -60,7 +60,7 @@ describe('a text in pieces', () => {
     );
   });
 
-  it('shows what stands between secrets, a private key too', () => {
+  it('shows the text between secrets, including between private keys', () => {
     const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEabc\nDEF\n-----END RSA PRIVATE KEY-----';
     const text = `Here: ${key} and https://u:p@example.com/x or Bearer abcdefgh12345 done.`;
     fc.assert(
@@ -74,7 +74,7 @@ describe('a text in pieces', () => {
   });
 });
 
-it('holds ordinary words back for nothing', () => {
+it('does not delay ordinary words', () => {
   const stream = redactor();
   expect(stream.push('I look at docs/guides/install.md,')).toBe('I look at docs/guides/install.md,');
   expect(stream.push(' then improve the documentation')).toBe(' then improve the documentation');

@@ -26,12 +26,12 @@ describe('redact', () => {
     'SG.0123456789abcdefghij.0123456789abcdefghijABCDEFGHIJ0123456789_-x',
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N',
   ];
-  it.each(shaped)('takes out %s without having been told of it', (token) => {
+  it.each(shaped)('redacts %s without knowing it in advance', (token) => {
     expect(redact(`before ${token} after`, [])).toBe('before [redacted] after');
   });
 
   const encodable = shaped.filter((token) => /^(svc|gh|glpat|sk-|whsec)/.test(token));
-  it.each(encodable)('takes out %s in hex and reversed', (token) => {
+  it.each(encodable)('redacts %s in hex and reversed', (token) => {
     for (const hex of [Buffer.from(token).toString('hex'), Buffer.from(token).toString('hex').toUpperCase()])
       expect(redact(`data ${hex}.`, [])).toBe('data [redacted].');
     expect(redact(`data ${Array.from(token).toReversed().join('')}.`, [])).toBe('data [redacted].');
@@ -41,7 +41,7 @@ describe('redact', () => {
     `svc_${'Ab3dEfGh1jKlM'.repeat(5).slice(0, 61)}`,
     `ghp_${'Ab3dEfGh1jKlM'.repeat(5).slice(0, 36)}`,
     `glpat-${'Ab3dEfGh1jKlM'.repeat(5).slice(0, 20)}`,
-  ])('takes out %s when it is split over lines', (token) => {
+  ])('redacts %s split over lines', (token) => {
     for (const lineBreak of ['\n', '\r\n', '\n    ', '\\n']) {
       const split = token.replaceAll(/.{9}(?!$)/g, `$&${lineBreak}`);
       expect(redact(`before ${split} after`, [])).toBe('before [redacted] after');
@@ -56,7 +56,7 @@ describe('redact', () => {
     }
   });
 
-  it('keeps the address and takes the credential out of a URL', () => {
+  it('keeps the address and redacts the credential in a URL', () => {
     expect(redact('fatal: https://x-access-token:abc@github.com/a/b.git', [])).toBe(
       'fatal: https://[redacted]@github.com/a/b.git',
     );
@@ -71,16 +71,16 @@ describe('redact', () => {
       'https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXX',
       'https://hooks.slack.com/services/[redacted]',
     ],
-  ])('takes the credential out of %s', (text, expected) => {
+  ])('redacts the credential in %s', (text, expected) => {
     expect(redact(text, [])).toBe(expected);
   });
 
-  it('keeps the scheme and takes the credential out of a header', () => {
+  it('keeps the scheme and redacts the credential in a header', () => {
     expect(redact('authorization: Bearer abc.def-0123', [])).toBe('authorization: Bearer [redacted]');
     expect(redact('authorization: basic eC1hY2Nlc3MtdG9rZW46YWJj', [])).toBe('authorization: basic [redacted]');
   });
 
-  it('takes out a private key, also one that was cut off', () => {
+  it('redacts a private key, even a truncated one', () => {
     const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nabc\ndef\n';
     expect(redact(`a ${key}-----END OPENSSH PRIVATE KEY----- b`, [])).toBe('a [redacted] b');
     expect(redact(`a ${key}`, [])).toBe('a [redacted]');
@@ -104,18 +104,19 @@ describe('redact', () => {
     expect(redact(text, [secret])).toBe(text);
   });
 
-  it('takes out NUL', () => {
+  it('removes NUL', () => {
     expect(redact('a\0b', [])).toBe('ab');
   });
 
-  it('takes out what was left of a known secret that was cut off at either end', () => {
+  it('redacts the rest of a known secret that was truncated at either end', () => {
     const token = '0123456789abcdef0123456789abcdef01234567';
     expect(redact(`x ${token.slice(0, 25)}… y`, [token])).toBe('x [redacted]… y');
     expect(redact(`x …${token.slice(9)} y`, [token])).toBe('x …[redacted] y');
-    expect(redact(`x ${token.slice(0, 8)} y`, [token])).toBe(`x ${token.slice(0, 8)} y`);
+    expect(redact(`x ${token.slice(0, 12)} and ${token.slice(-12)} y`, [token])).toBe('x [redacted] and [redacted] y');
+    expect(redact(`x ${token.slice(0, 11)} y`, [token])).toBe(`x ${token.slice(0, 11)} y`);
   });
 
-  it('leaves a line of JSON a line of JSON', () => {
+  it('keeps a line of JSON valid', () => {
     const pieces = fc.constantFrom(
       ...shaped,
       secret,
@@ -138,7 +139,7 @@ describe('redact', () => {
     );
   });
 
-  it('takes time in proportion to a hostile text', () => {
+  it('takes linear time on a hostile text', () => {
     const hostile = [
       'eyJ-',
       'a.',
@@ -151,16 +152,16 @@ describe('redact', () => {
     ];
     for (const piece of hostile) {
       const text = piece.repeat(400_000 / piece.length);
-      // what is quadratic takes longer than a test may
+      // quadratic behavior would exceed the time limit of the test
       expect(redact(text, [secret]).length).toBeGreaterThan(0);
     }
   });
 
-  it('ignores secrets too short to be told from words', () => {
+  it('ignores secrets too short to be distinguished from words', () => {
     expect(redact('a b c', ['', 'b'])).toBe('a b c');
   });
 
-  it('takes out a known secret wherever it stands and however it is written', () => {
+  it('redacts a known secret wherever it appears and however it is encoded', () => {
     const encodings: ((text: string) => string)[] = [
       (text) => text,
       (text) => encodeURIComponent(text),

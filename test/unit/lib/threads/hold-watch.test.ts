@@ -12,7 +12,7 @@ function burn(ms: number): void {
   while (usedMs() < ms);
 }
 
-it('logs and counts what holds the event loop, with the tasks that were under way', async () => {
+it('logs and counts what blocks the event loop, with the tasks in flight', async () => {
   const lines: string[] = [];
   const registry = new Registry();
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -36,7 +36,7 @@ it('logs and counts what holds the event loop, with the tasks that were under wa
   await expect.poll(() => lines.length).toBe(2);
   expect(JSON.parse(lines[1]!)).toMatchObject({ level: 40 });
 
-  // what is left of the process's work is its end
+  // all that remains for the process is to exit
   until.abort();
   burn(200);
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -13,7 +13,7 @@ function burn(ms: number): void {
   while (usedMs() < ms);
 }
 
-/** Threads that take the processors from this one, and from what else runs. */
+/** Threads that take the processors from this one, and from everything else. */
 function startLoad(): Disposable {
   const threads = Array.from(
     { length: availableParallelism() },
@@ -22,7 +22,7 @@ function startLoad(): Disposable {
   return { [Symbol.dispose]: () => threads.forEach((thread) => void thread.terminate()) };
 }
 
-/** What is reported of tasks of this length, each begun at another moment between two looks. */
+/** The reports for tasks of this length, each started at a different moment between two checks. */
 async function holdsOf(ms: number, count: number): Promise<number[]> {
   const holds: number[] = [];
   using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
@@ -34,13 +34,13 @@ async function holdsOf(ms: number, count: number): Promise<number[]> {
   return holds;
 }
 
-it('sees each hold of 60 ms, whenever it begins', async () => {
+it('detects each block of 60 ms, whenever it starts', async () => {
   const holds = await holdsOf(60, 6);
   expect(holds).toHaveLength(6);
   for (const cpuMs of holds) expect(cpuMs).toBeGreaterThan(59);
 });
 
-it('raises no alarm for short tasks on a machine whose processors others use, and sees a long one there', async () => {
+it('reports no short tasks on a machine with busy processors, but detects a long one', async () => {
   using _ = startLoad();
   expect(await holdsOf(30, 5)).toEqual([]);
   expect(await holdsOf(60, 2)).toHaveLength(2);

@@ -28,7 +28,7 @@ function nodeSpec(code: string, overrides: Partial<ProcessSpec> = {}): ProcessSp
   };
 }
 
-/** Hooks that record what they are told. */
+/** Hooks that record their calls. */
 function record(overrides: Partial<SupervisorHooks> = {}) {
   const lines: string[] = [];
   const pids: (number | null)[] = [];
@@ -44,7 +44,7 @@ function record(overrides: Partial<SupervisorHooks> = {}) {
 const staying = 'console.log("ready"); setInterval(() => {}, 1000)';
 
 describe('a supervised process', () => {
-  it('is started again when it dies, with the reason in the log, and ends when it is disposed of', async () => {
+  it('restarts when it dies, with the reason in the log, and ends when it is disposed of', async () => {
     const { lines, pids, hooks } = record();
     const supervised = await superviseProcess(nodeSpec(staying), hooks);
     const first = supervised.pid!;
@@ -60,7 +60,7 @@ describe('a supervised process', () => {
     expect(pids.at(-1)).toBeNull();
   });
 
-  it('waits longer before each further start of one that keeps failing', async () => {
+  it('waits longer before each restart if it keeps failing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-supervised-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const broken = join(folder, 'broken');
@@ -77,7 +77,7 @@ describe('a supervised process', () => {
     await vi.waitFor(() => expect(lines).toContain('Echo runs again'), waitForIt);
   });
 
-  it('comes back at once and silently when it is asked to restart', async () => {
+  it('restarts at once and silently on request', async () => {
     const { lines, hooks } = record({ backOffMs: 60_000 });
     await using supervised = await superviseProcess(nodeSpec(staying), hooks);
     const before = supervised.pid;
@@ -86,14 +86,14 @@ describe('a supervised process', () => {
     expect(supervised.pid).not.toBe(before);
   });
 
-  it('tells its last words when it does not come up, after as many attempts as it has', async () => {
+  it('reports its last output if it does not start within its attempts', async () => {
     const { pids, hooks } = record({ attempts: 2 });
     const starting = superviseProcess(nodeSpec('console.error("the disk is full"); process.exit(3)'), hooks);
     await expect(starting).rejects.toThrow(/Echo ended \(exit code 3\) before it was ready\n {2}the disk is full/);
     expect(pids.filter((pid) => pid !== null)).toHaveLength(2);
   });
 
-  it('fails and is ended when it is not ready in time, or the start is interrupted', async () => {
+  it('fails and is ended if it is not ready in time, or the start is interrupted', async () => {
     const late = record();
     await expect(
       superviseProcess(nodeSpec('setInterval(() => {}, 1000)', { startTimeoutMs: 50 }), late.hooks),
@@ -109,7 +109,7 @@ describe('a supervised process', () => {
     expect(await identityOf(interrupted.pids[0]!)).toBeNull();
   });
 
-  it('is killed with its own children when it does not stop in time', async () => {
+  it('is killed with its children if it does not stop in time', async () => {
     const code = `
       const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
       process.on('SIGTERM', () => {});
@@ -122,15 +122,15 @@ describe('a supervised process', () => {
     await vi.waitFor(async () => expect(await identityOf(grandchild)).toBeNull(), waitForIt);
   });
 
-  it('cannot be started when its program is not there', async () => {
+  it('cannot start if its program does not exist', async () => {
     await expect(superviseProcess(nodeSpec('', { command: '/nowhere/program' }), record().hooks)).rejects.toThrow(
       /ENOENT/,
     );
   });
 });
 
-describe('a record of processes', () => {
-  it('ends what it knows and leaves an id alone that another process has now', async () => {
+describe('a process record', () => {
+  it('ends its processes, but not another one that now has the same id', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-record-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'processes.json');
@@ -155,7 +155,7 @@ describe('a record of processes', () => {
     expect((await openProcessRecord(file)).pidOf('api')).toBeNull();
   });
 
-  it('begins empty when the file is damaged', async () => {
+  it('starts empty if the file is damaged', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'docket-record-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await writeFile(join(folder, 'processes.json'), '{"api": {"pid"');
@@ -163,8 +163,8 @@ describe('a record of processes', () => {
   });
 });
 
-it('takes a dead process that nobody has collected for gone', async () => {
-  // the parent never waits for its child, which so remains as a zombie
+it('treats a zombie process as gone', async () => {
+  // the parent never waits for its child, which remains a zombie
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(() => void parent.kill('SIGKILL'));
   const [line] = await once(parent.stdout, 'data');

@@ -19,7 +19,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
 });
 
-/** An HTTP server; answers its address. */
+/** Starts an HTTP server and returns its address. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(answer);
   server.listen(0, '127.0.0.1');
@@ -31,7 +31,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A host of releases that answers the archive as `send` does. */
+/** A release host that sends the archive through `send`. */
 async function releaseHost(send?: (response: ServerResponse, archive: Buffer) => void) {
   await mkdir(join(folder, 'made'));
   await writeFile(join(folder, 'made/temporal'), '#!/bin/sh\necho temporal\n', { mode: 0o755 });
@@ -57,7 +57,7 @@ async function download(host: string, hash: string, env: NodeJS.ProcessEnv = {})
 }
 
 describe('the download of the official release', () => {
-  it('asks as the SDK does and keeps the one program of the archive', async () => {
+  it('requests what the SDK does, and keeps the one program of the archive', async () => {
     const host = await releaseHost();
     expect(await download(host.url, host.hash)).toEqual(['temporal']);
     expect(host.asked).toEqual([
@@ -68,12 +68,12 @@ describe('the download of the official release', () => {
     ]);
   });
 
-  it('refuses another archive than the one that was published', async () => {
+  it('refuses an archive other than the published one', async () => {
     const host = await releaseHost();
     await expect(download(host.url, 'f'.repeat(64))).rejects.toThrow(/its checksum is not the published one/);
   });
 
-  it('notices an archive that was cut, one that stalls, a host that is silent, fails or is not there', async () => {
+  it('detects a truncated archive, a stall, and a host that is silent, fails or does not exist', async () => {
     let send: (response: ServerResponse, archive: Buffer) => void = () => {};
     const host = await releaseHost((response, archive) => send(response, archive));
     send = (response, archive) => {
@@ -92,7 +92,7 @@ describe('the download of the official release', () => {
     await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off \(ECONNREFUSED\)/);
   });
 
-  it('reads no description of a release without end', async () => {
+  it('does not read an endless release description', async () => {
     const block = Buffer.alloc(1 << 20, ' ');
     let sent = 0;
     const endless = await serve((_request, response) => {
@@ -107,7 +107,7 @@ describe('the download of the official release', () => {
     expect(sent).toBeLessThan(64 << 20);
   });
 
-  it('goes through the proxy of the environment, but for hosts that it excludes', async () => {
+  it('uses the proxy of the environment, except for excluded hosts', async () => {
     const host = await releaseHost();
     const seen: string[] = [];
     const proxy = await serve((request_, response) => {
@@ -130,14 +130,14 @@ describe('the download of the official release', () => {
     expect(seen).toEqual([]);
   });
 
-  it('does not happen where downloads are off', async () => {
+  it('does not happen if downloads are off', async () => {
     const host = await releaseHost();
     await expect(download(host.url, host.hash, { DOCKET_DOWNLOADS: 'off' })).rejects.toThrow(/DOCKET_DOWNLOADS is off/);
     await expect(download(host.url, host.hash, { DOCKET_DOWNLOADS: 'no' })).rejects.toThrow(/must be on or off/);
     expect(host.asked).toEqual([]);
   });
 
-  it('shows a bar on a terminal that goes away at the end', async () => {
+  it('shows a progress bar on a terminal, and removes it at the end', async () => {
     let written = '';
     const terminal = { isTTY: true, columns: 80, write: (text: string) => (written += text) };
     const output = createOutput(terminal as unknown as NodeJS.WriteStream);
@@ -153,7 +153,7 @@ describe('the download of the official release', () => {
 });
 
 describe('the download of Go', () => {
-  it('asks the proxies that GOPROXY names one after the other, and refuses files with another hash', async () => {
+  it('tries the proxies in GOPROXY one after the other, and refuses files with another hash', async () => {
     const asked: string[] = [];
     const empty = await serve((request_, response) => {
       asked.push(request_.url ?? '');
@@ -171,7 +171,7 @@ describe('the download of Go', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('takes GOPROXY from the environment, from the settings of Go, or is what Go does by itself', async () => {
+  it('reads GOPROXY from the environment or Go’s settings, or uses Go’s default', async () => {
     await mkdir(join(folder, '.config/go'), { recursive: true });
     expect(await proxiesOf({ HOME: folder, GOENV: join(folder, 'env') })).toEqual(['https://proxy.golang.org']);
     await writeFile(join(folder, 'env'), 'GOFLAGS=-x\nGOPROXY=https://go.example.com/,direct\n');

@@ -34,14 +34,14 @@ function search(env: NodeJS.ProcessEnv, obtain = notHere) {
 }
 
 describe('the Temporal binary', () => {
-  it('is the one that is named, before all others', async () => {
+  it('is the configured one, before all others', async () => {
     const named = await fakeCli(join(folder, 'named/cli'), '1.29.4');
     await fakeCli(join(folder, 'path/temporal'), '1.31.0');
     const found = await search({ TEMPORAL_CLI_PATH: named, PATH: join(folder, 'path') });
     expect(found).toEqual({ path: named, serverVersion: { major: 1, minor: 29 } });
   });
 
-  it('is refused, with the reason, when the named one is missing, too old or something else', async () => {
+  it('is refused with the reason if the configured one is missing, too old or something else', async () => {
     await expect(search({ TEMPORAL_CLI_PATH: join(folder, 'none') })).rejects.toThrow(/cannot be run: .*ENOENT/);
     const old = await fakeCli(join(folder, 'old'), '1.24.2');
     await expect(search({ TEMPORAL_CLI_PATH: old })).rejects.toThrow(
@@ -50,7 +50,7 @@ describe('the Temporal binary', () => {
     await expect(search({ TEMPORAL_CLI_PATH: '/bin/true' })).rejects.toThrow(/which is no Temporal CLI/);
   });
 
-  it('comes from the PATH when that one is recent enough, else from a download of the SDK that is our own', async () => {
+  it('comes from the PATH if that one is recent enough, else from the SDK’s own download', async () => {
     await fakeCli(join(folder, 'a/temporal'), '1.20.0');
     const second = await fakeCli(join(folder, 'b/temporal'), '1.28.0');
     const path = [join(folder, 'a'), join(folder, 'b')].join(delimiter);
@@ -62,7 +62,7 @@ describe('the Temporal binary', () => {
     expect((await search({ PATH: join(folder, 'a') })).path).toBe(downloaded);
   });
 
-  it('is obtained when none is there, and all remedies are named when that fails', async () => {
+  it('is obtained if there is none, and all remedies are named if that fails', async () => {
     const obtained = await fakeCli(join(folder, 'obtained'), '1.31.0');
     expect((await search({ PATH: '' }, () => Promise.resolve(obtained))).path).toBe(obtained);
     const failing = search({ PATH: '' });
@@ -79,7 +79,7 @@ const program = {
   duration: 'a moment',
 };
 
-/** An environment with a cache of its own and a `go` that runs the script; without a script there is no `go`. */
+/** An environment with its own cache and a `go` that runs the script; without a script there is no `go`. */
 async function environment(script?: string): Promise<NodeJS.ProcessEnv> {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
@@ -91,7 +91,7 @@ async function environment(script?: string): Promise<NodeJS.ProcessEnv> {
 const writesProgram = 'while [ "$1" != -o ]; do shift; done; echo built > "$2"; chmod 755 "$2"';
 
 describe('a program in the cache', () => {
-  it('is built once for two starts at the same time and is kept for the next', async () => {
+  it('is built once for two simultaneous starts and kept for the next', async () => {
     // the module's files must be where the build runs
     const env = await environment(
       `test -f go.mod -a -f go.sum || exit 9; echo run >> ${join(folder, 'runs')}; sleep 0.2; ${writesProgram}`,
@@ -106,7 +106,7 @@ describe('a program in the cache', () => {
     expect(log).toHaveBeenCalledWith('Another start is getting the program; waiting for it');
   });
 
-  it('is not taken from a file that another account may write', async () => {
+  it('is not used from a file that another account can write to', async () => {
     const env = await environment(writesProgram);
     const path = await buildGoProgram(program, { env, log: () => {} });
     await writeFile(path, 'planted');
@@ -115,7 +115,7 @@ describe('a program in the cache', () => {
     expect(await readFile(path, 'utf8')).toBe('built\n');
   });
 
-  it('says why no way to it works, and a later start does not stumble over what a failed one left', async () => {
+  it('reports why no way to it works, and a later start ignores what a failed one left', async () => {
     const env = await environment('echo "dial tcp: no route to host" >&2; echo half > half; exit 1');
     const failing = buildGoProgram(program, { env, log: () => {} });
     await expect(failing).rejects.toThrow(/exit code 1: dial tcp: no route to host; .*DOCKET_DOWNLOADS is off/);
@@ -127,7 +127,7 @@ describe('a program in the cache', () => {
     await expect(buildGoProgram(program, { env: working, log: () => {} })).resolves.toContain('program');
   });
 
-  it('ends with the start that asked for it, with all that Go runs, and leaves nothing', async () => {
+  it('ends with the start that requested it, with everything Go runs, and leaves nothing', async () => {
     const env = await environment(`sleep 60 & echo $! > ${join(folder, 'compiler')}; wait`);
     const interruption = new AbortController();
     const building = buildGoProgram(program, { env, signal: interruption.signal, log: () => {} });
@@ -151,7 +151,7 @@ describe('a program in the cache', () => {
   });
 });
 
-/** Also of one that nobody has waited for yet. */
+/** Also true for a zombie. */
 function isGone(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -160,7 +160,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-describe('the ways to the Temporal server', () => {
+describe('the ways to obtain the Temporal server', () => {
   it('are tried in turn until one works, each in an empty folder', async () => {
     const env = await environment();
     const tried: string[] = [];
@@ -176,7 +176,7 @@ describe('the ways to the Temporal server', () => {
     expect(log.mock.calls).toEqual([['  first failed']]);
   });
 
-  it('are the release, the Go of this machine, and a Go that is downloaded, in this order', async () => {
+  it('are the release, this machine’s Go, and a downloaded Go, in this order', async () => {
     const log = vi.fn();
     await expect(obtainTemporal({ env: await environment(), log })).rejects.toThrow(
       /^The official release was not downloaded: DOCKET_DOWNLOADS is off; Go is not on the PATH; Go was not downloaded: DOCKET_DOWNLOADS is off$/,

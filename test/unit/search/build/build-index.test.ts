@@ -2,9 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildIndex } from '../../../../search/build/build-index.ts';
-import { openSiteIndex } from '../../../../search/query/site-index.ts';
 import type { SourcePage } from '../../../../search/read/source-page.ts';
-import { buildPage, temporaryFolder } from '../build.ts';
+import { buildPage, openWhole, temporaryFolder } from '../build.ts';
 
 const folder = temporaryFolder();
 
@@ -23,7 +22,7 @@ describe('building', () => {
     .map((page, at) => (at === 20 ? { ...page, content: `${page.content}\n\n## New\n\nquokka token` } : page))
     .concat(buildPage({ path: 'added', order: 3, content: 'A zebra and a token.' }));
 
-  it('gives the same bytes for the same pages in any order', () => {
+  it('produces the same bytes for the same pages in any order', () => {
     const [one, two] = [join(folder, 'one.db'), join(folder, 'two.db')];
     const first = buildIndex(pages, { file: one });
     const second = buildIndex(pages.toReversed(), { file: two });
@@ -40,8 +39,8 @@ describe('building', () => {
     buildIndex(pages, { file: before });
     const built = buildIndex(changed, { file: after, previousFile: before });
     expect(built).toEqual({ ...buildIndex(changed, { file: full }), changedPages: 2 });
-    using one = openSiteIndex(after);
-    using two = openSiteIndex(full);
+    using one = openWhole(after);
+    using two = openWhole(full);
     for (const query of [
       ...words,
       'token limit',
@@ -54,7 +53,7 @@ describe('building', () => {
     ]) {
       expect(one.search({ query, limit: 20 }), query).toEqual(two.search({ query, limit: 20 }));
     }
-    expect(one.pages()).toEqual(two.pages());
+    expect(one.pages({ from: 0, limit: 1_000 })).toEqual(two.pages({ from: 0, limit: 1_000 }));
     expect(one.page('p7')).toBeNull();
   });
 
@@ -76,29 +75,29 @@ describe('building', () => {
     expect(same.filter(Boolean).length / blocks).toBeGreaterThan(0.8);
   });
 
-  it('says that nothing changed', () => {
+  it('reports that nothing changed', () => {
     const [before, after] = [join(folder, 'same.db'), join(folder, 'same-after.db')];
     const first = buildIndex(pages, { file: before });
     expect(buildIndex(pages, { file: after, previousFile: before })).toEqual({ ...first, changedPages: 0 });
     expect(buildIndex(pages, { file: before, previousFile: before }).changedPages).toBe(0);
   });
 
-  it('starts anew when the previous file is damaged or of another format', () => {
+  it('starts over if the previous file is damaged or has another format', () => {
     const broken = join(folder, 'broken.db');
     writeFileSync(broken, 'this is no database');
     expect(buildIndex(pages, { file: join(folder, 'fresh.db'), previousFile: broken }).changedPages).toBe(60);
-    expect(() => openSiteIndex(broken)).toThrow('not a database');
+    expect(() => openWhole(broken)).toThrow('not a database');
   });
 
-  it('leaves nothing of a failed build and takes an empty site', () => {
+  it('leaves nothing of a failed build and accepts an empty site', () => {
     const file = join(folder, 'empty.db');
     expect(buildIndex([], { file })).toMatchObject({ pages: 0, chunks: 0 });
-    using index = openSiteIndex(file);
+    using index = openWhole(file);
     expect(index.search({ query: 'anything', limit: 5 })).toEqual([]);
-    expect(index.pages()).toEqual([]);
+    expect(index.pages({ from: 0, limit: 1_000 })).toEqual([]);
   });
 
-  it('starts anew when many pages changed, at once or by and by', () => {
+  it('starts over if many pages changed, at once or gradually', () => {
     const [one, two, three] = ['drift1.db', 'drift2.db', 'drift3.db'].map((name) => join(folder, name)) as [
       string,
       string,

@@ -25,7 +25,7 @@ describe('stem', () => {
     ['controll', 'control'],
     ['configuration', 'configur'],
     ['größe', 'größe'],
-  ])('takes %s to %s', (word, expected) => {
+  ])('reduces %s to %s', (word, expected) => {
     expect(stem(word)).toBe(expected);
   });
 });
@@ -40,12 +40,12 @@ describe('terms of prose', () => {
     expect(termsOf('⑴ ⒈ ½ 安⑴')).toEqual(['1', '1', '12', '安', '1']);
   });
 
-  it('are pairs of letters where a script has no blanks', () => {
+  it('are pairs of letters in a script without spaces', () => {
     expect(termsOf('安装文档')).toEqual(['安装', '装文', '文档']);
     expect(termsOf('使用API创建')).toEqual(['使用', 'api', '创建']);
   });
 
-  it('hold nothing that the index would read as something else', () => {
+  it('contain nothing that the index would parse as syntax', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
         expect(termsOf(text, { stopWords: true }).filter((term) => !/^[^\s"'()*:^]+$/u.test(term))).toEqual([]);
@@ -64,11 +64,11 @@ describe('identifiers', () => {
     ['--dry-run', ['dryrun', 'dry', 'run', '--dry-run']],
     ['-v', ['v', '-v']],
     ['1.2.3', ['1.2.3']],
-  ])('give the whole and the parts of %s', (text, expected) => {
+  ])('include the whole and the parts of %s', (text, expected) => {
     expect(terms(`call ${text} now`)).toEqual(expected);
   });
 
-  it('give the segments of a dotted name', () => {
+  it('include the segments of a dotted name', () => {
     expect(terms('client.workflow.signalWithStart()')).toEqual(
       expect.arrayContaining(['signalwithstart', 'signal', 'start', 'workflow']),
     );

@@ -8,7 +8,7 @@ const asked = (...texts: string[]): ReaderQuestion[] =>
 const shown = (questions: ReaderQuestion[]) =>
   clusterQuestions(questions).map(({ questions }) => questions.map(({ text, count }) => `${text} ×${count}`));
 
-it('puts questions together that share most of their words, and counts the same ones', () => {
+it('groups questions that share most of their words, and counts identical ones', () => {
   const questions = asked(
     'How do I reset my lamp?',
     'how do I reset the lamp',
@@ -25,11 +25,11 @@ it('puts questions together that share most of their words, and counts the same 
   ]);
 });
 
-it('keeps questions apart that share a subject only', () => {
+it('separates questions that share only a subject', () => {
   expect(shown(asked('How do I reset the lamp?', 'Which bulbs fit the lamp socket?'))).toHaveLength(2);
 });
 
-it('reads scripts without blanks, and questions without any telling word', () => {
+it('reads scripts without spaces, and questions without any distinctive word', () => {
   expect(shown(asked('ランプをリセットする方法', 'ランプをリセットする', 'why?', 'Why', '???'))).toEqual([
     ['why? ×2'],
     ['ランプをリセットする方法 ×1', 'ランプをリセットする ×1'],
@@ -44,7 +44,7 @@ const questions = fc.array(
   { maxLength: 30 },
 );
 
-it('depends on what was asked and when, not on the order it is read in; no question is lost or doubled', () => {
+it('depends on what was asked and when, not on the reading order; no question is lost or duplicated', () => {
   fc.assert(
     fc.property(questions, (texts) => {
       const list = asked(...texts);
@@ -57,7 +57,7 @@ it('depends on what was asked and when, not on the order it is read in; no quest
   );
 });
 
-it('leaves a cluster its id when others join it', () => {
+it('keeps the id of a cluster when others join it', () => {
   const [before] = clusterQuestions(asked('How do I reset the lamp?'));
   const [after] = clusterQuestions(asked('How do I reset the lamp?', 'reset lamp', 'reset lamp', 'lamp reset please'));
   expect(after?.id).toBe(before?.id);
@@ -70,17 +70,17 @@ it('takes little time for thousands of different questions', () => {
 });
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
-/** Two letters each, none of them a word that says nothing. */
+/** Words of two letters, none of them a stop word. */
 const shortWords = [...letters]
   .flatMap((one) => [...letters].map((other) => `${one}${other}`))
   .filter((word) => !/^(?:[aiou].|.[aeiouy])$/.test(word));
 
-// the number of questions that readers share words in must not matter: 2,000 took 36 seconds
+// the number of questions that share words must not matter: 2,000 once took 36 seconds
 it.each([
   ['hundreds of short words each', 330, shortWords],
   ['the same dozen words', 8, shortWords.slice(0, 12)],
   ['words of which no two questions have all', 40, shortWords.slice(0, 120)],
-])('puts 2,000 questions of %s together in a few seconds', (_, length, vocabulary) => {
+])('groups 2,000 questions of %s in a few seconds', (_, length, vocabulary) => {
   let seed = 1;
   const next = () => (seed = (seed * 48_271) % 2_147_483_647);
   const texts = Array.from({ length: 2_000 }, () =>

@@ -64,12 +64,12 @@ describe('search', () => {
     expect(hit?.score).toBeLessThanOrEqual(1);
   });
 
-  it('returns nothing for nothing', () => {
+  it('returns nothing for an empty query', () => {
     for (const query of ['', '   ', '?!', 'xylophone', '"', '\u0000'])
       expect(index.search({ query, limit: 5 })).toEqual([]);
   });
 
-  it('scores what a text covers above what it covers in part', () => {
+  it('scores full coverage above partial coverage', () => {
     const best = (query: string) => index.search({ query, limit: 1 })[0]?.score ?? 0;
     expect(best('rate limits per hour')).toBeGreaterThan(best('rate of exchange in euro today'));
   });
@@ -77,7 +77,7 @@ describe('search', () => {
   it('never shows a hidden page', () => {
     expect(index.page('secret')).toBeNull();
     expect(index.hasLink('secret', null)).toBe(false);
-    expect(index.pages().map(({ path }) => path)).not.toContain('secret');
+    expect(index.pages({ from: 0, limit: 1_000 }).map(({ path }) => path)).not.toContain('secret');
     expect(index.search({ query: 'createOrganization', limit: 50 }).map(({ path }) => path)).not.toContain('secret');
   });
 
@@ -114,7 +114,7 @@ describe('search', () => {
   });
 });
 
-describe('what a reader looks at', () => {
+describe('the reader’s current page', () => {
   const text = 'Set the timeout of a request in seconds.';
   const index = indexOf(folder, [
     buildPage({ path: 'http/client', metadata: { title: 'Client' }, content: `## Timeout\n\n${text}` }),
@@ -124,12 +124,12 @@ describe('what a reader looks at', () => {
   const order = (request: { currentPath?: string; hints?: string[] }) =>
     index.search({ query: 'timeout', limit: 3, ...request }).map(({ path }) => path);
 
-  it('comes first, then its neighbours', () => {
+  it('comes first, then its neighbors', () => {
     expect(order({ currentPath: '/grpc/zeta#timeout' })[0]).toBe('grpc/zeta');
     expect(order({ currentPath: 'http/other' })).toEqual(['http/client', 'http/server', 'grpc/zeta']);
   });
 
-  it('is preferred by hints, weaker than by the query', () => {
+  it('is preferred by hints, less than by the query', () => {
     expect(order({ hints: ['server'] })[0]).toBe('http/server');
     expect(index.search({ query: 'client timeout', limit: 1, hints: ['server server'] })[0]?.path).toBe('http/client');
   });
@@ -202,7 +202,7 @@ describe('a site in several languages', () => {
     expect(first('CardGroup')).toBe('en/card');
   });
 
-  it('answers in the language of the page a reader looks at', () => {
+  it('answers in the language of the reader’s current page', () => {
     expect(first('CardGroup', { currentPath: '/fr/carte' })).toBe('fr/card');
     expect(first('CardGroup', { currentPath: '/unknown' })).toBe('en/card');
   });
@@ -213,7 +213,7 @@ describe('a site in several languages', () => {
   });
 });
 
-it('puts a passage first whose heading is what was asked', () => {
+it('ranks a passage first if its heading matches the question', () => {
   using index = indexOf(folder, [
     buildPage({
       path: 'scenes',
@@ -232,7 +232,7 @@ it('puts a passage first whose heading is what was asked', () => {
   expect(anchors('How do I run a scene at a time of day?')).toEqual([null]);
 });
 
-it('scores a question about a name lower where the name is missing', () => {
+it('scores a question about a name lower if the name is missing', () => {
   const index = indexOf(folder, [buildPage({ content: 'Install the database server on your machine.' })]);
   const score = (query: string) => index.search({ query, limit: 1 })[0]?.score ?? 0;
   expect(score('install the server on Debian')).toBeLessThan(score('install the server on debian'));
@@ -257,12 +257,12 @@ describe('a page', () => {
     },
   );
 
-  it('is null when unknown', () => {
+  it('is null if it is unknown', () => {
     expect(index.page('guides/none')).toBeNull();
     expect(index.page('../../etc/passwd')).toBeNull();
   });
 
-  it('is the top one for an empty path', () => {
+  it('is the root page for an empty path', () => {
     expect(index.page('/')?.content).toBe('Home');
   });
 
@@ -274,11 +274,15 @@ describe('a page', () => {
     expect(index.hasLink('/none', null)).toBe(false);
   });
 
-  it('stands in the order of the navigation', () => {
-    expect(index.pages()).toEqual([
-      { path: 'guides/index', title: 'Guides' },
-      { path: 'index', title: 'Home' },
-      { path: 'zz', title: 'Last' },
-    ]);
+  it('follows the order of the navigation', () => {
+    const listed = (range: { from: number; limit: number }) =>
+      index.pages(range).map(({ position, path, metadata }) => [position, path, metadata.title]);
+    const pages = [
+      [0, 'guides/index', 'Guides'],
+      [1, 'index', 'Home'],
+      [2, 'zz', 'Last'],
+    ];
+    expect(listed({ from: 0, limit: 3 })).toEqual(pages);
+    expect(listed({ from: 1, limit: 1 })).toEqual([pages[1]]);
   });
 });

@@ -10,7 +10,7 @@ const read = (files: Record<string, string>) =>
   readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
 
 describe('a Markdown page', () => {
-  it('takes what its front matter says', () => {
+  it('uses its front matter', () => {
     const [page] = read({
       'guides/install.md':
         '---\ntitle: Install it\ndescription: How\nversion: 2.0\nlanguage: en\ntags: [setup, cli]\ngroups: staff\nboost: 3\n---\n\nText.\n',
@@ -31,7 +31,7 @@ describe('a Markdown page', () => {
     expect(page?.content.trim()).toBe('Text.');
   });
 
-  it('is called like its first heading, else like its file', () => {
+  it('is named after its first heading, else after its file', () => {
     const pages = read({ 'a.md': 'Text\n\n## The `first` one\n', 'deep/getting-started.md': 'no heading' });
     expect(pages.map(({ metadata }) => metadata.title)).toEqual(['The first one', 'Getting started']);
   });
@@ -44,16 +44,16 @@ describe('a Markdown page', () => {
     ['deprecated: true', 'x'],
     ['tag: Deprecated', 'x'],
     ['title: A', 'This endpoint is deprecated. Use b.'],
-  ])('stands back when it says %j, %j', (line, text) => {
+  ])('is ranked lower when it says %j, %j', (line, text) => {
     expect(read({ 'a.md': `---\n${line}\n---\n${text}` })[0]?.boost).toBeLessThan(1);
   });
 
-  it('stands back when the navigation leaves it out', () => {
+  it('is ranked lower if the navigation omits it', () => {
     const pages = read({ 'docs.json': '{"navigation":{"pages":["a"]}}', 'a.md': 'a', 'b.md': 'b' });
     expect(pages.map(({ boost }) => boost)).toEqual([1, 0.5]);
   });
 
-  it('keeps a damaged front matter as text', () => {
+  it('keeps damaged front matter as text', () => {
     const [page] = read({ 'a.md': '---\ntitle: [unclosed\n: : :\n---\n\n# Heading\n' });
     expect(page?.content).toContain('title: [unclosed');
     expect(page?.metadata.title).toBe('Heading');
@@ -94,7 +94,7 @@ describe('an MDX page', () => {
     );
   });
 
-  it('shows what it imports from a snippet', () => {
+  it('shows the content of an imported snippet', () => {
     const pages = read({
       'docs.json': '{"navigation":{"pages":["a"]}}',
       'a.mdx': "import Note from '/snippets/note.mdx';\n\n<Note />\n",
@@ -106,7 +106,7 @@ describe('an MDX page', () => {
 });
 
 describe('the navigation', () => {
-  it('gives order, language, version, groups and what is hidden', () => {
+  it('provides order, language, version, groups and hidden pages', () => {
     const navigation = {
       languages: [
         { language: 'fr', groups: [{ group: 'Début', pages: ['fr/a'] }] },
@@ -157,7 +157,7 @@ describe('the navigation', () => {
     expect(Object.fromEntries(pages.map(({ path, order }) => [path, order]))).toEqual({ a: 1, b: 0 });
   });
 
-  it('survives a file that is damaged or refers to itself', () => {
+  it('survives a damaged or self-referential file', () => {
     const files = {
       'docs.json': '{"navigation":{"$ref":"./nav.json"}}',
       'nav.json': '{"$ref":"nav.json","pages":["a"]}',
@@ -204,7 +204,7 @@ components:
     }
   });
 
-  it('goes into the page that names its operation', () => {
+  it('is included in the page that names its operation', () => {
     const pages = read({ 'api.yaml': api, 'users/get.mdx': '---\nopenapi: "GET /users/{id}"\n---\nMore words.\n' });
     expect(pages.filter(({ isHidden }) => !isHidden).map(({ path, metadata }) => [path, metadata.title])).toEqual([
       ['users/get', 'Get a user'],
@@ -214,7 +214,7 @@ components:
 });
 
 describe('any file', () => {
-  it('is read without a throw', () => {
+  it('is read without an exception', () => {
     const bits = fc.constantFrom(
       '<',
       '>',

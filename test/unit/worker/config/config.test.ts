@@ -6,8 +6,9 @@ import { getCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';
 import { readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
 import { testKeysText } from '../../../support/encryption.ts';
-import { ConfigError, readConfig, secretsOf } from '../../../../worker/config/config.ts';
+import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
 import { allAuthorities } from '../../../../worker/config/extra-authorities.ts';
+import { ConfigError } from '../../../../lib/config/read-variables.ts';
 
 const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
 
@@ -15,7 +16,7 @@ it('needs nothing but a database', () => {
   expect(readConfig({ DATABASE_URL })).toEqual({
     logLevel: 'info',
     tracing: null,
-    database: { url: DATABASE_URL },
+    database: { url: DATABASE_URL, connections: null },
     temporal: readTemporalSettings({}),
     encryptionKeys: [],
     models: {
@@ -45,12 +46,13 @@ it('needs nothing but a database', () => {
     buildId: null,
     healthPort: null,
     graceMs: 20_000,
+    slots: 40,
     commands: { maxSeconds: 120, memoryBytes: 2_147_483_648, processes: 256, diskBytes: 209_715_200, hosts: [] },
     jobDisks: null,
   });
 });
 
-it('lets commands be turned off, and refuses limits that are none', () => {
+it('lets commands be turned off, and refuses invalid limits', () => {
   expect(readConfig({ DATABASE_URL, DOCKET_RUN: 'off' }).commands).toBeNull();
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_SECONDS: '9999' })).toThrow('DOCKET_RUN_SECONDS');
   expect(readConfig({ DATABASE_URL, DOCKET_JOB_DISK_MB: '500' }).jobDisks).toEqual({ growthBytes: 524_288_000 });
@@ -59,7 +61,7 @@ it('lets commands be turned off, and refuses limits that are none', () => {
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be host names');
 });
 
-it('names every bad variable at once and quotes no value', () => {
+it('names every invalid variable at once, without its value', () => {
   const env = { DATABASE_URL: 'mysql://s3cret', LOG_LEVEL: 'loud', GITHUB_TOKEN: 'two words', GITHUB_API_URL: 'x' };
   let message = '';
   try {
@@ -73,7 +75,7 @@ it('names every bad variable at once and quotes no value', () => {
   expect(message).not.toContain('two words');
 });
 
-it('takes an empty variable for an absent one', () => {
+it('treats an empty variable as unset', () => {
   expect(
     readConfig({ DATABASE_URL, GITHUB_TOKEN: '', DOCKET_LOCAL_REPOSITORIES: ' ' }).forges.github?.token,
   ).toBeNull();
@@ -92,7 +94,7 @@ it('knows all of its secrets', () => {
   expect(secretsOf(config)).toEqual(['a-key', 'c-key', key, 'g-token', 'p@ss-word']);
 });
 
-it('reads the servers of forges, and a private key in the form that GitHub hands out', async () => {
+it('reads the servers of forges, and a private key in GitHub’s format', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
   const file = join(folder, 'app.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -110,7 +112,7 @@ it('reads the servers of forges, and a private key in the form that GitHub hands
     expect(() => readConfig(wrong)).toThrow(ConfigError);
 });
 
-it('takes the certificates of NODE_EXTRA_CA_CERTS for git, beside all others, and refuses a file that has none', async () => {
+it('uses the certificates of NODE_EXTRA_CA_CERTS for git, next to all others, and refuses a file without any', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
   try {
     const file = join(folder, 'authority.pem');
@@ -129,7 +131,7 @@ it('takes the certificates of NODE_EXTRA_CA_CERTS for git, beside all others, an
   }
 });
 
-it('lets servers of one’s own that a variable names be private, and no public one', () => {
+it('allows private addresses for the operator’s own servers, but not for public ones', () => {
   const env = { DATABASE_URL, DOCKET_PRIVATE_HOSTS: 'git.acme.test, 10.0.0.5:3000' };
   const own = {
     GITEA_URL: 'http://tea.acme.test:3000/x',
@@ -140,7 +142,15 @@ it('lets servers of one’s own that a variable names be private, and no public 
   expect(readConfig({ DATABASE_URL, ...own }).privateHosts).toEqual(['hub.acme.test:443', 'tea.acme.test:3000']);
 });
 
-it('refuses limits of repositories that are none', () => {
-  for (const [name, value] of Object.entries({ DOCKET_REPOSITORY_MB: '0', DOCKET_CLONE_MINUTES: 'x' }))
+it('refuses invalid repository limits', () => {
+  const wrong = {
+    DOCKET_REPOSITORY_MB: '0',
+    DOCKET_REPOSITORY_FILES: '0.5',
+    DOCKET_REPOSITORY_DEPTH: '1e2',
+    DOCKET_CLONE_MINUTES: 'x',
+    DOCKET_GIT_MEMORY_MB: '255',
+    DOCKET_MIRRORS_GB: '0x10',
+  };
+  for (const [name, value] of Object.entries(wrong))
     expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new RegExp(name));
 });

@@ -3,10 +3,10 @@ import { expect, it, vi } from 'vitest';
 import { etagOf } from '../../../../../activities/tools/edit/text-file.ts';
 import { createTree } from '../tree.ts';
 
-// A slow or busy machine takes its time.
+// slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
 
-it('answers with the match, the new etag and the lines as they stand', async () => {
+it('returns the match, the new etag and the resulting lines', async () => {
   await using tree = await createTree({ 'src/a.ts': 'one\ntwo\nthree\nfour\nfive\n' });
   const output = await tree.run('edit', { path: 'src/a.ts', old: 'three', new: 'THREE\n3' });
   const etag = etagOf(await tree.bytes('src/a.ts'));
@@ -28,7 +28,7 @@ it('keeps the byte order mark, the line endings and the mode bits', async () => 
   expect((await stat(tree.path('run.sh'))).mode & 0o7777).toBe(0o751);
 });
 
-it('changes only the bytes it was asked to in a file that is not UTF-8', async () => {
+it('changes only the requested bytes in a file that is not UTF-8', async () => {
   const bytes = Buffer.from('caf\xe9 \x93x\x94 one\n', 'latin1');
   await using tree = await createTree({ 'old.txt': bytes });
   expect((await tree.run('read', { path: 'old.txt' })).text).toContain('not UTF-8, shown as Latin-1');
@@ -38,7 +38,7 @@ it('changes only the bytes it was asked to in a file that is not UTF-8', async (
   expect(await tree.run('edit', { path: 'old.txt', old: 'two', new: 'zwölf' })).toMatchObject({ isError: true });
 });
 
-it('refuses binary files and files that are not there', async () => {
+it('refuses binary and missing files', async () => {
   await using tree = await createTree({ 'a.bin': new Uint8Array([1, 0, 2]) });
   expect(await tree.run('edit', { path: 'a.bin', old: 'a', new: 'b' })).toMatchObject({ isError: true });
   expect((await tree.run('edit', { path: 'x/b.txt', old: 'a', new: 'b' })).text).toContain('does not exist');
@@ -58,7 +58,7 @@ it('refuses a change when the file is no longer the one that was read', async ()
   expect(await tree.text('a.txt')).toBe('two\n');
 });
 
-it('shows the nearest regions with their tabs when old is not found', async () => {
+it('shows the nearest regions with their tabs if old is not found', async () => {
   const filler = Array.from({ length: 50 }, (_, at) => `line number ${at}`).join('\n');
   await using tree = await createTree({
     'a.ts': `${filler}\n\tconst total = sum(prices);\n\treturn total\u00a0* 2;\n${filler}\n`,
@@ -75,7 +75,7 @@ it('shows the nearest regions with their tabs when old is not found', async () =
   expect(applied.text).toContain('new is at line 51: the edit seems to be applied already');
 });
 
-it('names every place when old occurs at several', async () => {
+it('lists every match if old occurs more than once', async () => {
   await using tree = await createTree({ 'a.txt': 'x\n'.repeat(100) });
   const { text } = await tree.run('edit', { path: 'a.txt', old: 'x', new: 'y' });
   expect(text).toContain('old occurs at 100 places in a.txt (lines 1, 2, 3,');
@@ -86,7 +86,7 @@ it('names every place when old occurs at several', async () => {
   expect(await tree.text('a.txt')).toBe('y\n'.repeat(100));
 });
 
-it('makes all edits of a multi_edit or none', async () => {
+it('applies all edits of a multi_edit or none', async () => {
   await using tree = await createTree({ 'a.txt': 'one\ntwo\nthree\n' });
   const failed = await tree.run('multi_edit', {
     path: 'a.txt',
@@ -112,7 +112,7 @@ it('makes all edits of a multi_edit or none', async () => {
   expect(await tree.text('a.txt')).toBe('12\nthree\n');
 });
 
-it('writes new files with their folders and leaves nothing half written behind', async () => {
+it('creates new files with their folders and leaves no partial file behind', async () => {
   await using tree = await createTree();
   expect((await tree.run('write', { path: 'a/b/c.txt', content: 'x\ny\n' })).text).toMatch(
     /^Created a\/b\/c\.txt \(2 lines, etag \w{40}\)\.$/,
@@ -124,7 +124,7 @@ it('writes new files with their folders and leaves nothing half written behind',
   expect((await tree.run('list', { depth: 5 })).text).toBe('a/\na/b/\na/b/c.txt  4 B');
 });
 
-it('remarks when a change breaks a file that parsed', async () => {
+it('warns when a change breaks a file that parsed', async () => {
   await using tree = await createTree({
     'a.json': '{"a": 1}\n',
     'tsconfig.json': '{ // comment\n "a": 1}\n',
@@ -137,7 +137,7 @@ it('remarks when a change breaks a file that parsed', async () => {
   expect((await tree.run('write', { path: 'deep.yml', content: '['.repeat(20_000) })).isError).toBe(false);
 });
 
-it('moves to free places only', async () => {
+it('moves only to unused paths', async () => {
   await using tree = await createTree({ 'a.txt': 'a', 'b.txt': 'b', 'd/x.txt': 'x' });
   expect((await tree.run('move', { from: 'a.txt', to: 'b.txt' })).text).toContain('already exists');
   expect((await tree.run('move', { from: 'd', to: 'd/e' })).text).toContain('into itself');

@@ -63,7 +63,7 @@ describe('createLinkChecker', () => {
     expect(check([given]).text).toBe(expected);
   });
 
-  it('answers the same however the text is cut', () => {
+  it('gives the same result however the text is split', () => {
     const piece = fc.constantFrom(
       ...cases.map(([given]) => given).filter(({ length }) => length < 100),
       '[',
@@ -119,14 +119,14 @@ describe('createLinkChecker', () => {
     expect(check(['[A](/a) and [B](/b)']).cited).toEqual(['a']);
   });
 
-  it('holds a long text without links back for nothing', () => {
+  it('does not buffer a long text without links', () => {
     const checker = createLinkChecker(resolve);
     expect(checker.push('plain words').text).toBe('plain ');
     expect(checker.push(` [${'x'.repeat(3_000)}`).text.length).toBeGreaterThan(2_000);
     expect(checker.push(' with more').text).toMatch(/ with $/);
   });
 
-  it('gives back words and code while they come', () => {
+  it('passes on text and code as they arrive', () => {
     const checker = createLinkChecker(resolve);
     const push = (delta: string) => checker.push(delta).text;
     expect(push('Set the ')).toBe('Set the ');
@@ -167,7 +167,7 @@ describe('createLinkChecker', () => {
     while (given < 12_000) {
       back += checker.push(piece).text.length;
       given += piece.length;
-      // what is written may be shorter than what is read, but is never far behind
+      // the output may be shorter than the input, but never lags far behind
       if (piece === '[' || piece === '`' || piece === 'a') expect(given - back).toBeLessThan(2_500);
     }
     checker.push(piece.repeat(12_000 / piece.length));
@@ -175,4 +175,12 @@ describe('createLinkChecker', () => {
     const { user, system } = process.cpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(4_000);
   });
+});
+
+it.each([
+  ['中---README.md} is a file', String.raw`中---README\.md} is a file`],
+  ['at\u00a0127.0.0.1/x', 'at\u00a0127\\.0\\.0\\.1\\/x'],
+])('breaks a host name that begins in text already sent: %s', (text, expected) => {
+  expect(check([text]).text).toBe(expected);
+  expect(check([...text]).text).toBe(expected);
 });

@@ -1,0 +1,159 @@
+import type { Browser, Page } from 'playwright-core';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { insertEndedJobs } from '../support/many-jobs.ts';
+import { startTestStack, type TestStack } from '../support/stack.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  shared.stack = resources.use(await startTestStack());
+  shared.browser = await launchChromium(chromiumPath);
+  resources.defer(() => shared.browser.close());
+  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
+  resources.defer(() => shared.pool.end());
+});
+
+afterAll(() => resources.disposeAsync());
+
+const scrolled = (page: Page) => page.evaluate(() => scrollY);
+const message = (page: Page) => page.getByLabel('Request a change');
+
+describe.runIf(chromiumPath !== null)('the dashboard', () => {
+  it('stays where it is when a message starts another turn, and keeps what the turn before ended with', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await startJob(page, 'Create one.md with "1". Create two.md with "2". Create three.md with "3"');
+    await untilStatus(page, 'completed');
+    const first = await page.locator('.outcome').innerText();
+    const pull = await page.getByRole('link', { name: 'View' }).getAttribute('href');
+
+    await message(page).press('Control+Enter');
+    await page.locator('.follow-up .field-error').waitFor();
+    await message(page).pressSequentially('Append "More." to one.md');
+    expect(await page.locator('.follow-up .field-error').count()).toBe(0);
+    await message(page).press('Control+Enter');
+    await page.getByRole('region', { name: 'Turn 2' }).waitFor();
+    expect(await scrolled(page)).toBeGreaterThan(200);
+    expect(await page.locator('.follow-up textarea').evaluate((field) => field === document.activeElement)).toBe(true);
+    await page.locator('.live-live').waitFor();
+    await page.locator('.page-head .badge', { hasText: 'completed' }).waitFor();
+    await page.locator('.outcome').nth(1).waitFor();
+    expect(await page.locator('.outcome').first().innerText()).toContain(first);
+    const link = page.locator('.outcome').first().getByRole('link', { name: 'Pull request' });
+    expect(await link.getAttribute('href')).toBe(pull);
+
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps the tab in the address, and leads from a pull request to the field for a message', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await startJob(page, 'Append "\\nMore.\\n" to README.md');
+    await untilStatus(page, 'completed');
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.waitForURL(/tab=changes/);
+    await page.reload();
+    await page.getByRole('tab', { name: 'Changes', selected: true }).waitFor();
+    await page.getByRole('button', { name: 'side by side' }).click();
+    const omitted = page.locator('.diff-split .diff-gutter-omit').first();
+    await omitted.waitFor();
+    const bar = await omitted.evaluate((cell) => getComputedStyle(cell, '::before').backgroundColor);
+    expect(bar).toBe('rgba(0, 0, 0, 0)');
+
+    await page.getByRole('link', { name: 'View' }).click();
+    await page.getByRole('link', { name: 'Request a change' }).click();
+    await expect.poll(() => message(page).evaluate((field) => field === document.activeElement)).toBe(true);
+    const top = () => message(page).evaluate((field) => field.getBoundingClientRect().top);
+    await expect.poll(top).toBeLessThan(800);
+    expect(await top()).toBeGreaterThan(0);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps the text of a job through a sign-in, and removes the error of an empty one as it is typed', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await page.locator('.field-error').waitFor();
+    await page.getByLabel('What should change?').pressSequentially('Create kept.md with "x"');
+    expect(await page.locator('.field-error').count()).toBe(0);
+    await page.getByLabel('branch, tag or commit').fill('main');
+    await pool.query('update sessions set expires_at = now()');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('What should change?').waitFor();
+    expect(await page.getByLabel('What should change?').inputValue()).toBe('Create kept.md with "x"');
+    expect(await page.getByLabel('branch, tag or commit').inputValue()).toBe('main');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await page.waitForURL(/\/job_/);
+    await page.getByRole('link', { name: 'New job' }).click();
+    expect(await page.getByLabel('What should change?').inputValue()).toBe('');
+    await page.getByLabel('What should change?').fill('secret plan');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('What should change?').waitFor();
+    expect(await page.getByLabel('What should change?').inputValue()).toBe('');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('returns to the same place in the list, and clears the search with the filters', async () => {
+    const { browser, stack, pool } = shared;
+    await insertEndedJobs(pool, stack.localJson.projectId, 300);
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.locator('.row').first().waitFor();
+    const row = page.getByRole('link', { name: 'Job number 290', exact: true });
+    const seen = async () => {
+      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      return row.count();
+    };
+    await expect.poll(seen, { timeout: 30_000 }).toBe(1);
+    const before = await scrolled(page);
+    await row.click();
+    await page.waitForURL(/\/job_/);
+    await page.goBack();
+    await page.waitForURL(/\/jobs$/);
+    await expect.poll(() => scrolled(page)).toBeGreaterThan(before - 200);
+    await row.waitFor();
+
+    await page.goto(`${stack.localJson.baseUrl}/jobs?status=failed&q=X1`);
+    await expect.poll(() => page.getByLabel('Search jobs').inputValue()).toBe('X1');
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page.waitForURL(/\/jobs$/);
+    await expect.poll(() => page.getByLabel('Search jobs').inputValue()).toBe('');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('says when no worker is running, and which questions count as gaps', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Gaps' }).click();
+    await page.getByText('A question in the playground counts if you select').waitFor();
+    await stack.pause('worker');
+    try {
+      await pool.query(`update workers set seen_at = now() - interval '1 minute'`);
+      await startJob(page, 'Create waiting.md with "x"');
+      await page.getByRole('heading', { name: 'No worker is running' }).waitFor();
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      await page.getByText('1 job in the queue. The last worker reported 1 min').waitFor();
+      expect(await seriousProblems(page)).toEqual([]);
+    } finally {
+      await stack.resume('worker');
+    }
+    await page.getByRole('heading', { name: 'No worker is running' }).waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+});

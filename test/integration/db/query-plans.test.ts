@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createServiceStores } from '../../../api/service-stores.ts';
+import { createApiStores } from '../../../api/stores.ts';
+import { readConfig } from '../../../api/config.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
+import { createWorkerStores } from '../../../worker/stores.ts';
+import { readDescription } from '../../suites/fuzz/description.ts';
+import { testPepper } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createExplainedPool, examinedBy, type ExplainedPool } from '../../support/explained-pool.ts';
+import { insertManyRows } from '../../support/many-rows.ts';
+import { bodyOf, createAsker, pathOf } from '../api/described-requests.ts';
+import { createOwner, insertForeignRows, receiver, type Owner } from '../api/owner.ts';
+import { serveApi, type ServedApi } from '../api/serve.ts';
+
+/** A million takes six minutes and 8 GB. */
+const jobs = Number(process.env['QUERY_JOBS'] ?? 10_000);
+const isMeasured = 'QUERY_JOBS' in process.env;
+const timeout = isMeasured ? 3_600_000 : 120_000;
+/** Maximum rows of a growing table that one plan node may read: the largest batch of a sweep, or the 2,000 questions of gaps. */
+const mostRows = isMeasured ? 3_000 : 1_500;
+
+let database: TestDatabase;
+let explained: ExplainedPool;
+let api: ServedApi;
+let owner: Owner;
+let growing: Set<string>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  {
+    await using setup = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
+    owner = await createOwner(database.pool, setup);
+    await insertForeignRows(database.pool, owner);
+  }
+  const { ids } = owner;
+  await insertManyRows(
+    database.pool,
+    {
+      organizationId: owner.organizationId,
+      projectId: ids['agent'] ?? '',
+      siteId: ids['site'] ?? '',
+      webhookId: ids['webhooks'] ?? '',
+    },
+    jobs,
+  );
+  // only the oldest conversations expire
+  await database.pool.query('update sites set retention_days = 360');
+  const { rows } = await database.pool.query(
+    `select relname from pg_class where relkind = 'r' and reltuples >= $1 and relnamespace = 'public'::regnamespace`,
+    [jobs / 2],
+  );
+  growing = new Set(rows.map(({ relname }) => relname));
+  explained = createExplainedPool(database.url);
+  api = await serveApi(explained.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  });
+}, timeout);
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await explained?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+  if (!isMeasured) return;
+  for (const { what, rows, ms, statement } of measured.toSorted((one, other) => other.rows - one.rows).slice(0, 60))
+    process.stdout.write(`${rows} rows, ${ms} ms: ${what}: ${statement}\n`);
+});
+
+/** Statements that may read more, and why. An unused entry fails the test. */
+const readsMore = [
+  { what: /^GET \/v1\/jobs\?q=/, rows: 5_000, why: 'a page of a search looks through 5,000 jobs at most' },
+  { what: /conversations\?/, rows: 4_100, why: 'a page of a search looks through 2,000 conversations at most' },
+  { what: /^GET \/v1\/operations/, rows: Infinity, why: 'the period is read for two seconds at most' },
+  { what: /^retention .* job_snapshots/, rows: Infinity, why: 'the sizes of all snapshots are added up' },
+  { what: /^retention .* beyond/, rows: Infinity, why: 'the conversations that may stay are counted' },
+];
+const needed = new Set<string>();
+const measured: { what: string; rows: number; ms: number; statement: string }[] = [];
+
+/** Returns the statements since the last call that read too many rows. */
+function costly(what: string): string[] {
+  return explained.take().flatMap(({ text, ms, plan }) => {
+    const { rows, scanned } = examinedBy(plan, growing);
+    const statement = text.replaceAll(/\s+/g, ' ').trim();
+    measured.push({ what, rows, ms, statement: statement.slice(0, 60) });
+    const bound = readsMore.find((one) => one.what.test(`${what} ${statement}`));
+    if (bound !== undefined && rows > mostRows && rows <= bound.rows) {
+      needed.add(bound.why);
+      return [];
+    }
+    const found = [
+      ...(rows > mostRows ? [`reads ${rows} rows`] : []),
+      ...(scanned.length > 0 ? [`scans ${[...new Set(scanned)].join(', ')}`] : []),
+    ];
+    return found.length === 0 ? [] : [`${what} ${found.join(' and ')} in ${ms} ms: ${statement.slice(0, 220)}`];
+  });
+}
+
+/** Values of query parameters to try. */
+const asked: Record<string, string[]> = {
+  status: ['active', 'completed', 'failed', 'archived'],
+  q: ['nothing is like this', 'number 99', 'job_many9999'],
+  answered: ['true', 'false'],
+  vote: ['up', 'down'],
+  hours: ['24', '720'],
+  days: ['90'],
+};
+
+it('requests read only few rows besides those they return', { tags: ['slow'], timeout }, async () => {
+  const ask = createAsker(api);
+  const { operations } = await readDescription(api.url);
+  const found: string[] = [];
+  for (const operation of operations) {
+    const key = operation.key === 'assistant' ? owner.keys.assistant : owner.keys.admin;
+    const ids = { ...owner.ids, job: 'job_many5' };
+    const path = pathOf(operation, ids);
+    const json = bodyOf(operation, owner.ids);
+    const queries = operation.queries.flatMap(({ name }) => (asked[name] ?? []).map((value) => `?${name}=${value}`));
+    for (const query of ['', ...queries]) {
+      if (operation.method === 'DELETE') continue;
+      const { status } = await ask(operation, key, { path: path + query, json });
+      if (status >= 500) found.push(`${operation.method} ${path}${query} answers ${status}`);
+      found.push(...costly(`${operation.method} ${operation.template}${query}`));
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+it('sweeps and chores read only few rows besides those they change', { tags: ['slow'], timeout }, async () => {
+  const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper });
+  const { pool } = explained;
+  const stores = createApiStores({ pool, config });
+  const service = createServiceStores({ pool, config });
+  const worker = createWorkerStores({ pool, box: createSecretBox([]) });
+  const limit = 50;
+  const retention = { jobDays: 180, auditDays: 180, snapshotBytes: 2 ** 40, threads: jobs - 100 };
+  const works: Record<string, () => Promise<unknown>> = {
+    figures: () => stores.figures.read(),
+    outbox: () => stores.outbox.claimDue({ limit, leaseMs: 1 }),
+    cancels: () => stores.cancels.claimDue({ limit, leaseMs: 1 }),
+    'rate limits': () => stores.rateLimits.sweep(),
+    uses: () => stores.usage.sweep(),
+    replies: () => service.sweeps.replies(),
+    searches: () => service.sweeps.emptySearches(),
+    sessions: () => service.sweeps.sessions(),
+    merged: () => service.gapChecks.noteMerged(),
+    gaps: () => service.gapChecks.claim({ seconds: 1 }),
+    'due chores': () => service.dueChores.look(),
+    'due work': () => worker.dueWork.look(),
+    merges: () => worker.merges.claimMerge(),
+    'pull requests': () => worker.branches.claimOpenPullRequests({ limit, everyMs: 1 }),
+    'abandoned calls': () => worker.leases.loseAbandoned(),
+    histories: () => worker.histories.claimDue({ limit, leaseMs: 1 }),
+    'old records': () => worker.histories.removeOld({ days: 300, limit }),
+    'idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: '', limit }),
+    'index requests': () => worker.sites.listIndexRequests(limit),
+    outdated: () => worker.sites.requestOutdated(1),
+    'delivery starts': () => worker.deliveries.claimStarts({ limit, leaseMs: 1 }),
+    'lost deliveries': () => worker.deliveries.restartLost({ overdueMs: 1 }),
+    archive: () => worker.endings.archiveIdle({ idleDays: 30, limit }),
+    'old deliveries': () => worker.deliveries.sweep({ days: 20, limit }),
+    retention: () => worker.retention.sweep(retention),
+    threads: () => service.sweeps.threads(),
+  };
+  explained.take();
+  const found: string[] = [];
+  for (const [name, work] of Object.entries(works)) {
+    await work();
+    found.push(...costly(name));
+  }
+  expect(found).toEqual([]);
+  expect([...needed].sort()).toEqual(readsMore.map(({ why }) => why).sort());
+});

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface Block {
+  type: string;
+  cache_control?: object;
+}
+
+interface MessagesRequest {
+  tools?: Block[];
+  system?: Block[];
+  messages: { role: string; content: Block[] }[];
+}
+
+interface ToolCall {
+  name: string;
+  input: object;
+}
+
+/** Characters of a request: those that an earlier one had cached, and those that it added. */
+export interface CacheUse {
+  breakpoints: number;
+  read: number;
+  written: number;
+  fresh: number;
+}
+
+/** The vendor looks for a cached prefix at a breakpoint, and this many blocks before it. */
+const lookback = 20;
+const mostBreakpoints = 4;
+
+/**
+ * Starts a server that speaks Anthropic's `/messages` as a stream. It answers with calls of tools, or with a text
+ * where there are none. It caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character.
+ */
+export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]) {
+  let steps = 0;
+  const cached = new Set<string>();
+  const uses: CacheUse[] = [];
+
+  function use(request: MessagesRequest): CacheUse {
+    const prefixes = prefixesOf(request);
+    const ends = prefixes.flatMap(({ isEnd }, at) => (isEnd ? [at] : []));
+    const found = ends.flatMap((end) =>
+      prefixes.slice(Math.max(0, end - lookback), end + 1).filter(({ hash }) => cached.has(hash)),
+    );
+    for (const end of ends) cached.add(prefixes[end]!.hash);
+    const read = Math.max(0, ...found.map(({ length }) => length));
+    const marked = Math.max(read, prefixes[ends.at(-1) ?? -1]?.length ?? 0);
+    return { breakpoints: ends.length, read, written: marked - read, fresh: prefixes.at(-1)!.length - marked };
+  }
+
+  const server = createServer((request, response) => {
+    void readJson(request).then((body) => {
+      const asked = body as MessagesRequest;
+      const used = use(asked);
+      if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const answer = asked.tools === undefined ? [] : callsOf((steps += 1));
+      for (const event of eventsOf(`${uses.push(used)}`, used, answer))
+        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    /** What `ANTHROPIC_BASE_URL` is set to. */
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    uses,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Returns the prefixes of a request in the vendor's order: tools, system prompt, messages. */
+function prefixesOf({ tools = [], system = [], messages }: MessagesRequest) {
+  const blocks = [
+    ...tools,
+    ...system,
+    ...messages.flatMap(({ role, content }) => content.map((block) => ({ role, ...block }))),
+  ];
+  const hash = createHash('sha256');
+  let length = 0;
+  return blocks.map(({ cache_control: mark, ...block }) => {
+    const text = JSON.stringify(block);
+    length += text.length;
+    return { hash: hash.update(text).copy().digest('hex'), length, isEnd: mark !== undefined };
+  });
+}
+
+function eventsOf(id: string, { read, written, fresh }: CacheUse, calls: ToolCall[]) {
+  const usage = {
+    input_tokens: fresh,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    output_tokens: 1,
+  };
+  const message = { id, type: 'message', role: 'assistant', model: 'claude', content: [], usage };
+  const notes = { block: { type: 'text', text: '' }, delta: { type: 'text_delta', text: 'Notes.' } };
+  const blocks = calls.map(({ name, input }, index) => ({
+    block: { type: 'tool_use', id: `toolu_${id}_${index}`, name, input: {} },
+    delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+  }));
+  return [
+    { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
+    ...(calls.length === 0 ? [notes] : blocks).flatMap(({ block, delta }, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_delta', index, delta },
+      { type: 'content_block_stop', index },
+    ]),
+    {
+      type: 'message_delta',
+      delta: { stop_reason: calls.length === 0 ? 'end_turn' : 'tool_use', stop_sequence: null },
+      usage: { output_tokens: 20 },
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}

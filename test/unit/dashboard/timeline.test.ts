@@ -1,0 +1,89 @@
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it } from 'vitest';
+import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
+import { timelineOf } from '../../../dashboard/jobs/timeline.ts';
+import { ToolCallItem } from '../../../dashboard/jobs/tool-call.tsx';
+import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
+
+const at = '2026-11-21T10:00:00.000Z';
+const turnOf = (turn: number, endedAt: string | null = at) =>
+  ({ turn, prompt: `Prompt ${turn}`, createdAt: at, endedAt, messages: [] }) as unknown as Turn;
+const stepOf = (turn: number, step: number) => ({ turn, step }) as Step;
+const details = { phase: null, message: null, incomplete: null, failure: null, forkedFrom: null };
+const eventOf = (turn: number, step: number | null, type: JobEvent['type'], data: Record<string, unknown>) =>
+  ({ seq: 1, turn, step, type, createdAt: at, data }) satisfies JobEvent;
+const call = {
+  toolCallId: 'c',
+  toolName: 'run',
+  input: {},
+  output: null,
+  characters: null,
+  isError: false,
+} as ToolCall;
+
+it('keeps the outcome, the failure and the pull request of earlier turns', () => {
+  const live = withEvents(noOutput, [
+    eventOf(1, null, 'finish', { title: 'One', message: 'Did one.', prLink: 'https://forge/1' }),
+    eventOf(2, null, 'failure', { category: 'cancelled', title: 'The job was cancelled', message: null }),
+  ]);
+  const turns = [turnOf(1), turnOf(2), turnOf(3, null)];
+  const items = timelineOf({ turns, steps: [], details: { ...details, phase: 'running', message: 'Did one.' }, live });
+  expect(items.map(({ key }) => key)).toEqual(['turn-1', 'outcome-1', 'turn-2', 'outcome-2', 'turn-3']);
+  expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.outcome] : []))).toMatchObject([
+    { heading: 'Agent', isGood: true, message: 'Did one.', prLink: 'https://forge/1' },
+    { heading: 'The job was cancelled', isGood: false, message: null, prLink: null },
+  ]);
+});
+
+it('shows the outcome of the newest turn once, from the job', () => {
+  const live = withEvents(noOutput, [eventOf(1, null, 'finish', { message: 'Beginning…' })]);
+  const items = timelineOf({ turns: [turnOf(1)], steps: [], details: { ...details, message: 'All of it.' }, live });
+  expect(items.slice(1)).toMatchObject([{ kind: 'outcome', outcome: { message: 'All of it.', incomplete: null } }]);
+  const again = { ...details, phase: 'queued' as const, message: 'All of it.' };
+  const next = timelineOf({ turns: [turnOf(1)], steps: [], details: again, live });
+  expect(next.slice(1)).toMatchObject([{ kind: 'outcome', outcome: { message: 'Beginning…' } }]);
+});
+
+it('shows a notice before the step that it is about', () => {
+  const live = withEvents(noOutput, [
+    eventOf(1, null, 'notice', { text: 'of the turn' }),
+    eventOf(1, 2, 'notice', { text: 'Commands cannot run here.' }),
+  ]);
+  const items = timelineOf({ turns: [turnOf(1)], steps: [stepOf(1, 1), stepOf(1, 2)], details, live });
+  expect(items.map((item) => (item.kind === 'notice' ? item.text : item.key))).toEqual([
+    'turn-1',
+    'step-1-1',
+    'Commands cannot run here.',
+    'step-1-2',
+    'of the turn',
+  ]);
+});
+
+it('marks the steps that a fork has copied', () => {
+  const forkedFrom = { jobId: 'job_a', turn: 2, step: 1 };
+  const steps = [stepOf(1, 9), stepOf(2, 1), stepOf(2, 2)];
+  const items = timelineOf({
+    turns: [turnOf(1), turnOf(2)],
+    steps,
+    details: { ...details, forkedFrom },
+    live: noOutput,
+  });
+  expect(items.flatMap((item) => (item.kind === 'step' ? [item.isCopied] : []))).toEqual([true, true, false]);
+});
+
+it('shows that a call was stopped once its turn is over', () => {
+  const shown = (isOver: boolean) =>
+    renderToStaticMarkup(
+      createElement(ToolCallItem, { job: { projectId: 'p', id: 'j' }, step: stepOf(1, 1), call, isOver }),
+    );
+  expect(shown(false)).toContain('aria-label="running"');
+  expect(shown(true)).toContain('aria-label="stopped"');
+  const items = timelineOf({
+    turns: [turnOf(1), turnOf(2, null)],
+    steps: [stepOf(1, 1), stepOf(2, 1)],
+    details,
+    live: noOutput,
+  });
+  expect(items.flatMap((item) => (item.kind === 'step' ? [item.isOver] : []))).toEqual([true, false]);
+});

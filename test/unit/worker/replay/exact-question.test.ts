@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
+import { requestHashOf } from '../../../../activities/model/ask-model.ts';
+import { maskInChunks, maskInTens } from '../../../../activities/model/masking.ts';
+import { conversationOf } from '../../../../activities/model/transcript.ts';
+import { createToolset } from '../../../../activities/tools/toolset.ts';
+import type { BundleRecordOf } from '../../../../db/jobs/bundle-schema.ts';
+import type { CollectedJob } from '../../../../worker/replay/collect-job.ts';
+import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
+import { buildStep } from '../../activities/build-step.ts';
+
+const system = systemPrompt(null);
+const tools = Object.keys(createToolset());
+const steps = Array.from({ length: 31 }, (_, index) => {
+  const call = { toolCallId: `c${index}`, toolName: 'read' };
+  return buildStep({
+    step: index + 1,
+    toolCalls: [{ ...call, input: { path: 'a' } }],
+    toolResults: [{ ...call, output: `${index}`.padEnd(10_000), isError: false }],
+  });
+});
+
+/** A job whose last step was sent with the given masking. */
+function collected(masking: typeof maskInTens): CollectedJob {
+  const prompts = [{ turn: 1, step: 0, prompt: 'Go' }];
+  const messages = conversationOf({ prompts, steps, notes: [], compaction: null }, masking);
+  const requestHash = requestHashOf({ model: 'compatible/one', system, messages, tools });
+  const records = [...steps, { ...buildStep({ step: 32 }), requestHash }];
+  return {
+    job: { id: 'job_1', model: 'compatible/one' } as BundleRecordOf<'job'>,
+    turns: [{ turn: 1, prompt: 'Go' } as BundleRecordOf<'turn'>],
+    steps: records as unknown as BundleRecordOf<'step'>[],
+    messages: [],
+    notes: [],
+    compactions: [],
+    effects: [],
+    events: [],
+    exports: [],
+    histories: [],
+  };
+}
+
+it.each([maskInChunks, maskInTens])('rebuilds a request that was sent with %o', (masking) => {
+  expect(masking(steps)).toBe(masking === maskInTens ? 20 : 21);
+  const question = exactQuestionOf(collected(masking), { turn: 1, step: 32 });
+  expect(question).toMatchObject({ match: 'exact', tools });
+});
