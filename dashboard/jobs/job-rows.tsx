@@ -11,11 +11,12 @@ import { cost, plural, repositoryName } from '../format.ts';
 interface RowsProps {
   jobs: ListedJob[];
   hasMore: boolean;
+  isFetching: boolean;
   onMore(): void;
 }
 
 /** Renders only the visible rows, however many there are. J and K move down and up. */
-export function JobRows({ jobs, hasMore, onMore }: RowsProps) {
+export function JobRows({ jobs, hasMore, isFetching, onMore }: RowsProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
@@ -30,8 +31,8 @@ export function JobRows({ jobs, hasMore, onMore }: RowsProps) {
   const lastShown = shown.at(-1)?.index ?? 0;
   const ask = useEffectEvent(onMore);
   useEffect(() => {
-    if (hasMore && lastShown >= jobs.length - 20) ask();
-  }, [hasMore, lastShown, jobs.length]);
+    if (hasMore && !isFetching && lastShown >= jobs.length - 20) ask();
+  }, [hasMore, isFetching, lastShown, jobs.length]);
   useKeys(list);
   return (
     <div ref={list} role="list" aria-label="Jobs" className="rows" style={{ height: rows.getTotalSize() }}>

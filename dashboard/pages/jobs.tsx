@@ -32,7 +32,12 @@ export function JobsPage() {
       {list.isPending && <Loading />}
       {list.isSuccess && jobs.length === 0 && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
-        <JobRows jobs={jobs} hasMore={list.hasNextPage} onMore={() => void (list.isFetching || list.fetchNextPage())} />
+        <JobRows
+          jobs={jobs}
+          hasMore={list.hasNextPage}
+          isFetching={list.isFetching}
+          onMore={() => void list.fetchNextPage()}
+        />
       )}
     </>
   );

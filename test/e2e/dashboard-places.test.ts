@@ -108,15 +108,35 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('returns to the same place in the list, and clears the search with the filters', async () => {
+  it('loads the list to its end, returns to the same place in it, and clears the search with the filters', async () => {
     const { browser, stack, pool } = shared;
     await insertEndedJobs(pool, stack.localJson.projectId, 300);
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
+    const toTheEnd = () =>
+      page.evaluate(async () => {
+        // rows are measured as they are rendered, which moves the end
+        for (let at = -1; at !== scrollY;) {
+          at = scrollY;
+          scrollTo(0, document.body.scrollHeight);
+          for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+        }
+      });
+    // the subscription begins, and has the list fetched again, while the second page is on its way
+    const asked = Promise.withResolvers<void>();
+    await page.route('**/v1/jobs/events', async (route) => {
+      await asked.promise;
+      await route.continue();
+    });
+    await page.route(/\/v1\/jobs\?cursor/, () => asked.resolve(), { times: 1 });
+    await page.reload();
     await page.locator('.row').first().waitFor();
+    await toTheEnd();
+    await asked.promise;
+
     const row = page.getByRole('link', { name: 'Job number 290', exact: true });
     const seen = async () => {
-      await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      await toTheEnd();
       return row.count();
     };
     await expect.poll(seen, { timeout: 30_000 }).toBe(1);
