@@ -59,7 +59,12 @@ export function createProductionServer({ faults }: { faults: number }): StartTem
         stopSignal: 'SIGTERM',
         stopTimeoutMs: 5_000,
         startTimeoutMs: 120_000,
-        untilReady: ({ signal }) => untilTemporalAnswers(readTemporalSettings({ TEMPORAL_ADDRESS: address }), signal),
+        // the namespace that such a server has from the beginning; that of the run is made later
+        untilReady: ({ signal }) =>
+          untilTemporalAnswers(
+            readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'temporal-system' }),
+            signal,
+          ),
       },
       { attempts: 3, ...member.hooks },
     );
