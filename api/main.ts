@@ -1,46 +1,9 @@
 import { flushCompileCache } from 'node:module';
-import { runApiProcess } from './api-process.ts';
-import { createRedactor } from '../lib/redaction/redactor.ts';
-import { onUncaught } from '../lib/redaction/uncaught.ts';
-import { readConfig, secretsOf } from './config.ts';
-import { createLogger } from '../lib/redaction/logger.ts';
-import { ConfigError } from '../lib/config/read-variables.ts';
+import { keepCompiledCode } from '../lib/compile-cache.ts';
 
-// until the settings are read, secrets can only be recognized by their shape
-let redact = createRedactor([]);
-
-async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  redact = createRedactor(secretsOf(config));
-  const log = createLogger({ process: 'api', level: config.logLevel, redact });
-  await runApiProcess({ config, log, signal: stopSignal() });
-}
-
-/** Returns a signal that aborts at the first SIGTERM or SIGINT. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => controller.abort());
-  return controller.signal;
-}
-
-/** Returns a one-line reason for the log. The most common cause is the port. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return 'The port is in use by another process; set PORT to a free one.';
-  if (code === 'EACCES') return 'This user may not open the port; set PORT to one above 1023.';
-  return error.message;
-}
-
-const lastLog = () => createLogger({ process: 'api', level: 'info', redact });
-onUncaught((error) => lastLog().fatal({ err: error }, 'The API exited on an uncaught error.'));
-// write the compile cache (NODE_COMPILE_CACHE) now, because a killed process never reaches its exit
+// An API that replaces a killed one finds the code compiled. The cache is written now rather than at exit, which a
+// killed process does not reach.
+keepCompiledCode(process.env);
+const { runMain } = await import('./run-main.ts');
 flushCompileCache();
-try {
-  await main();
-} catch (error) {
-  const log = lastLog();
-  if (error instanceof ConfigError) log.fatal(`The configuration is invalid: ${error.message}`);
-  else log.fatal({ err: error }, `The API could not run. ${reasonOf(error)}`);
-  process.exitCode = 1;
-}
+await runMain();

@@ -1,4 +1,4 @@
-import { keepCompiledCode } from '../worker/compile-cache.ts';
+import { keepCompiledCode } from '../lib/compile-cache.ts';
 
 /**
  * Entry point of `npm run docket -- …`. Every command is a new process, so it reuses the code that earlier ones

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { buildDashboard } from './build-dashboard.ts';
 import { homeOf } from './local-json.ts';
 import { catchInterruption } from './processes/interruption.ts';
-import { keepCompiledCode } from '../worker/compile-cache.ts';
+import { keepCompiledCode } from '../lib/compile-cache.ts';
 import { startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
 import { secretsOfEnvironment } from '../lib/redaction/environment-secrets.ts';

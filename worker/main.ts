@@ -1,5 +1,5 @@
 import { flushCompileCache } from 'node:module';
-import { keepCompiledCode } from './compile-cache.ts';
+import { keepCompiledCode } from '../lib/compile-cache.ts';
 
 // A worker that replaces a killed one finds the code compiled. The cache is written now rather than at exit, which a
 // killed process does not reach.

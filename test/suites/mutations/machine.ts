@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const home = { project: 'unit', tests: ['unit/local/home'] } as const;
-const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/worker/compile-cache'] } as const;
+const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/lib/compile-cache'] } as const;
 const fullDisk = { project: 'e2e', tests: ['e2e/full-disk'] } as const;
 
 /** What keeps the machine of `npm start` to its owner, the stack on a full disk, and a change whose base is gone. */
@@ -29,7 +29,7 @@ export const machineMutations: Mutation[] = [
   },
   {
     name: 'compiled code is taken from a folder that others may replace',
-    file: 'worker/compile-cache.ts',
+    file: 'lib/compile-cache.ts',
     find: 'makePrivateFolder(dirname(folder));',
     replace: '',
     ...caches,

@@ -1,6 +1,6 @@
 import { constants, enableCompileCache, getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import { makePrivateFolder } from '../lib/private-folder.ts';
+import { makePrivateFolder } from './private-folder.ts';
 
 /** Returns the cache folder of the checkout and then that of the user, for a checkout that cannot be written. */
 function foldersOf(env: NodeJS.ProcessEnv): string[] {

@@ -18,7 +18,7 @@ function run(folders: string[], env: Record<string, string> = {}) {
   writeFileSync(join(folder, 'code.mjs'), `export const answer = ${'1 + '.repeat(50)}1;`);
   writeFileSync(
     program,
-    `import { keepCompiledCode } from ${JSON.stringify(resolve('worker/compile-cache.ts'))};
+    `import { keepCompiledCode } from ${JSON.stringify(resolve('lib/compile-cache.ts'))};
     keepCompiledCode(process.env, ${JSON.stringify(folders)});
     const { answer } = await import('./code.mjs');
     console.log(JSON.stringify({ answer, told: process.env['NODE_COMPILE_CACHE'] ?? null }));`,
