@@ -72,14 +72,14 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
   });
   cleanup.defer(() => temporal.close());
-  const client = instrument('client', temporal.client);
+  const connect = async () => instrument('client', await temporal.connect());
 
   const notices = cleanup.use(createWorkNotices({ url: config.database.url }));
   const isDue = shareLooks({ look: () => service.dueChores.look(), isQuiet: notices.isQuiet });
   const sweeper = cleanup.use(
     createOutboxSweeper({
       outbox: stores.outbox,
-      startJob: createJobStarter({ client, limits: config.jobLimits }),
+      startJob: createJobStarter({ connect, limits: config.jobLimits }),
       isDue: isDue('starts'),
       log,
     }),
@@ -87,7 +87,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const canceller = cleanup.use(
     createOutboxSweeper({
       outbox: stores.cancels,
-      startJob: createJobCanceller({ client }),
+      startJob: createJobCanceller({ connect }),
       isDue: isDue('cancels'),
       log,
       failure: 'job not cancelled in Temporal yet; retrying',

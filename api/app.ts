@@ -63,7 +63,7 @@ export function createApp(deps: AppDeps): App {
   const keyUses = createKeyUses(stores);
   const requestAccess = createRequestAccess({ ...deps, verifier, holders, openAnswers, keyUses });
   const readJob = createJobReader({ jobs });
-  const openApi = createOpenApi({ baseUrl: config.http.baseUrl, routes });
+  const openApi = () => createOpenApi({ baseUrl: config.http.baseUrl, routes });
 
   const creation = createJobCreation({
     jobs,

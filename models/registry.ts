@@ -1,7 +1,4 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogle } from '@ai-sdk/google';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { createRequire } from 'node:module';
 import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import { fetchFromProvider } from './provider-fetch.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
@@ -51,6 +48,13 @@ const longestName = 200;
 /** Some providers take the model in the URL's path, so it must not lead to another path. */
 const modelPattern = /^@?\w[\w.:@+~-]*(?:\/\w[\w.:@+~-]*)*$/;
 const fetch = fetchFromProvider;
+
+// a process loads only the providers whose models it creates
+const load = createRequire(import.meta.url);
+const anthropic = (): typeof import('@ai-sdk/anthropic') => load('@ai-sdk/anthropic');
+const google = (): typeof import('@ai-sdk/google') => load('@ai-sdk/google');
+const openai = (): typeof import('@ai-sdk/openai') => load('@ai-sdk/openai');
+const openaiCompatible = (): typeof import('@ai-sdk/openai-compatible') => load('@ai-sdk/openai-compatible');
 
 /** Creates language and embedding models by name, from the providers that are configured. */
 export function createModelRegistry(settings: ModelSettings): ModelRegistry & EmbeddingModelRegistry {
@@ -107,23 +111,23 @@ function providersOf({
       'anthropic',
       {
         missing: isSet(anthropicApiKey) ? null : 'ANTHROPIC_API_KEY',
-        create: (model) => createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
+        create: (model) => anthropic().createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
       },
     ],
     [
       'openai',
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
-        create: (model) => createOpenAI({ apiKey: openaiApiKey, fetch })(model),
-        createEmbedding: (model) => createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
+        create: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model),
+        createEmbedding: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
       'google',
       {
         missing: isSet(googleApiKey) ? null : 'GOOGLE_GENERATIVE_AI_API_KEY',
-        create: (model) => createGoogle({ apiKey: googleApiKey, fetch })(model),
-        createEmbedding: (model) => createGoogle({ apiKey: googleApiKey, fetch }).embeddingModel(model),
+        create: (model) => google().createGoogle({ apiKey: googleApiKey, fetch })(model),
+        createEmbedding: (model) => google().createGoogle({ apiKey: googleApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
@@ -139,7 +143,7 @@ function providersOf({
 }
 
 function compatibleProvider({ baseUrl = '', apiKey, sendsCacheKey = false }: Partial<CompatibleSettings> = {}) {
-  return createOpenAICompatible({
+  return openaiCompatible().createOpenAICompatible({
     name: 'compatible',
     baseURL: baseUrl,
     apiKey,

@@ -1,5 +1,5 @@
-import { createAppAuth } from '@octokit/auth-app';
-import { Octokit } from '@octokit/rest';
+import { createRequire } from 'node:module';
+import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../network/egress.ts';
 import { allOf } from '../../lib/all-of.ts';
@@ -24,6 +24,9 @@ export interface GithubApp {
   privateKey: string;
 }
 
+// only a worker with a project on GitHub loads its clients
+const load = createRequire(import.meta.url);
+
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const installationSchema = z.object({ id: z.number().int() });
 
@@ -37,7 +40,8 @@ export function createOctokit({
   token: string | null;
   egress: Egress;
 }): Octokit {
-  const octokit = new Octokit({
+  const rest: typeof import('@octokit/rest') = load('@octokit/rest');
+  const octokit = new rest.Octokit({
     ...(token === null ? {} : { auth: token }),
     baseUrl: apiUrl.replace(/\/+$/, ''),
     userAgent: 'docket',
@@ -91,6 +95,7 @@ export function createAppCredential(
   egress = createEgress(),
 ): GithubCredential {
   const octokit = createOctokit({ apiUrl, token: null, egress });
+  const { createAppAuth }: typeof import('@octokit/auth-app') = load('@octokit/auth-app');
   const auth = createAppAuth({ appId, privateKey, request: octokit.request });
   const installations = new Map<string, number>();
   const minted = new Set<string>();

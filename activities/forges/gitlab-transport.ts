@@ -1,4 +1,4 @@
-import { createRequesterFn } from '@gitbeaker/requester-utils';
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { Egress } from '../network/egress.ts';
 import { askForge, pageOf } from './forge-http.ts';
@@ -16,6 +16,8 @@ export class GitlabRefusal extends ForgeError {
   }
 }
 
+const load = createRequire(import.meta.url);
+
 const optionsSchema = z.object({
   prefixUrl: z.string(),
   searchParams: z.string().default(''),
@@ -31,6 +33,7 @@ const refusalSchema = z.object({ message: z.unknown() });
  * cannot be aborted with the job. This one sends each request once and leaves retries to the activity.
  */
 export function createGitlabTransport(egress: Egress, signal: AbortSignal) {
+  const { createRequesterFn }: typeof import('@gitbeaker/requester-utils') = load('@gitbeaker/requester-utils');
   return createRequesterFn(
     (_service, options) => Promise.resolve(options),
     async (endpoint, given) => {

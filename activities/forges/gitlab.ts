@@ -1,4 +1,4 @@
-import { Branches, MergeRequests, Users } from '@gitbeaker/core';
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
@@ -13,6 +13,9 @@ export interface GitlabOptions {
   url: string;
   egress?: Egress;
 }
+
+// only a worker with a project on GitLab loads its client
+const load = createRequire(import.meta.url);
 
 const forge = 'GitLab';
 const draftPrefix = 'Draft: ';
@@ -34,6 +37,7 @@ const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string()
 export function createGitlabForge({ token, url, egress = createEgress() }: GitlabOptions): Forge {
   const root = url.replace(/\/+$/, '');
   const projectOf = (repository: string) => repositoryPath(repository, { root, forge }).path;
+  const { Branches, MergeRequests, Users }: typeof import('@gitbeaker/core') = load('@gitbeaker/core');
   const resources = (signal: AbortSignal) => {
     const options = { host: root, token, rateLimits: {}, requesterFn: createGitlabTransport(egress, signal) };
     return {

@@ -1,5 +1,4 @@
 import { createPublicKey } from 'node:crypto';
-import { errors, importSPKI, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { readerKeyOwner, type ReaderKey, type SiteRow, type SiteStore } from '../../db/sites/sites.ts';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
@@ -45,6 +44,8 @@ export function createReaderAccess(deps: {
 }
 
 async function verify(token: string, { key, algorithm, issuer }: ReaderKey, audience: string): Promise<unknown> {
+  // few sites have readers with tokens
+  const { errors, importSPKI, jwtVerify } = await import('jose');
   try {
     const verifier = algorithm === 'EdDSA' ? await importSPKI(key, algorithm) : Buffer.from(key);
     const { payload } = await jwtVerify(token, verifier, {
@@ -57,11 +58,11 @@ async function verify(token: string, { key, algorithm, issuer }: ReaderKey, audi
     });
     return payload;
   } catch (error) {
-    throw readerTokenRefused(reasonOf(error));
+    throw readerTokenRefused(reasonOf(error, errors));
   }
 }
 
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, errors: typeof import('jose').errors): string {
   if (error instanceof errors.JWTExpired) return 'it has expired, or is older than an hour';
   if (error instanceof errors.JWTClaimValidationFailed) return `its \`${error.claim}\` is missing or wrong`;
   if (error instanceof errors.JOSEAlgNotAllowed) return 'it is not signed with the algorithm that the site expects';

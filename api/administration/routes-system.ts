@@ -37,11 +37,12 @@ export interface SystemRouteDeps {
   /** Runs a query on the database; throws when the database is unreachable. */
   checkDatabase: () => Promise<void>;
   isDraining: () => boolean;
-  openApi: Record<string, unknown>;
+  /** Builds the description; called once, when it is first asked for. */
+  openApi: () => Record<string, unknown>;
 }
 
 export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }: SystemRouteDeps): AppRouter {
-  const description = JSON.stringify(openApi);
+  let description: string | null = null;
   return mountRoutes(admit, systemRoutes, {
     getHealth: () => ({ status: 'ok' as const }),
 
@@ -57,7 +58,7 @@ export function createSystemRouter({ admit, checkDatabase, isDraining, openApi }
 
     getDescription({ ctx }) {
       ctx.type = 'application/json';
-      ctx.body = description;
+      ctx.body = description ??= JSON.stringify(openApi());
     },
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
-import { cosineSimilarity, embedMany } from 'ai';
 import type { Logger } from 'pino';
 import type { SearchHit } from '../../search/query/search-request.ts';
 
@@ -19,6 +19,8 @@ export interface RerankerDeps {
   mostNumbers?: number;
 }
 
+const load = createRequire(import.meta.url);
+
 /** Longest text embedded per passage, in characters: about 500 tokens. */
 const longestPassage = 2_000;
 const longestCallMs = 15_000;
@@ -33,6 +35,8 @@ const fusionConstant = 10;
  */
 export function createReranker(deps: RerankerDeps): Reranker {
   const { model, log, patienceMs = 800, pauseMs = 30_000, mostNumbers = 5_000 * 1_536 } = deps;
+  // only a process with an embedding model loads the SDK
+  const { cosineSimilarity, embedMany }: typeof import('ai') = load('ai');
   const vectors = new Map<string, number[]>();
   let numbers = 0;
   let pausedUntil = 0;

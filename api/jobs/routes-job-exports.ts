@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { HistoryExport, JobHistoryStore } from '../../db/jobs/job-histories.ts';
 import type { JobBundleStore } from '../../db/jobs/job-bundle.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
-import { historyAsJson } from '../../db/jobs/stored-history.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
@@ -81,7 +80,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       ctx.type = 'application/json';
       ctx.body =
         history.length < largeHistory
-          ? await historyAsJson(history)
+          ? await inThisThread(history)
           : await threadQueue.run<Uint8Array, string>({ script: historyThread, data: history });
     },
 
@@ -104,6 +103,12 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
       }
     },
   });
+}
+
+/** Loads Temporal's protocol at its first use. */
+async function inThisThread(history: Uint8Array): Promise<string> {
+  const { historyAsJson } = await import('../../db/jobs/stored-history.ts');
+  return historyAsJson(history);
 }
 
 function refusalOf(found: HistoryExport | null, job: JobRow, turn: number): ApiError {

@@ -1,6 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
@@ -13,7 +11,8 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
-import { createMcpServers, type McpServerDeps } from './create-server.ts';
+import type { AnswerMcp } from './answer-message.ts';
+import type { McpServerDeps } from './create-server.ts';
 
 const messageSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -52,45 +51,28 @@ export interface McpRouteDeps extends McpServerDeps {
 }
 
 export function createMcpRouter(deps: McpRouteDeps): AppRouter {
-  const createServer = createMcpServers(deps);
+  let answering: Promise<AnswerMcp> | null = null;
+  async function load(): Promise<AnswerMcp> {
+    const { createMcpAnswers } = await import('./answer-message.ts');
+    return createMcpAnswers(deps);
+  }
 
   return mountRoutes(deps.admit, mcpRoutes, {
     async callMcp({ ctx, caller, params, headers, body }) {
       const site = await deps.readSite(caller, params.domain);
       const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const message = await body();
-      // the SDK would answer with its schema's issues
-      ClientRequestSchema.options.find(({ shape }) => shape.method.value === message.method)?.parse(message);
-      const server = createServer({
+      // the SDK takes a tenth of a start, so the first message loads it
+      const answerMessage = await (answering ??= load());
+      await answerMessage(message, {
         reader: { site, access },
         address: deps.addressOf(ctx.req),
         accessEnded: deps.accessEnded(ctx.req),
         gone: clientGone(ctx.res),
+        protocolVersion: headers['MCP-Protocol-Version'],
+        isStream: ctx.get('Accept').includes('text/event-stream'),
+        send: (response) => send(ctx, response, deps.openOutput),
       });
-      const transport = new WebStandardStreamableHTTPServerTransport({
-        enableJsonResponse: !ctx.get('Accept').includes('text/event-stream'),
-        keepAliveMs: 0,
-      });
-      await server.connect(transport);
-      try {
-        const request = requestOf(headers['MCP-Protocol-Version']);
-        const response = await transport.handleRequest(request, { parsedBody: message });
-        await send(ctx, response, deps.openOutput);
-      } finally {
-        await server.close();
-      }
-    },
-  });
-}
-
-/** Returns the request for the transport, which checks that a client accepts both types although one is enough. */
-function requestOf(protocolVersion: string | undefined): Request {
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      Accept: 'application/json, text/event-stream',
-      ...(protocolVersion !== undefined && { 'MCP-Protocol-Version': protocolVersion }),
     },
   });
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -8,9 +9,10 @@ import type {
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
 import { SpanKind, type Attributes, type Span } from '@opentelemetry/api';
-import { wrapLanguageModel } from 'ai';
 import type { TracingSettings } from './tracing-settings.ts';
 import { endSpan, kindOf, tracer } from './turn-trace.ts';
+
+const load = createRequire(import.meta.url);
 
 /** Wraps language models so that their calls are spans that follow OpenTelemetry's conventions for generative AI. */
 export function traceModels<Models extends { languageModel(name: string): LanguageModelV4 }>(
@@ -19,6 +21,8 @@ export function traceModels<Models extends { languageModel(name: string): Langua
 ): Models {
   if (settings === null) return models;
   const { capturesContent } = settings;
+  // only a process that traces loads the SDK for it
+  const { wrapLanguageModel }: typeof import('ai') = load('ai');
   return {
     ...models,
     languageModel: (name: string) =>

@@ -1,9 +1,10 @@
-import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { httpAddress } from '../config/read-variables.ts';
 
 const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
-const headers = z.string().transform(parseKeyPairsIntoRecord).default({});
+const load = createRequire(import.meta.url);
+const headers = z.string().transform(headersOf).default({});
 const flag = z.stringbool({ error: 'must be true or false' }).default(false);
 
 /**
@@ -29,6 +30,11 @@ export const tracingVariables = z.object({
     .default(1),
   OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag,
 });
+
+function headersOf(pairs: string): Record<string, string> {
+  const { parseKeyPairsIntoRecord }: typeof import('@opentelemetry/core') = load('@opentelemetry/core');
+  return parseKeyPairsIntoRecord(pairs);
+}
 
 export interface TracingSettings {
   sampler: { root: (typeof samplers)[number]; isParentBased: boolean; ratio: number };

@@ -1,6 +1,7 @@
-import { parseAllDocuments } from 'yaml';
+import { createRequire } from 'node:module';
 import type { AgentPath } from '../files/agent-path.ts';
 
+const load = createRequire(import.meta.url);
 const MAX_PARSED_CHARACTERS = 256 * 1024;
 
 /** Returns a note for the output when a change leaves a file that no longer parses; empty otherwise. */
@@ -24,6 +25,7 @@ function syntaxProblem(path: AgentPath, text: string): string | null {
 }
 
 function yamlProblem(text: string): string | null {
+  const { parseAllDocuments }: typeof import('yaml') = load('yaml');
   for (const document of parseAllDocuments(text, { logLevel: 'silent' })) {
     const [error] = document.errors;
     if (error !== undefined) return firstLineOf(error.message);

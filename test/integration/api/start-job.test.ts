@@ -27,12 +27,12 @@ describe('createJobStarter', () => {
       onFailure: throwIt,
     });
     cleanup.defer(() => temporal.close());
-    const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
+    const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     const jobId = newId('job_');
     const entry = { jobId, turn: 1, organizationId: 'org_one' };
     await Promise.all([startJob(entry), startJob(entry), startJob({ ...entry, turn: 2 })]);
 
-    const handle = temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+    const handle = (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 1));
     const first = await handle.describe();
     expect(first.type).toBe(jobWorkflowName);
     const { events } = await handle.fetchHistory();
@@ -44,8 +44,10 @@ describe('createJobStarter', () => {
 
     await handle.terminate();
     await startJob(entry); // it has ended: that counts as started, and no second run starts
-    expect((await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(first.runId);
-    await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
+    expect((await (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(
+      first.runId,
+    );
+    await (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
   });
 });
 
@@ -66,7 +68,7 @@ describe('the outbox', () => {
     });
     cleanup.defer(() => temporal.close());
     const attempts = { count: 0 };
-    const startJob = createJobStarter({ client: temporal.client, limits, taskQueue: `queue-${randomUUID()}` });
+    const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     cleanup.use(
       createOutboxSweeper({
         outbox,
@@ -84,7 +86,7 @@ describe('the outbox', () => {
 
     line.mend();
     await expect.poll(isWaiting, { timeout: 40_000 }).toBe(false);
-    const handle = temporal.client.workflow.getHandle(jobWorkflowId(job.id, 1));
+    const handle = (await temporal.connect()).workflow.getHandle(jobWorkflowId(job.id, 1));
     expect((await handle.describe()).status.name).toBe('RUNNING');
     await handle.terminate();
   });

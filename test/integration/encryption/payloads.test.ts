@@ -42,7 +42,7 @@ async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue
   const settings = readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') });
   const temporal = createTemporalClient({ settings, encryptionKeys: keys, onFailure: () => undefined });
   try {
-    await createJobStarter({ client: temporal.client, limits, taskQueue })({
+    await createJobStarter({ ...temporal, limits, taskQueue })({
       jobId,
       turn: 1,
       organizationId: 'org_one',

@@ -56,6 +56,7 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
       const watch = { everyMs: lookMs, onFailure: (error: unknown) => void failures.push(error) };
       const temporal = createTemporalClient({ settings, encryptionKeys: [], ...watch });
       resources.defer(() => temporal.close());
+      const client = await temporal.connect();
       const credentials = resources.use(openTemporalCredentials(settings, watch));
       const taskQueue = `tls-${randomUUID()}`;
       const stopping = new AbortController();
@@ -78,8 +79,8 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
       resources.defer(() => (stopping.abort(), running));
       await ready.promise;
       const archive = (idleDays: number) =>
-        temporal.client.withDeadline(Date.now() + 5_000, () =>
-          temporal.client.workflow.execute('archiveJobs', {
+        client.withDeadline(Date.now() + 5_000, () =>
+          client.workflow.execute('archiveJobs', {
             taskQueue,
             workflowId: randomUUID(),
             args: [{ idleDays }],
@@ -100,9 +101,8 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
       ] as const) {
         secured.refused.length = 0;
         const stranger = createTemporalClient({ settings: wrong, encryptionKeys: [], ...watch });
-        const asked = stranger.client.withDeadline(Date.now() + 3_000, () =>
-          stranger.client.workflow.getHandle('x').describe(),
-        );
+        const refused = await stranger.connect();
+        const asked = refused.withDeadline(Date.now() + 3_000, () => refused.workflow.getHandle('x').describe());
         await expect(asked).rejects.toThrow(Error);
         expect(secured.refused.join()).toMatch(reason);
         await stranger.close();

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Returns the npm packages that a process loads before it reads its settings. */
+function packagesOf(entry: string): Set<string> {
+  const program = `
+    import { registerHooks } from 'node:module';
+    const packages = new Set();
+    registerHooks({
+      load(url, context, next) {
+        const [name] = [...url.matchAll(/node_modules\\/((?:@[^/]+\\/)?[^/]+)/g)].map((match) => match[1]).slice(-1);
+        if (name !== undefined) packages.add(name);
+        return next(url, context);
+      },
+    });
+    await import(${JSON.stringify(resolve(entry))});
+    process.stdout.write(JSON.stringify([...packages]));
+    process.exit(0);`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return new Set(JSON.parse(stdout) as string[]);
+}
+
+const providers = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
+const tracing = ['@opentelemetry/core', '@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-http'];
+const temporal = ['@temporalio/client', '@temporalio/proto', '@grpc/grpc-js'];
+const markdown = ['micromark', 'mdast-util-from-markdown', 'linkify-it'];
+const forges = ['@gitbeaker/core', '@gitbeaker/requester-utils', '@octokit/rest', '@octokit/auth-app'];
+
+describe('a start', { timeout: 60_000 }, () => {
+  it('of the API loads only what every request needs', () => {
+    const loaded = packagesOf('api/run-main.ts');
+    expect(loaded).toContain('koa');
+    const later = [...providers, ...tracing, ...temporal, ...markdown, '@modelcontextprotocol/sdk', 'ai', 'jose'];
+    expect(later.filter((name) => loaded.has(name))).toEqual([]);
+  });
+
+  it('of a worker loads no forge and no model provider', () => {
+    const loaded = packagesOf('worker/run-main.ts');
+    expect(loaded).toContain('@temporalio/worker');
+    expect([...providers, ...forges, ...tracing, 'yaml'].filter((name) => loaded.has(name))).toEqual([]);
+  });
+});
