@@ -110,7 +110,7 @@ export function takenOver(): ApplicationFailure {
 
 /** Ends only this attempt; the next one starts at once on a worker that keeps running. */
 function handedBack(): ApplicationFailure {
-  const message = 'The worker is shutting down and hands this back.';
+  const message = 'The worker is shutting down; another attempt follows.';
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ message, type: FailureType.Superseded, nextRetryDelay: 1, category });
 }

@@ -7,8 +7,8 @@ interface Lookup<Key, Row> {
 }
 
 /**
- * Collects the lookups of one event-loop turn, so that `loadMany` runs once for all of them. A row has the fields of its key.
- * A serial loader also collects while it is answered: however many ask, they hold one connection.
+ * Collects the lookups of one event-loop turn, so that `loadMany` runs once for all of them. A row has the fields of its
+ * key. A serial loader also collects lookups while a query runs, so that all callers together use one connection.
  */
 export function createBatchLoader<Key, Row extends Key>({
   keyOf,

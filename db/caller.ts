@@ -3,12 +3,12 @@ export interface Owner {
   organizationId: string;
 }
 
-/** A site, whose id counts in its organization only. */
+/** A site; its id is valid in its organization only. */
 export interface SiteRef extends Owner {
   id: string;
 }
 
-/** Who makes a change, as the audit log names it. An operator at the command line has neither a key nor a session. */
+/** The author of a change, for the audit log. An operator at the command line has neither a key nor a session. */
 export interface Caller extends Owner {
   keyId: string | null;
   sessionId: string | null;

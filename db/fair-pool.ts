@@ -1,16 +1,16 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { createFairShares } from './fair-shares.ts';
 
-/** An organization waited too long for a connection because its other requests have its share of them. */
+/** An organization waited too long for a connection, because its other requests use up its share. */
 export class ConnectionShareError extends Error {
   override name = 'ConnectionShareError';
 }
 
 export interface FairPoolConfig extends PoolConfig {
   max: number;
-  /** How long a holder waits for a connection of its share. */
+  /** Longest wait of a holder for a connection of its share. */
   connectionTimeoutMillis: number;
-  /** The holder that a connection is acquired for; null: the process itself, which waits for no share. */
+  /** Returns the holder that a connection is for; null for the process itself, which needs no share. */
   holderOf: () => string | null;
 }
 
@@ -25,7 +25,7 @@ type OnConnected = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
-/** A pool whose connections are divided between holders: what one of them asks too much of waits behind its own. */
+/** A pool that divides its connections fairly: a holder beyond its share waits until it returns one of its own. */
 export class FairPool extends Pool {
   readonly #shares;
   readonly #holderOf;
@@ -79,7 +79,7 @@ export class FairPool extends Pool {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** The longest waiting whose holder may have one more. */
+  /** Grants connections to the longest waiting whose holders have a share left. */
   #grantNext(): void {
     for (const waiter of this.#waiting) {
       const taken = this.#shares.tryTake(waiter.holder);

@@ -24,12 +24,12 @@ export function newId(prefix: IdPrefix): string {
   return prefix + Date.now().toString(36).padStart(timeLength, '0') + randomText(digits, randomLength);
 }
 
-/** Whether a text from outside can be an id of a row at all; what cannot is unknown without asking the database. */
+/** Reports whether a text from outside can be the id of a row. If not, the row is unknown without a query. */
 export function canBeId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }
 
-/** Whether a text has the form of an id that `newId` makes. */
+/** Reports whether a text has the form of an id that `newId` makes. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(prefix) && /^[0-9a-z]{24}$/.test(text.slice(prefix.length));
 }

@@ -5,7 +5,7 @@ export interface ListenerDeps {
   channel: string;
   applicationName: string;
   onNotice(payload: string): void;
-  /** Called each time the connection listens, as notifications may have been missed before. */
+  /** Called each time the connection starts to listen, because earlier notifications may have been missed. */
   onOpen(): void;
   /** Called once for a connection that broke or could not be opened, until it listens again. */
   onConnectionLost?: (error: unknown) => void;

@@ -16,7 +16,7 @@ async function main(databaseUrl: string | undefined): Promise<void> {
 
 function sentenceOf(error: unknown): string {
   if (isStoreDown(error)) {
-    return 'The database cannot be reached: check that PostgreSQL is up and that DATABASE_URL names it.';
+    return 'The database cannot be reached. Check that PostgreSQL is running and that DATABASE_URL is its address.';
   }
   const reason = error instanceof Error && error.message !== '' ? error.message : 'no reason given';
   return `The database was not migrated: ${reason.split('\n')[0]}`;

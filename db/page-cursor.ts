@@ -29,7 +29,7 @@ export function pageOf<Row extends PageCursor>(
   return { rows: shown, nextCursor: rows.length > limit ? cursorOf(page.at(-1)) : null };
 }
 
-/** Returns the cursor behind a row; null where there is none. */
+/** Returns the cursor of the position after a row; null when there is no row. */
 export function cursorOf(row: PageCursor | undefined): string | null {
   return row === undefined ? null : encodeCursor(row);
 }

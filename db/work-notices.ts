@@ -3,13 +3,13 @@ import { createListener } from './listener.ts';
 export interface WorkNoticeDeps {
   url: string;
   applicationName?: string;
-  /** Time without new work after which it is quiet; longer than the leases of work. */
+  /** Time without new work after which it counts as quiet; longer than the leases of work. */
   quietAfterMs?: number;
   /** Interval between attempts to open a connection that broke. */
   reopenEveryMs?: number;
 }
 
-/** Tells a process whether the database is likely to hold new work. */
+/** Reports whether the database is unlikely to hold new work. */
 export interface WorkNotices extends AsyncDisposable {
   /** False while notices may be missed, and for some time after each. */
   isQuiet(): boolean;

@@ -8,7 +8,7 @@ import { chunksOf, type HostAnswer, type HostRequest } from './process-messages.
 // The process that starts others for a worker. It ends with the worker, and so do all processes that it started.
 
 onUncaught((error) => {
-  const entry = { level: 60, process: 'processes', msg: 'The process that starts others ended.', error: String(error) };
+  const entry = { level: 60, process: 'processes', msg: 'The process host failed.', error: String(error) };
   process.stderr.write(`${createLineScrubber(createRedactor([]))(JSON.stringify(entry))}\n`);
 });
 

@@ -47,7 +47,7 @@ export function createProcessHost(): ProcessHost {
       for (const { pid, reject } of running.values()) {
         // nothing could read their output or stop them any more
         if (pid !== null) signalGroup(pid, 'SIGKILL');
-        reject(new ProcessHostError('The process that starts others has ended.'));
+        reject(new ProcessHostError('The process host has exited.'));
       }
     };
     child.on('error', onEnd);

@@ -155,7 +155,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     async checkDirectory(owner, directory, folder) {
       if (roots.directories === null) {
         throw new SourceFolderError(
-          'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+          'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that contains them.',
         );
       }
       const paths = await realPathsOfDirectory(directory, folder, roots.directories);

@@ -29,7 +29,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   return {
     /**
      * Gives the job a base commit and this worker a working copy, in a further turn with the commits that others pushed
-     * to the branch. Idempotent: the ref is resolved once per job, and the branch is followed once per turn.
+     * to the branch. Idempotent: the ref is resolved once per job, and the commits of others are merged once per turn.
      */
     async prepare(ref: TurnRef): Promise<PreparedTurn | undefined> {
       return attempt(

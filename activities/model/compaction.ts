@@ -106,7 +106,7 @@ function tailOf(steps: StepRow[], window: number): number {
   return Math.min(count, Math.max(0, steps.length - 1));
 }
 
-/** Reports whether a call has had its compaction, or has nothing to compact. */
+/** Returns the failure of a call that has had its compaction, or has nothing to compact. */
 function tooLong(): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     "The conversation does not fit in the model's context window, even without its older part.",

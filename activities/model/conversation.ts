@@ -47,7 +47,7 @@ export interface Conversation {
 const toldOnce = new Set<NoteKind>(['check', 'no-commands']);
 /** A request that fills more of the context window is compacted first. */
 const fullShare = 0.8;
-/** The agent is told when this many calls remain. */
+/** The agent gets a note when this many calls remain. */
 const fewCalls = 5;
 
 /** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */

@@ -13,23 +13,22 @@ export interface EgressOptions {
   resolve?: Resolve;
 }
 
-/** The way out to repositories and forges. Whatever a name leads to, nothing private is reached unless it is allowed. */
+/** Connects to repositories and forges. A private address is refused unless its host is in `privateHosts`. */
 export interface Egress {
   /**
-   * The addresses of a URL's host that a connection may be made to, none where the host is an address itself. Throws
+   * Returns the addresses at which a URL's host may be reached; none when the host is itself an address. Throws
    * PrivateAddressError, or the resolver's error.
    */
   addressesOf(url: URL, signal: AbortSignal): Promise<string[]>;
   /**
-   * `fetch` of JSON from the very addresses that were checked: follows no redirect, keeps no connection, takes 30 seconds and
-   * reads 8 MB and 100,000 values at most.
+   * Fetches JSON from the checked addresses only, over a connection of its own, and follows no redirects. Fails after 30
+   * seconds, 8 MB or 50,000 values.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
 }
 
 const answerTimeoutMs = 30_000;
 const longestAnswer = 8 * 1024 * 1024;
-/** A hundred pull requests of GitHub have some 60,000 values. */
 const answerLimits = { deepest: 64, mostValues: 50_000 };
 const withoutBody = new Set([204, 205, 304]);
 

@@ -2,12 +2,12 @@ import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../../lib/inputs/public-address.ts';
 
-/** A host name that leads to an address which may not be connected to. */
+/** The host name resolves to an address that may not be connected to. */
 export class PrivateAddressError extends Error {
   override name = 'PrivateAddressError';
 }
 
-/** Asks the DNS for all addresses of a name. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (
   hostname: string,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
@@ -15,14 +15,14 @@ export type Resolve = (
 
 const resolveBySystem: Resolve = (hostname, done) => lookUp(hostname, { all: true, verbatim: true }, done);
 
-/** The lookup of a connection that may lead anywhere. */
+/** Creates the lookup for connections to any address. */
 export function createLookup(resolve: Resolve = resolveBySystem): LookupFunction {
   return createCheckedLookup(resolve, () => true);
 }
 
 /**
- * The lookup of a connection that may lead to the public internet only. The connection is made to the very addresses that were
- * checked, so a name that changes in between leads nowhere else. One private address among them refuses all.
+ * Creates the lookup for connections to the public internet only. The connection goes to the addresses that were checked,
+ * so a DNS answer that changes meanwhile has no effect. A name with any private address is refused.
  */
 export function createPublicLookup(resolve: Resolve = resolveBySystem): LookupFunction {
   return createCheckedLookup(resolve, isPublicAddress);

@@ -19,7 +19,7 @@ export interface WebhookAnswer {
   text: string;
 }
 
-/** The receiver gave no answer; the message is a sentence for the person who runs it. */
+/** The receiver did not respond; the message is a sentence for the person who runs it. */
 export class WebhookSendError extends Error {
   override name = 'WebhookSendError';
 }
@@ -32,13 +32,13 @@ export interface WebhookSenderOptions {
 }
 
 export interface WebhookSender {
-  /** Posts once: no redirect is followed, no connection kept. Throws WebhookSendError; the signal's reason when it aborts. */
+  /** Posts once, without following redirects. Throws WebhookSendError, or the signal's reason when it aborts. */
   send(request: WebhookRequest): Promise<WebhookAnswer>;
 }
 
 const mostBodyBytes = 16 * 1024;
 
-/** Posts messages to receivers that customers name: whatever they name, nothing private is reached. */
+/** Creates the sender of messages to addresses that customers configure. Private ones are refused unless allowed. */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { allowedHosts, timeoutMs = 15_000, resolve } = options;
   const publicLookup = createPublicLookup(resolve);
@@ -93,7 +93,7 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
       if (size >= mostBodyBytes) break; // leaving the loop closes the connection
     }
   } catch {
-    // the receiver broke off, or dawdled
+    // the receiver closed the connection or was too slow
   }
   return Buffer.concat(chunks).subarray(0, mostBodyBytes).toString();
 }
@@ -111,4 +111,4 @@ function sentenceOf(error: unknown): string {
   return `The connection to the receiver failed${code === '' ? '' : ` (${code})`}.`;
 }
 
-/** If several addresses fail, they come as one error with the first code. */
+/** Node combines the failures of several addresses into one error; the first code is reported. */

@@ -61,7 +61,7 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   }
 
   /**
-   * Counts a file that cannot be measured at two looks in a row as full if the disk has filled by as much. For files in
+   * Counts a file that cannot be measured twice in a row as full if the disk has filled by as much. For files in
    * sockets, writing as much is enough: what others delete meanwhile hides that the disk has filled.
    */
   async function heldBytes(): Promise<number> {

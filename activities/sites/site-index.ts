@@ -120,7 +120,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const built = await buildOrForget(site, { ...request, files: changed });
     if (built !== 'unread') return built;
     const complete = await buildOrForget(site, { ...request, files: await source.read(() => false) });
-    if (complete === 'unread') throw new Error('The index asks for a file that was not read.');
+    if (complete === 'unread') throw new Error('The index build needs a file that was not read.');
     return complete;
   }
 

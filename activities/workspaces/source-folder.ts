@@ -131,7 +131,7 @@ function* batchesOf<Entry extends { blob: Blob }>(entries: readonly Entry[]): Ge
 }
 
 function tooManyEntries(): SourceFolderError {
-  return new SourceFolderError('The folder holds too many files; give the site a smaller folder.');
+  return new SourceFolderError('The folder contains too many files. Give the site a smaller folder.');
 }
 
 /**
@@ -203,7 +203,7 @@ async function existing<Result>(path: string, read: () => Promise<Result>): Prom
 async function checkedDirectory(directory: string, root: string | null): Promise<string> {
   if (root === null) {
     throw new SourceFolderError(
-      'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that holds them.',
+      'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that contains them.',
     );
   }
   try {
@@ -218,7 +218,8 @@ async function checkedDirectory(directory: string, root: string | null): Promise
 }
 
 function checkLimits(files: { size: number }[]): void {
-  if (files.length > mostFiles) throw new SourceFolderError(`The folder holds more than ${mostFiles} pages.`);
+  if (files.length > mostFiles)
+    throw new SourceFolderError(`The folder contains more than ${mostFiles} pages. Give the site a smaller folder.`);
   if (files.reduce((sum, { size }) => sum + size, 0) > largestFolder) {
     throw new SourceFolderError(`The pages of the folder are larger than ${largestFolder / 1024 / 1024} MB in total.`);
   }

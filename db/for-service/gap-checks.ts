@@ -13,11 +13,11 @@ export interface ClaimedGap {
 export interface GapCheckStore {
   /** Requests an index for the sites of gaps whose pull request was merged; returns how many gaps. */
   noteMerged(): Promise<number>;
-  /** A gap whose site has been indexed since; null: none waits. Another process may take it after `seconds`. */
+  /** Claims a gap whose site has been indexed since; null when there is none. The claim expires after `seconds`. */
   claim(options: { seconds: number }): Promise<ClaimedGap | null>;
   /** Records the answer to a question, and claims the gap for `seconds` more. */
   recordAnswer(ref: { siteId: string; gapId: string; key: string; answered: boolean; seconds: number }): Promise<void>;
-  /** Ends the check of a gap once all of its questions were asked; no effect before that, as in a newer check. */
+  /** Ends the check of a gap. No effect while questions are unanswered, such as those of a newer check. */
   conclude(ref: { siteId: string; gapId: string }): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { deleteInBatches } from '../delete-in-batches.ts';
 
 /** Deletes expired data in all organizations. */
 export interface Sweeps {
-  /** Conversations older than their site's retention; answers how many. */
+  /** Conversations older than their site's retention; returns how many. */
   threads(): Promise<number>;
   emptySearches(): Promise<void>;
   replies(): Promise<void>;

@@ -12,7 +12,7 @@ export interface PullRequestStanding {
   draft: boolean;
 }
 
-/** The branch as a job's working copy follows it. */
+/** What others did to a job's branch, as the working copy takes it over. */
 export interface AdoptedBranch {
   /** The tree that the working copy gets. */
   tree: string;
@@ -29,7 +29,7 @@ export interface AdoptedBranch {
 type BranchHead = NonNullable<AdoptedBranch['head']>;
 
 export interface OpenPullRequest {
-  /** The job's. */
+  /** Id of the job. */
   id: string;
   organizationId: string;
   projectId: string;
@@ -39,7 +39,7 @@ export interface OpenPullRequest {
 
 export interface JobBranchStore {
   /**
-   * Stores it in one transaction if `effect` is still held with the fence; false otherwise. `result` completes the
+   * Stores the branch in one transaction if `effect` is still held with the fence; false otherwise. `result` completes the
    * effect. Once the turn has ended, only the result is stored: a newer turn may have read the job's state.
    */
   adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;

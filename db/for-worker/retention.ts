@@ -62,7 +62,7 @@ export const emptySnapshots = (which: string) => `
 
 export function createRetentionStore(pool: Pool): RetentionStore {
   async function remove(table: string, old: string, values: unknown[]): Promise<boolean> {
-    // by its place, as ids of gaps are unique only within a site
+    // by ctid, because the id of a gap is unique only within its site
     const { rowCount } = await pool.query(`delete from ${table} where ctid = any(array(${old}))`, values);
     return rowCount === rowsAtOnce;
   }

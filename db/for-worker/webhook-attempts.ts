@@ -53,14 +53,14 @@ export interface WebhookAttemptStore {
 
 /** A webhook whose attempts have failed for this long is disabled. */
 const mostFailingDays = 5;
-/** A streak of failures ends with a success, or after this long without an attempt; above the longest wait. */
+/** A failure streak ends with a success, or after this long without an attempt. Longer than the longest retry delay. */
 const longestPauseDays = 2;
 
 const goneReason = 'The receiver responded with 410 (Gone), which ends the subscription.';
 const failingReason = `Every attempt has failed for ${mostFailingDays} days. Fix the receiver, then enable the webhook.`;
 const disabledError = 'The webhook was disabled before the message could be delivered.';
 
-/** The store for the execution of a delivery. */
+/** Creates the store for the execution of a delivery. */
 export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open'>): WebhookAttemptStore {
   return {
     async open(ref) {

@@ -17,7 +17,7 @@ export const agentJobSchema = z.object({
   status: jobStatusSchema,
   source: z.object({
     repository: z.string().meta({
-      description: 'Full URL of the source repository; that of a local one begins with file:///.',
+      description: 'Full URL of the source repository; the URL of a local one begins with file:///.',
       examples: ['https://github.com/acme/lamp'],
     }),
     ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
@@ -35,7 +35,7 @@ export const agentJobSchema = z.object({
     message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
     incomplete: z.string().nullable().meta({
       description:
-        'What is missing, in a sentence: the agent said that a part of the task is not done, a limit stopped it, or the check did not pass. Null when nothing is.',
+        'What is missing, in one sentence: the agent reported that part of the task is not done, a limit stopped it, or the check did not pass. Null when nothing is missing.',
     }),
     check: jobCheckSchema
       .nullable()
@@ -47,7 +47,7 @@ export const agentJobSchema = z.object({
       costUsd: z
         .number()
         .nullable()
-        .meta({ description: 'In US dollars; null when the price of a model it called is not known.' }),
+        .meta({ description: 'In US dollars; null when the price of one of its models is unknown.' }),
     }),
     failure: z
       .object({ category: z.enum(FailureType), title: z.string(), remedy: z.string(), retryable: z.boolean() })
@@ -56,11 +56,11 @@ export const agentJobSchema = z.object({
     forkedFrom: z
       .object({ jobId: z.string(), turn: z.number().int(), step: z.number().int() })
       .nullable()
-      .meta({ description: 'The step of another job that this one goes on from.' }),
+      .meta({ description: 'The step of another job that this one continues from.' }),
     pullRequest: z
       .object({ state: z.enum(['open', 'closed', 'merged']), draft: z.boolean() })
       .nullable()
-      .meta({ description: 'How the pull request stands; looked at from time to time and at each follow-up.' }),
+      .meta({ description: 'State of the pull request; checked periodically and at each follow-up.' }),
   }),
 });
 export type AgentJob = z.infer<typeof agentJobSchema>;

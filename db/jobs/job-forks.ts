@@ -71,7 +71,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       await copyHistory(client, request.id, source);
       await begin(client, request, at);
       const created = await readJob(client, caller, request.id);
-      if (created === null) throw new Error('The job that was just written is not there.');
+      if (created === null) throw new Error('The job that was just created does not exist.');
       await writeAudit(client, caller, { action: 'job.fork', subject: created.id, details: { from: at } });
       const allowance = request.counter === undefined ? null : await takeAllowance(client, request.counter);
       return { kind: 'created', job: created, allowance };

@@ -70,7 +70,7 @@ export function createRateLimitStore(pool: Pool): RateLimitStore {
  */
 export async function takeAllowance(client: PoolClient, counter: RateLimitCounter): Promise<RateLimitAnswer> {
   const [answer] = await takeAll(client, [counter], takeWithin);
-  if (answer === undefined) throw new Error('A counter gave no answer.');
+  if (answer === undefined) throw new Error('A rate limit counter returned no row.');
   if (!answer.allowed) throw new AllowanceError(counter.policy, answer);
   return answer;
 }

@@ -53,7 +53,7 @@ export function createServiceFigureStore(pool: Pool): ServiceFigureStore {
         ),
       ]);
       const [figures] = others.rows;
-      if (figures === undefined) throw new Error('The figures of the service gave no row.');
+      if (figures === undefined) throw new Error('The statement of the service figures returned no row.');
       return { ...figures, jobs: jobs.rows };
     },
 

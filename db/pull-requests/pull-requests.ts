@@ -38,7 +38,7 @@ export interface FoundPullRequest extends PullRequestRow {
   merge: MergeState;
 }
 
-/** Condition: a pull request belongs to the organization of its job. */
+/** The pull requests of an organization's jobs on the local forge. */
 export interface PullRequestStore {
   find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
   /** Returns its change as a patch against the base commit of its job; null when nothing is stored of it. */

@@ -95,7 +95,7 @@ export function createSiteIndexStore(pool: Pool): SiteIndexStore {
       [id, version, organizationId],
     );
     const [stored] = rows;
-    if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is not stored any more.`);
+    if (stored === undefined) throw new IndexGoneError(`Version ${version} of the index is no longer stored.`);
     return restoreBlocks(pool, stored, target);
   }
 

@@ -25,18 +25,18 @@ export interface SiteRow {
   indexRequestedAt: Date | null;
   indexFailure: string | null;
   indexFailureMessage: string | null;
-  /** How tokens of readers are signed; null while the site accepts none. */
+  /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
   createdAt: Date;
 }
 
-/** How the tokens are signed that prove the groups of a reader. */
+/** Issuer and algorithm of the tokens that prove which groups a reader belongs to. */
 export interface ReaderTokens {
   issuer: string;
   algorithm: 'HS256' | 'EdDSA';
 }
 
-/** With the key that verifies them, encrypted for the site (`readerKeyOwner`). */
+/** Also has the key that verifies the tokens, encrypted for the site (`readerKeyOwner`). */
 export interface ReaderKey extends ReaderTokens {
   key: string;
 }
@@ -127,7 +127,7 @@ export function createSiteStore(pool: Pool): SiteStore {
         ],
       );
       const [created] = rows;
-      if (created === undefined) throw new DomainTakenError(`The organization has a site ${site.domain} already.`);
+      if (created === undefined) throw new DomainTakenError(`The organization already has a site ${site.domain}.`);
       await writeAudit(client, caller, { action: 'site.create', subject: site.domain });
       return created;
     });

@@ -26,7 +26,7 @@ export const writeTool = defineTool({
     const target = parseAgentPath(path);
     const { shown } = target;
     const { parent, name } = splitPath(target);
-    // such a path was listed; a new file would stand beside the one that it is taken for
+    // the model copied this path from a listing; a new file would not be the file that it means
     const isNew = !shown.includes('\uFFFD');
     await using folder = await openFolder(root, parent, { create: isNew });
     const before = (await statIn(folder, name)) === null ? null : await readIn(folder, name, shown);

@@ -36,7 +36,7 @@ it('fails at once on a few objects that list as a billion pages, without blockin
   expect(process.memoryUsage.rss() - residentBefore).toBeLessThan(400e6);
   expect(await sites.get(site.id)).toMatchObject({
     indexFailure: 'site_unreadable',
-    indexFailureMessage: 'The folder holds too many files; give the site a smaller folder.',
+    indexFailureMessage: 'The folder contains too many files. Give the site a smaller folder.',
     indexRequestedAt: null,
   });
 });

@@ -140,7 +140,7 @@ describe('readGitFolder', () => {
       return git.run(call);
     };
     await expect(readAll({ ...git, run })).rejects.toThrow(
-      'The folder holds too many files; give the site a smaller folder.',
+      'The folder contains too many files. Give the site a smaller folder.',
     );
     expect(asked).toEqual([32 * 1024 * 1024]);
   });
