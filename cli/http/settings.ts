@@ -42,7 +42,7 @@ export async function readApiSettings(
   ];
   const own = given.find((text) => kindOf(text) === kind);
   const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
-  // the file may be planted, and its address a port that someone else listens on
+  // another account may have written the file, or listens on the port in its address
   if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])
     throw new CommandError(`The key is sent only to an address that you name. If you mean ${baseUrl}, set DOCKET_URL.`);
   const key = own ?? known;

@@ -85,7 +85,7 @@ function meantFor(word: string): Record<string, unknown> {
   };
 }
 
-/** Rows that belong to no organization: nothing is planted there. */
+/** Tables whose rows belong to no organization; they get none. */
 export const ofNobody = ['workers', 'job_totals'];
 
 /** A row in every table, each text of which holds the word, all of one organization. Answers the organization's id. */
@@ -153,7 +153,7 @@ export async function rowsWith(pool: Pool, { tables }: Schema, word: string): Pr
   const found: Record<string, string[]> = {};
   for (const table of tables) {
     const { rows } = await pool.query<{ row: string }>(
-      `select row from (select to_jsonb(planted)::text as row from ${table} as planted) as rows
+      `select row from (select to_jsonb(entry)::text as row from ${table} as entry) as rows
        where position($1 in row) > 0 or position($2 in row) > 0 order by row`,
       [word, Buffer.from(word).toString('hex')],
     );

@@ -8,7 +8,7 @@ import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 import { openHistory } from '../../lib/encryption/history-payloads.ts';
 import type { FakeForge } from './forges/fake-forge.ts';
 import type { TestRepository } from './git-repository.ts';
-import type { Trace } from './planted-secrets.ts';
+import type { Trace } from './canary-secrets.ts';
 
 /** Histories are fetched so many at a time. */
 const atOnce = 32;

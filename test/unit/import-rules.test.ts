@@ -5,67 +5,67 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** A file and a module that it must not import. */
-const planted: [string, string][] = [
-  ['workflows/plant.ts', 'node:fs/promises'],
-  ['workflows/plant.ts', 'node:crypto'],
-  ['workflows/plant.ts', 'zod'],
-  ['workflows/plant.ts', '../activities/model/answer-step.ts'],
-  ['workflows/plant.ts', '../db/jobs/jobs.ts'],
-  ['workflows/plant.ts', '@temporalio/worker'],
-  ['workflows/contract/plant.ts', '../../db/jobs/jobs.ts'],
-  ['worker/plant.ts', '../api/app.ts'],
-  ['worker/plant.ts', '../local/home.ts'],
-  ['api/plant.ts', '../worker/config/config.ts'],
-  ['api/plant.ts', '../activities/model/answer-step.ts'],
+const forbidden: [string, string][] = [
+  ['workflows/importer.ts', 'node:fs/promises'],
+  ['workflows/importer.ts', 'node:crypto'],
+  ['workflows/importer.ts', 'zod'],
+  ['workflows/importer.ts', '../activities/model/answer-step.ts'],
+  ['workflows/importer.ts', '../db/jobs/jobs.ts'],
+  ['workflows/importer.ts', '@temporalio/worker'],
+  ['workflows/contract/importer.ts', '../../db/jobs/jobs.ts'],
+  ['worker/importer.ts', '../api/app.ts'],
+  ['worker/importer.ts', '../local/home.ts'],
+  ['api/importer.ts', '../worker/config/config.ts'],
+  ['api/importer.ts', '../activities/model/answer-step.ts'],
   ['api/stores.ts', '../db/for-worker/jobs.ts'],
-  ['api/jobs/plant.ts', '../../db/for-worker/pull-requests.ts'],
+  ['api/jobs/importer.ts', '../../db/for-worker/pull-requests.ts'],
   ['api/stores.ts', '../db/for-service/sweeps.ts'],
-  ['api/jobs/plant.ts', '../../db/for-service/session-lookup.ts'],
-  ['api/jobs/plant.ts', '../../db/for-operator/organizations.ts'],
-  ['api/assistant/plant.ts', '../../db/for-service/access.ts'],
+  ['api/jobs/importer.ts', '../../db/for-service/session-lookup.ts'],
+  ['api/jobs/importer.ts', '../../db/for-operator/organizations.ts'],
+  ['api/assistant/importer.ts', '../../db/for-service/access.ts'],
   ['api/service-stores.ts', '../db/for-worker/projects.ts'],
   ['api/service-stores.ts', '../db/for-operator/organizations.ts'],
-  ['api/administration/plant.ts', '../../db/for-operator/grants.ts'],
-  ['api/assistant/plant.ts', '../../db/for-worker/jobs.ts'],
-  ['api/jobs/plant.ts', '../../workflows/job-workflow.ts'],
-  ['api/assistant/plant.ts', 'koa'],
-  ['activities/plant.ts', '../worker/config/config.ts'],
-  ['activities/plant.ts', '../workflows/job-workflow.ts'],
-  ['activities/git/plant.ts', '@temporalio/activity'],
-  ['db/plant.ts', '../search/query/site-index.ts'],
-  ['models/plant.ts', '../search/query/site-index.ts'],
-  ['lib/encryption/plant.ts', '../../db/jobs/jobs.ts'],
-  ['lib/threads/plant.ts', '../../db/jobs/jobs.ts'],
-  ['lib/plant.ts', '../db/jobs/jobs.ts'],
-  ['lib/plant.ts', '../models/registry.ts'],
-  ['lib/redaction/plant.ts', '../../db/jobs/jobs.ts'],
-  ['workflows/plant.ts', '../lib/encryption/cipher.ts'],
-  ['search/plant.ts', '../db/jobs/jobs.ts'],
-  ['dashboard/plant.ts', '../api/app.ts'],
-  ['dashboard/pages/plant.ts', '../../db/jobs/jobs.ts'],
-  ['lib/tracing/plant.ts', '../../db/jobs/jobs.ts'],
-  ['cli/commands/plant.ts', '../../db/jobs/jobs.ts'],
-  ['cli/commands/plant.ts', '../../api/jobs/job-schemas.ts'],
-  ['cli/commands/plant.ts', '../operator/organization.ts'],
-  ['cli/commands/plant.ts', '../../dashboard/http/client.ts'],
-  ['cli/http/plant.ts', '../../local/home.ts'],
+  ['api/administration/importer.ts', '../../db/for-operator/grants.ts'],
+  ['api/assistant/importer.ts', '../../db/for-worker/jobs.ts'],
+  ['api/jobs/importer.ts', '../../workflows/job-workflow.ts'],
+  ['api/assistant/importer.ts', 'koa'],
+  ['activities/importer.ts', '../worker/config/config.ts'],
+  ['activities/importer.ts', '../workflows/job-workflow.ts'],
+  ['activities/git/importer.ts', '@temporalio/activity'],
+  ['db/importer.ts', '../search/query/site-index.ts'],
+  ['models/importer.ts', '../search/query/site-index.ts'],
+  ['lib/encryption/importer.ts', '../../db/jobs/jobs.ts'],
+  ['lib/threads/importer.ts', '../../db/jobs/jobs.ts'],
+  ['lib/importer.ts', '../db/jobs/jobs.ts'],
+  ['lib/importer.ts', '../models/registry.ts'],
+  ['lib/redaction/importer.ts', '../../db/jobs/jobs.ts'],
+  ['workflows/importer.ts', '../lib/encryption/cipher.ts'],
+  ['search/importer.ts', '../db/jobs/jobs.ts'],
+  ['dashboard/importer.ts', '../api/app.ts'],
+  ['dashboard/pages/importer.ts', '../../db/jobs/jobs.ts'],
+  ['lib/tracing/importer.ts', '../../db/jobs/jobs.ts'],
+  ['cli/commands/importer.ts', '../../db/jobs/jobs.ts'],
+  ['cli/commands/importer.ts', '../../api/jobs/job-schemas.ts'],
+  ['cli/commands/importer.ts', '../operator/organization.ts'],
+  ['cli/commands/importer.ts', '../../dashboard/http/client.ts'],
+  ['cli/http/importer.ts', '../../local/home.ts'],
 ];
 
 const allowed: [string, string][] = [
-  ['activities/plant.ts', '../workflows/contract/messages.ts'],
-  ['api/jobs/plant.ts', '../../workflows/contract/messages.ts'],
+  ['activities/importer.ts', '../workflows/contract/messages.ts'],
+  ['api/jobs/importer.ts', '../../workflows/contract/messages.ts'],
   ['api/stores.ts', '../db/jobs/jobs.ts'],
   ['api/service-stores.ts', '../db/for-service/sweeps.ts'],
-  ['worker/plant.ts', '../activities/index.ts'],
-  ['db/plant.ts', '../lib/encryption/secret-box.ts'],
-  ['search/plant.ts', '../lib/threads/run-in-thread.ts'],
-  ['dashboard/pages/plant.ts', '../http/client.ts'],
-  ['cli/http/plant.ts', '../../local/local-json.ts'],
-  ['cli/operator/plant.ts', '../../db/jobs/jobs.ts'],
+  ['worker/importer.ts', '../activities/index.ts'],
+  ['db/importer.ts', '../lib/encryption/secret-box.ts'],
+  ['search/importer.ts', '../lib/threads/run-in-thread.ts'],
+  ['dashboard/pages/importer.ts', '../http/client.ts'],
+  ['cli/http/importer.ts', '../../local/local-json.ts'],
+  ['cli/operator/importer.ts', '../../db/jobs/jobs.ts'],
 ];
 
-/** One line of a file for each import planted in it. */
-const lines = Map.groupBy([...planted, ...allowed], ([file]) => file);
+/** The imports of each file, one per line. */
+const lines = Map.groupBy([...forbidden, ...allowed], ([file]) => file);
 const lineOf = (file: string, module: string) => (lines.get(file) ?? []).findIndex(([, other]) => other === module) + 1;
 const refusals = new Set<string>();
 const folder = mkdtempSync(join(tmpdir(), 'docket-lint-'));
@@ -74,7 +74,7 @@ beforeAll(() => {
   cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
   for (const [file, imports] of lines) {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
-    const text = imports.map(([, module], at) => `export { thing as plant${at} } from '${module}';`);
+    const text = imports.map(([, module], at) => `export { thing as thing${at} } from '${module}';`);
     writeFileSync(join(folder, file), `${text.join('\n')}\n`);
   }
   const args = ['--deny-warnings', '--format=json'];
@@ -86,7 +86,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the import rules', () => {
-  it.each(planted)('refuse that %s imports %s', (file, module) => {
+  it.each(forbidden)('refuse that %s imports %s', (file, module) => {
     expect(refusals).toContain(`${file}:${lineOf(file, module)}`);
   });
 

@@ -4,14 +4,14 @@ import { lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTestRepository, runTestGit, type TestFiles } from '../../support/git-repository.ts';
-import { digDown, hostileConfig, plantHooks, plantRepository } from './hostile-files.ts';
+import { digDown, hostileConfig, addHostileHooks, addHostileRepository } from './hostile-files.ts';
 import { access, changeTree, createTestWorkspaces } from './setup.ts';
 
 interface Scene {
-  /** A path that must not exist afterwards: every planted command would create it. */
+  /** A path that must not exist afterwards: every hostile command would create it. */
   mark: string;
-  /** Takes the job from checkout through `plant` to the pushed branch, with a second batch in between. */
-  play(plant: (tree: string) => Promise<void>): Promise<Record<string, string>>;
+  /** Takes the job from checkout through `tamper` to the pushed branch, with a second batch in between. */
+  play(tamper: (tree: string) => Promise<void>): Promise<Record<string, string>>;
 }
 
 async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene) => Promise<void>): Promise<void> {
@@ -19,15 +19,15 @@ async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene)
   const mark = join(test.directory, 'executed');
   await using repository = await createTestRepository(files(mark));
   const { workspaces } = test;
-  const play: Scene['play'] = async (plant) => {
+  const play: Scene['play'] = async (tamper) => {
     const { commit } = await workspaces.resolve({ ...access(repository.path), ref: null });
     const job = { repository: repository.path, jobId: 'job', commit };
     const first = await changeTree(workspaces, job, async (path) => {
-      await plant(path);
+      await tamper(path);
       await writeFile(join(path, 'edit.txt'), 'one\n');
     });
     const second = await changeTree(workspaces, { ...job, from: first.snapshot }, async (path) => {
-      await plant(path);
+      await tamper(path);
       await writeFile(join(path, 'edit.txt'), 'two\n');
     });
     await workspaces.publish({
@@ -44,17 +44,17 @@ async function withScene(files: (mark: string) => TestFiles, act: (scene: Scene)
     return await repository.read('docket/job');
   };
   await act({ mark, play });
-  expect(existsSync(mark), 'a planted command ran').toBe(false);
+  expect(existsSync(mark), 'a hostile command ran').toBe(false);
 }
 
 describe('hostile content of a repository', () => {
   it.each(['.git', '.GIT', '.git ', 'git~1', '.g\u200cit', 'sub/.git', 'sub/deep/.Git', 'src/.git'])(
-    'does not remove, execute or commit a repository planted at %j',
+    'does not remove, execute or commit a hostile repository at %j',
     async (place) => {
       await withScene(
         () => ({ 'README.md': 'x', 'src/a.txt': 'a' }),
         async ({ mark, play }) => {
-          const published = await play((tree) => plantRepository(join(tree, place), mark));
+          const published = await play((tree) => addHostileRepository(join(tree, place), mark));
           expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt', 'src/a.txt']);
         },
       );
@@ -121,7 +121,7 @@ describe('hostile content of a repository', () => {
     await withScene(
       () => ({ 'README.md': 'x' }),
       async ({ mark, play }) => {
-        const published = await play((tree) => plantRepository(join(tree, 'bare'), mark));
+        const published = await play((tree) => addHostileRepository(join(tree, 'bare'), mark));
         expect(Object.keys(published)).toContain('bare/config');
       },
     );
@@ -241,7 +241,7 @@ describe('hostile content of a repository', () => {
       async ({ mark }) => {
         await using test = await createTestWorkspaces();
         await using repository = await createTestRepository();
-        await plantHooks(repository.path, mark);
+        await addHostileHooks(repository.path, mark);
         const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
         const job = { repository: repository.path, jobId: 'job', commit };
         const { snapshot } = await changeTree(test.workspaces, job, (path) => writeFile(join(path, 'a'), 'a'));

@@ -36,7 +36,7 @@ export const hostileConfig = (mark: string) => `[core]
 `;
 
 /** Creates a repository in the tree whose hooks and configuration run a command. */
-export async function plantRepository(directory: string, mark: string): Promise<void> {
+export async function addHostileRepository(directory: string, mark: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(join(directory, 'hooks'), { recursive: true });
   await mkdir(join(directory, 'objects'), { recursive: true });
@@ -57,7 +57,7 @@ export async function plantRepository(directory: string, mark: string): Promise<
 }
 
 /** Gives a bare repository hooks and configuration that run a command when it is served. */
-export async function plantHooks(repository: string, mark: string): Promise<void> {
+export async function addHostileHooks(repository: string, mark: string): Promise<void> {
   await mkdir(join(repository, 'hooks'), { recursive: true });
   for (const hook of [
     'pre-receive',

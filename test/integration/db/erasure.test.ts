@@ -16,7 +16,7 @@ afterAll(() => database?.[Symbol.asyncDispose]());
 
 const caller = (organizationId: string) => ({ organizationId, keyId: 'key_who', sessionId: null });
 
-it('every table is filled by the planted rows, so a new table is covered, too', () => {
+it('every table has a row before the deletion, so a new table is covered, too', () => {
   expect(Object.keys(other).sort()).toEqual(schema.tables.filter((table) => !ofNobody.includes(table)).sort());
 });
 

@@ -174,18 +174,18 @@ describe('docket job replay', { timeout: 240_000 }, () => {
       if (piece.piece !== 'history' || piece.turn !== 1) return piece;
       const history = await unpackHistory(Buffer.from(piece.history, 'base64'));
       const json = historyToJSON(history).replaceAll('"publish"', '"announce"');
-      const planted = await packHistory(historyFromJSON(JSON.parse(json)));
-      return { ...piece, history: planted.toString('base64') };
+      const damaged = await packHistory(historyFromJSON(JSON.parse(json)));
+      return { ...piece, history: damaged.toString('base64') };
     });
     const { out } = await runDocket(['job', 'replay', changed, '--json']);
     const [{ replay }, second] = JSON.parse(out).turns;
     expect(second.replay.verdict.matches).toBe(true);
     expect(replay.verdict).toMatchObject({ matches: false, run: 1, problem: expect.stringContaining("'announce'") });
-    const planted = replay.verdict.events.find(({ subject }: any) => subject === 'announce');
-    expect(planted).toMatchObject({ type: 'ActivityTaskScheduled', id: expect.any(Number) });
+    const announced = replay.verdict.events.find(({ subject }: any) => subject === 'announce');
+    expect(announced).toMatchObject({ type: 'ActivityTaskScheduled', id: expect.any(Number) });
     const text = (await runDocket(['job', 'replay', changed])).out;
     expect(text).toContain("today's workflow code no longer matches it");
-    expect(text).toContain(`event ${planted.id} (ActivityTaskScheduled announce)`);
+    expect(text).toContain(`event ${announced.id} (ActivityTaskScheduled announce)`);
   });
 
   it(

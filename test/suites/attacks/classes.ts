@@ -18,7 +18,7 @@ export const attackClasses: Readonly<Record<number, string>> = {
   16: 'attributes and filters',
   17: 'configuration that tools run',
   18: 'gitlinks and alternates',
-  19: 'plants for a later commit or push',
+  19: 'files left for a later commit or push',
   20: 'the token of the worker',
   21: 'a secret in disguise',
   22: 'ways out of the sandbox',

@@ -6,7 +6,7 @@ import { driverAttacks } from './lists/drivers.ts';
 import { fileAttacks } from './lists/files.ts';
 import { linkAttacks } from './lists/links.ts';
 import { networkAttacks } from './lists/networks.ts';
-import { plantAttacks } from './lists/plants.ts';
+import { configAndHookAttacks } from './lists/config-and-hooks.ts';
 import { processAttacks } from './lists/processes.ts';
 import { promptAttacks } from './lists/prompts.ts';
 import { refAttacks } from './lists/refs.ts';
@@ -26,7 +26,7 @@ const attacks = [
   fileAttacks,
   linkAttacks,
   networkAttacks,
-  plantAttacks,
+  configAndHookAttacks,
   processAttacks,
   promptAttacks,
   refAttacks,

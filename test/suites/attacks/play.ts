@@ -8,13 +8,13 @@ import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * Runs a job from the checkout to the pushed branch, in two batches, with `plant` on the tree in each of them. Returns what
+ * Runs a job from the checkout to the pushed branch, in two batches, with `tamper` on the tree in each of them. Returns what
  * git printed and did with the job's own directory.
  */
 export async function playJob(
   scene: Scene,
   repository: string,
-  { plant = async () => {}, limits }: { plant?: (tree: string) => Promise<void>; limits?: TreeLimits } = {},
+  { tamper = async () => {}, limits }: { tamper?: (tree: string) => Promise<void>; limits?: TreeLimits } = {},
 ): Promise<{ git: Git; gitDir: string; commit: string }> {
   const { signal } = new AbortController();
   const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });
@@ -27,7 +27,7 @@ export async function playJob(
   for (const text of ['one\n', 'two\n']) {
     const opened = await workspaces.open({ ...job, snapshot: taken });
     try {
-      await plant(opened.path);
+      await tamper(opened.path);
       await writeFile(join(opened.path, 'edit.txt'), text);
       const sinceTree: string | null = taken === null ? null : taken.tree;
       taken = (await workspaces.snapshot('job', { baseCommit, sinceTree, signal })).snapshot ?? taken;

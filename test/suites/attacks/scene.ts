@@ -16,10 +16,10 @@ export interface Scene extends AsyncDisposable {
   canary: string;
   /** Contains the canary and is outside the tree. */
   secretFile: string;
-  /** A file that only a planted command creates. */
+  /** A file that only a hostile command creates. */
   mark: string;
   tree: string;
-  /** Whether a planted command ran. */
+  /** Reports whether a hostile command ran. */
   ran(): boolean;
   /** Whether the file outside has changed. */
   isChanged(): Promise<boolean>;

@@ -1,5 +1,5 @@
 import { appPaths } from '../../../api/http/dashboard.ts';
-import { findPlanted } from '../../support/planted-secrets.ts';
+import { findCanaries } from '../../support/canary-secrets.ts';
 import { endingOf } from '../../support/open-stream.ts';
 import type { Description } from './description.ts';
 import type { FuzzRequest } from './requests.ts';
@@ -24,7 +24,7 @@ export function problemWith(description: Description, request: FuzzRequest, answ
   const { status, text } = answer;
   if (status >= 500) return `status ${status}`;
   if (text.includes(foreignWord)) return 'something of another organization is shown';
-  if (findPlanted([{ place: 'answer', text }]).length > 0) return 'a secret is shown';
+  if (findCanaries([{ place: 'answer', text }]).length > 0) return 'a secret is shown';
   if (request.method === 'HEAD') return null;
   return status >= 300 ? problemWithRefusal(answer) : problemWithSuccess(description, request, answer);
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../chaos/random.ts';
-import { plantedSecret } from '../../support/planted-secrets.ts';
+import { canarySecret } from '../../support/canary-secrets.ts';
 import type { Operation } from './description.ts';
 import type { KnownIds } from './known-ids.ts';
 import { headerGames, mutate, oddSegments, oddValues, spoil, spoilPath, type Json } from './odd-values.ts';
@@ -50,7 +50,7 @@ type Valid = Omit<FuzzRequest, 'mutation' | 'body'> & { json: Json | null; opera
 /** Makes requests over all operations, most of them with one thing wrong. */
 export function createRequestMaker(random: Random, operations: Operation[], targets: FuzzTargets): () => FuzzRequest {
   const { keys, known } = targets;
-  let planted = 0;
+  let canaries = 0;
 
   const hints: Hints = {
     prompt: () =>
@@ -184,8 +184,8 @@ export function createRequestMaker(random: Random, operations: Operation[], targ
 
   /** Something secret where no secret belongs; it may stand nowhere afterwards. */
   function secret(): string {
-    planted += 1;
-    return plantedSecret(planted);
+    canaries += 1;
+    return canarySecret(canaries);
   }
 
   function foreignPath({ template }: Operation): string {

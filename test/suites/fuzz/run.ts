@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { overloaded } from '../../../api/http/errors.ts';
 import { createRandom } from '../chaos/random.ts';
-import { findPlanted, type Trace } from '../../support/planted-secrets.ts';
+import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { databaseTraces, fileTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
 import { problemWith, type FuzzAnswer } from './check-answer.ts';
 import { readDescription } from './description.ts';
@@ -139,8 +139,8 @@ async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<
   for (const { repository } of scene.repositories) {
     for await (const trace of gitTraces(repository)) traces.push(trace);
   }
-  const found = findPlanted(traces);
-  console.log(`sinks       ${traces.length} texts searched for planted secrets: ${found.length} found`);
+  const found = findCanaries(traces);
+  console.log(`sinks       ${traces.length} texts searched for canary secrets: ${found.length} found`);
   problems.push(...found.map(({ place, excerpt }) => `a secret in ${place}: ${excerpt}`));
   for (const { place, text } of traces) {
     if (!/file: fuzz-(?:api|worker-\d+)\.log/.test(place)) continue;

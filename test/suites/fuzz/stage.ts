@@ -8,7 +8,7 @@ import { setScene, type Scene } from '../chaos/scene.ts';
 import { startServers, type ChaosServers } from '../chaos/servers.ts';
 import { startReceiver, type Receiver } from '../../integration/webhooks/receiver.ts';
 import { buildKey, buildProject, testPepper } from '../../support/build.ts';
-import { shapelessSecret } from '../../support/planted-secrets.ts';
+import { shapelessSecret } from '../../support/canary-secrets.ts';
 import { createKnownIds } from './known-ids.ts';
 import type { FuzzTargets } from './requests.ts';
 

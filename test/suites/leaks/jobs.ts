@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Trace } from '../../support/planted-secrets.ts';
+import type { Trace } from '../../support/canary-secrets.ts';
 import type { Course } from './model.ts';
-import type { Planter } from './plant.ts';
+import type { Canaries } from './canaries.ts';
 import type { SshProject } from './ssh.ts';
 import type { LeaksStage } from './stage.ts';
 
@@ -20,14 +20,18 @@ export interface JobsOptions {
 }
 
 /** Jobs on the repositories that are reached by https, each with a second turn; answers by how they ended. */
-export async function runJobs(stage: LeaksStage, planter: Planter, { jobs, answers }: JobsOptions & { jobs: number }) {
+export async function runJobs(
+  stage: LeaksStage,
+  canaries: Canaries,
+  { jobs, answers }: JobsOptions & { jobs: number },
+) {
   const { projects, github } = stage;
   const ends: string[] = [];
   for (let number = 0; number < jobs; number += 1) {
     const course = courses[number % courses.length]!;
-    if (course === 'forge-error') github.fail({ on: 'create', status: 422, body: { message: planter.some(6) } });
+    if (course === 'forge-error') github.fail({ on: 'create', status: 422, body: { message: canaries.some(6) } });
     const project = course === 'push-refused' ? projects.locked : projects.open;
-    ends.push(await runJob(stage, planter, { number, course, project, answers }));
+    ends.push(await runJob(stage, canaries, { number, course, project, answers }));
   }
   return Map.groupBy(ends, (end) => end);
 }
@@ -38,15 +42,15 @@ export async function runJobs(stage: LeaksStage, planter: Planter, { jobs, answe
  */
 export async function runSshJobs(
   stage: LeaksStage,
-  planter: Planter,
+  canaries: Canaries,
   { projects, answers }: JobsOptions & { projects: readonly SshProject[] },
 ): Promise<string[]> {
   const problems: string[] = [];
   const silent = stage.ssh.url('acme/silent');
   for (const [number, { id: project }] of projects.entries())
-    await runJob(stage, planter, { number, course: 'silent', project, answers, repository: silent });
+    await runJob(stage, canaries, { number, course: 'silent', project, answers, repository: silent });
   for (const [number, { id: project, end }] of projects.entries()) {
-    const ended = await runJob(stage, planter, { number, course: 'published', project, answers });
+    const ended = await runJob(stage, canaries, { number, course: 'published', project, answers });
     if (ended !== end) problems.push(`the job of an ssh key ended ${ended}, not ${end}`);
   }
   return problems;
@@ -54,7 +58,7 @@ export async function runSshJobs(
 
 async function runJob(
   { ask }: LeaksStage,
-  planter: Planter,
+  canaries: Canaries,
   {
     number,
     course,
@@ -64,8 +68,8 @@ async function runJob(
   }: JobsOptions & { number: number; course: Course; project: string; repository?: string },
 ): Promise<string> {
   const base = `/v2/agent/${project}/job`;
-  const headers = { 'idempotency-key': planter.plain() };
-  const prompt = `Job ${number} (${course}): improve the page. ${planter.shaped()} ${planter.shaped()}`;
+  const headers = { 'idempotency-key': canaries.plain() };
+  const prompt = `Job ${number} (${course}): improve the page. ${canaries.shaped()} ${canaries.shaped()}`;
   const { id } = JSON.parse((await ask(base, { json: { prompt, source: { repository } }, headers })).text) as JobAnswer;
 
   async function ended(): Promise<JobAnswer> {
@@ -78,7 +82,7 @@ async function runJob(
     }
   }
   await ended();
-  await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${planter.shaped()}\n${planter.shaped()}` } });
+  await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${canaries.shaped()}\n${canaries.shaped()}` } });
   const { status, details } = await ended();
   for (const part of ['', '/events?limit=500'])
     answers.push({ place: `answer: job${part}`, text: (await ask(`${base}/${id}${part}`)).text });

@@ -1,8 +1,8 @@
-import type { PlantedFind } from '../../support/planted-secrets.ts';
+import type { FoundCanary } from '../../support/canary-secrets.ts';
 
 /**
- * What people and documentation say is kept word for word, and so is what the owner set up: whoever types a secret there finds
- * it there. SECURITY.md says so.
+ * What people and documentation say is stored word for word, and so are the owner's settings: a secret that is typed there
+ * stays there, as SECURITY.md says.
  */
 const said = [
   'job_turns.prompt',
@@ -17,8 +17,8 @@ const said = [
 ];
 
 /**
- * What models and repositories say is kept with what merely looks like a secret: masked there, it would be masked in the
- * repository's files too. A secret that the worker knows stands in none of it.
+ * What models and repositories say is stored with everything that only looks like a secret: masked there, it would be masked
+ * in the repository's files, too. Secrets that the worker knows are in none of it.
  */
 const worked = [
   'job_steps.response',
@@ -29,9 +29,9 @@ const worked = [
   'job_effects.result',
 ];
 
-/** Whether a secret may stand there. */
-export function isMeant({ place, kind }: PlantedFind): boolean {
-  // the provider reads what the transcript holds
+/** Reports whether a secret may be stored there. */
+export function isMeant({ place, kind }: FoundCanary): boolean {
+  // the provider reads the transcript
   if (kind === 'shaped' && place === 'model: request') return true;
   return (kind === 'shaped' ? [...said, ...worked] : said).some((column) => place === `database: ${column}`);
 }

@@ -1,12 +1,12 @@
 import type { ChatMessage, RecordedRequest } from '../../support/scripted-model-server.ts';
 import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
-import type { Planter } from './plant.ts';
+import type { Canaries } from './canaries.ts';
 
 /** How the work of a job ends. */
 export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused';
 
 /** A model that says secrets wherever it can say anything. The prompt names the job and its course: `Job 3 (published)`. */
-export function secretiveModel(planter: Planter) {
+export function secretiveModel(canaries: Canaries) {
   return ({ body }: Pick<RecordedRequest, 'body'>): ScriptedReply => {
     const texts = body.messages.filter(({ role }) => role === 'user').map(textOf);
     const [, job = '0', course = 'published'] = /Job (\d+) \(([\w-]+)\)/.exec(texts[0] ?? '') ?? [];
@@ -15,24 +15,24 @@ export function secretiveModel(planter: Planter) {
     if (course === 'silent')
       return { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Nothing.' } }] };
     if (course === 'provider-error' && step === 1)
-      return { status: 400, errorMessage: `Incorrect API key provided: ${planter.some(4)}` };
+      return { status: 400, errorMessage: `Incorrect API key provided: ${canaries.some(4)}` };
     if (step === 0) {
       return {
-        text: inPieces(`I look around. ${planter.some(6)}`),
+        text: inPieces(`I look around. ${canaries.some(6)}`),
         toolCalls: [
           { name: 'read', input: { path: `docs/page-${job}.md` } },
           { name: 'list', input: { path: 'docs' } },
-          { name: 'grep', input: { pattern: planter.plain() } },
-          { name: planter.plain(), input: { note: planter.shaped() } },
+          { name: 'grep', input: { pattern: canaries.plain() } },
+          { name: canaries.plain(), input: { note: canaries.shaped() } },
         ],
       };
     }
     if (step === 1) {
-      const path = `notes/${texts.length}-${job}-${planter.plain()}.md`;
-      return { text: planter.shaped(), toolCalls: [{ name: 'write', input: { path, content: planter.some(4) } }] };
+      const path = `notes/${texts.length}-${job}-${canaries.plain()}.md`;
+      return { text: canaries.shaped(), toolCalls: [{ name: 'write', input: { path, content: canaries.some(4) } }] };
     }
-    const summary = `I added a note.\n\n${planter.some(4)}`;
-    const input = { title: `Add a note about ${planter.plain()}`, summary, checked: planter.shaped() };
+    const summary = `I added a note.\n\n${canaries.some(4)}`;
+    const input = { title: `Add a note about ${canaries.plain()}`, summary, checked: canaries.shaped() };
     return { toolCalls: [{ name: 'finish', input }] };
   };
 }

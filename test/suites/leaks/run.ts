@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findKeys } from '../../support/planted-keys.ts';
-import { findPlanted, type Trace } from '../../support/planted-secrets.ts';
+import { findKeys } from '../../support/canary-keys.ts';
+import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
 import { courses, runJobs, runSshJobs } from './jobs.ts';
 import { sshKeys, refusedKeys } from './keys.ts';
 import { isMeant } from './meant.ts';
-import { configured, createPlanter, type Planter } from './plant.ts';
+import { configured, createCanaries, type Canaries } from './canaries.ts';
 import { addSshProjects } from './ssh.ts';
 import { encryptionKeys, repositoryNames, startLeaksStage, type LeaksStage } from './stage.ts';
 
@@ -16,33 +16,36 @@ const perRequest = 22;
 const mostShown = 30;
 
 /**
- * Plants secrets in everything that people, repositories, models, forges, receivers and clients can say to a live service, and
- * looks for them afterwards in all that it wrote: database, logs, Temporal, forge, webhooks, answers. Prints its figures;
- * answers how many were found where none belongs.
+ * Puts canary secrets into everything that people, repositories, models, forges, receivers and clients can send to a running
+ * service, and searches what it wrote for them: database, logs, Temporal, forge, webhooks, responses. Prints its figures and
+ * returns the number of secrets found where none may be.
  */
 export async function checkLeaks(args: string[]): Promise<number> {
   const option = { type: 'string' } as const;
   const { values } = parseArgs({ args, options: { secrets: option } });
   const wanted = Number(values.secrets ?? 1_000);
   const jobs = Math.max(courses.length, Math.ceil(wanted / (2 * perJob)));
-  const planter = createPlanter(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
-  await using stage = await startLeaksStage(planter, jobs);
+  const canaries = createCanaries(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
+  await using stage = await startLeaksStage(canaries, jobs);
   const answers: Trace[] = [];
-  // the worker learns the keys with these, and what follows says them
+  // the worker learns the keys from these jobs; everything after them contains the keys
   if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
   const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
-  const sshProblems = await runSshJobs(stage, planter, { projects: sshProjects, answers });
-  const ends = await runJobs(stage, planter, { jobs, answers });
-  await askOddly(stage, planter, { count: Math.max(10, Math.ceil((wanted - planter.count()) / perRequest)), answers });
-  await askDocumentation(stage, planter, answers);
+  const sshProblems = await runSshJobs(stage, canaries, { projects: sshProjects, answers });
+  const ends = await runJobs(stage, canaries, { jobs, answers });
+  await askOddly(stage, canaries, {
+    count: Math.max(10, Math.ceil((wanted - canaries.count()) / perRequest)),
+    answers,
+  });
+  await askDocumentation(stage, canaries, answers);
   await stage.receiver.until(4);
 
   const traces = await tracesOf(stage, answers);
-  const found = [...findPlanted(traces), ...findKeys(traces, { ...sshKeys, ...refusedKeys })];
+  const found = [...findCanaries(traces), ...findKeys(traces, { ...sshKeys, ...refusedKeys })];
   const wrong = found.filter((one) => !isMeant(one));
   const kept = Map.groupBy(found.filter(isMeant), ({ place }) => place);
   console.log(
-    `planted   ${planter.count()} secrets; jobs: ${[...ends].map(([end, { length }]) => `${end}: ${length}`).join(', ')}`,
+    `canaries  ${canaries.count()}; jobs: ${[...ends].map(([end, { length }]) => `${end}: ${length}`).join(', ')}`,
   );
   if (hasSsh)
     console.log(
@@ -56,7 +59,7 @@ export async function checkLeaks(args: string[]): Promise<number> {
   );
   const problems = wrong.slice(0, mostShown).map(({ place, kind, excerpt }) => `${kind} in ${place}: ${excerpt}`);
   problems.push(...sshProblems);
-  if (planter.count() < wanted) problems.push(`only ${planter.count()} secrets were planted`);
+  if (canaries.count() < wanted) problems.push(`only ${canaries.count()} canary secrets were used`);
   if (kept.size < 5) problems.push('what is meant to be kept was not reached');
   const published = stage.github.pullRequests(repositoryNames.open).length;
   if (published === 0) problems.push('no pull request was opened');
@@ -66,41 +69,43 @@ export async function checkLeaks(args: string[]): Promise<number> {
   return Math.max(wrong.length, problems.length);
 }
 
-/** Secrets where a client may put them by mistake. */
+/** Sends secrets where a client may put them by mistake. */
 async function askOddly(
   { ask, projects, assistantKey }: LeaksStage,
-  planter: Planter,
+  canaries: Canaries,
   { count, answers }: { count: number; answers: Trace[] },
 ): Promise<void> {
   const base = `/v2/agent/${projects.open}`;
   for (let request = 0; request < count; request += 1) {
     const tries = [
-      ask(`${base}/jobs?access_token=${planter.plain()}&cursor=${planter.plain()}`),
-      ask(`${base}/job/${planter.plain()}`),
-      ask(`/${planter.plain()}/job`, { headers: { 'x-request-id': planter.plain().slice(0, 64) } }),
-      ask(`${base}/jobs`, { key: planter.plain(), headers: { cookie: `session=${planter.plain()}` } }),
-      ask(`${base}/jobs`, { headers: { 'user-agent': planter.plain(), referer: `https://a/?key=${planter.plain()}` } }),
-      ask(`${base}/job`, { json: { prompt: 5, [planter.plain()]: planter.some(2), model: planter.plain() } }),
+      ask(`${base}/jobs?access_token=${canaries.plain()}&cursor=${canaries.plain()}`),
+      ask(`${base}/job/${canaries.plain()}`),
+      ask(`/${canaries.plain()}/job`, { headers: { 'x-request-id': canaries.plain().slice(0, 64) } }),
+      ask(`${base}/jobs`, { key: canaries.plain(), headers: { cookie: `session=${canaries.plain()}` } }),
+      ask(`${base}/jobs`, {
+        headers: { 'user-agent': canaries.plain(), referer: `https://a/?key=${canaries.plain()}` },
+      }),
+      ask(`${base}/job`, { json: { prompt: 5, [canaries.plain()]: canaries.some(2), model: canaries.plain() } }),
       ask(`${base}/job`, {
-        json: { prompt: 'x', source: { repository: `https://u:${planter.plain()}@github.com/a/b` } },
+        json: { prompt: 'x', source: { repository: `https://u:${canaries.plain()}@github.com/a/b` } },
       }),
-      ask(`${base}/webhooks`, { json: { url: `ftp://${planter.plain()}/`, secret: planter.plain() } }),
-      ask('/v1/session', { json: { key: planter.plain() } }),
-      ask('/v1/session', { json: { link: planter.plain() } }),
+      ask(`${base}/webhooks`, { json: { url: `ftp://${canaries.plain()}/`, secret: canaries.plain() } }),
+      ask('/v1/session', { json: { key: canaries.plain() } }),
+      ask('/v1/session', { json: { link: canaries.plain() } }),
       ask('/v1/projects', {
-        json: { repository: `https://x:${planter.plain()}@a.example/b`, forgeToken: planter.plain() },
+        json: { repository: `https://x:${canaries.plain()}@a.example/b`, forgeToken: canaries.plain() },
       }),
-      ask(`/v1/projects/${projects.open}`, { method: 'PATCH', json: { forgeUrl: planter.plain() } }),
-      ask(`/v1/jobs?q=${planter.plain()}&cursor=${planter.plain()}`),
-      ask(`/discovery/v1/search/${planter.plain()}`, { key: assistantKey, json: { query: planter.plain() } }),
+      ask(`/v1/projects/${projects.open}`, { method: 'PATCH', json: { forgeUrl: canaries.plain() } }),
+      ask(`/v1/jobs?q=${canaries.plain()}&cursor=${canaries.plain()}`),
+      ask(`/discovery/v1/search/${canaries.plain()}`, { key: assistantKey, json: { query: canaries.plain() } }),
     ];
     for (const { status, text } of await Promise.all(tries)) answers.push({ place: `answer: ${status}`, text });
   }
 }
 
-async function askDocumentation({ ask, domain, assistantKey }: LeaksStage, planter: Planter, answers: Trace[]) {
+async function askDocumentation({ ask, domain, assistantKey }: LeaksStage, canaries: Canaries, answers: Trace[]) {
   for (const version of ['v1', 'v2']) {
-    const json = { fp: 'x', messages: [{ role: 'user', content: `What is on the page? ${planter.some(2)}` }] };
+    const json = { fp: 'x', messages: [{ role: 'user', content: `What is on the page? ${canaries.some(2)}` }] };
     // what it quotes is the documentation: the answer is no sink
     await ask(`/discovery/${version}/assistant/${domain}/message`, { key: assistantKey, json });
     const broken = await ask(`/discovery/${version}/assistant/broken-docs/message`, { key: assistantKey, json });

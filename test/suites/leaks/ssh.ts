@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runDocket } from '../../support/docket-process.ts';
-import type { Trace } from '../../support/planted-secrets.ts';
+import type { Trace } from '../../support/canary-secrets.ts';
 import { refusedKeys, sshKeys } from './keys.ts';
 import type { LeaksStage } from './stage.ts';
 
@@ -25,7 +25,7 @@ export interface SshProject {
 /** Makes projects with keys through the API and the command line, whose answers are kept, and tries to make others. */
 export async function addSshProjects(stage: LeaksStage, answers: Trace[]): Promise<SshProject[]> {
   const { ask, ssh, lane } = stage;
-  const folder = await mkdtemp(join(tmpdir(), 'docket-planted-'));
+  const folder = await mkdtemp(join(tmpdir(), 'docket-leaks-'));
   const silent = ssh.url('acme/silent');
   const docket = async (args: string[], input = '') => {
     const { out, error, code } = await runDocket(

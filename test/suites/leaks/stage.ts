@@ -14,7 +14,7 @@ import { startScriptedModelServer, type ScriptedModelServer } from '../../suppor
 import { startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
 import { secretiveModel } from './model.ts';
 import { sshKeys } from './keys.ts';
-import { configured, type Planter } from './plant.ts';
+import { configured, type Canaries } from './canaries.ts';
 
 /** The live service with a forge, a model, a receiver of webhooks and a site, all of which say secrets. */
 export interface LeaksStage extends AsyncDisposable {
@@ -52,11 +52,11 @@ export const repositoryNames = {
 };
 export const encryptionKeys = testKeys('k1');
 
-export async function startLeaksStage(planter: Planter, jobs: number): Promise<LeaksStage> {
+export async function startLeaksStage(canaries: Canaries, jobs: number): Promise<LeaksStage> {
   await using started = new AsyncDisposableStack();
   const receiver = started.use(await startReceiver());
   const model = started.use(await startScriptedModelServer());
-  model.respondWith(secretiveModel(planter));
+  model.respondWith(secretiveModel(canaries));
   const github = started.use(await createFakeGithub({ token: configured.githubToken }));
   github.tokens.add(configured.projectToken);
   const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
@@ -69,7 +69,7 @@ export async function startLeaksStage(planter: Planter, jobs: number): Promise<L
   const lane = started.use(
     await startLane({
       servers,
-      name: 'planted',
+      name: 'leaks',
       entries: { worker: 'test/suites/chaos/processes/http-git-worker.ts' },
       env: {
         OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
@@ -89,14 +89,14 @@ export async function startLeaksStage(planter: Planter, jobs: number): Promise<L
 
   const pages = Array.from({ length: jobs }, (_, job): [string, string] => [
     `docs/page-${job}.md`,
-    `# Page ${job}\n\n${planter.some(8)}`,
+    `# Page ${job}\n\n${canaries.some(8)}`,
   ]);
-  const names = Array.from({ length: jobs }, (): [string, string] => [`docs/${planter.plain()}.md`, '# Odd name\n']);
+  const names = Array.from({ length: jobs }, (): [string, string] => [`docs/${canaries.plain()}.md`, '# Odd name\n']);
   const files = Object.fromEntries([
     ...pages,
     ...names,
-    ['AGENTS.md', `Write plainly. ${planter.some(4)}`],
-    ['.github/pull_request_template.md', `Checklist ${planter.some(4)}`],
+    ['AGENTS.md', `Write plainly. ${canaries.some(4)}`],
+    ['.github/pull_request_template.md', `Checklist ${canaries.some(4)}`],
   ]);
   const open = await github.addRepository(repositoryNames.open, files);
   const locked = await github.addRepository(repositoryNames.locked, files);
@@ -105,7 +105,7 @@ export async function startLeaksStage(planter: Planter, jobs: number): Promise<L
   for (const { path } of [locked, lockedBySsh]) {
     const hook = join(path, 'hooks', 'pre-receive');
     await mkdir(dirname(hook), { recursive: true });
-    await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\nrefused because of\n${planter.some(15)}END\nexit 1\n`);
+    await writeFile(hook, `#!/bin/sh\ncat >&2 <<'END'\nrefused because of\n${canaries.some(15)}END\nexit 1\n`);
     await chmod(hook, 0o755);
   }
   const silent = await github.addRepository('acme/silent', { 'README.md': '# Says nothing\n' });
@@ -131,17 +131,17 @@ export async function startLeaksStage(planter: Planter, jobs: number): Promise<L
   if (status !== 200) throw new Error(`The project was not changed: ${text}`);
 
   for (const status of [500, 200, 500, 200, 200, 200])
-    receiver.answers.push((response) => void response.writeHead(status).end(planter.some(6)));
+    receiver.answers.push((response) => void response.writeHead(status).end(canaries.some(6)));
   for (const project of Object.values(ids)) {
-    const url = `${receiver.url}/${planter.plain()}?token=${planter.plain()}`;
+    const url = `${receiver.url}/${canaries.plain()}?token=${canaries.plain()}`;
     await ask(`/v2/agent/${project}/webhooks`, { json: { url, description: 'A receiver' } });
   }
 
-  const domain = 'planted-docs';
+  const domain = 'canary-docs';
   const sites = createSiteStore(pool);
   const operator = operatorOf({ organizationId });
   await sites.create(operator, { domain, repository: open.url, path: 'docs' });
-  const path = `docs/${planter.plain()}`;
+  const path = `docs/${canaries.plain()}`;
   await sites.create(operator, { domain: 'broken-docs', repository: open.url, path });
   const assistantKey = (await buildKey(pool, { organizationId, kind: 'assistant' })).key;
   await untilSuccess(async () => {

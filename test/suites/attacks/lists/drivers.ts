@@ -7,7 +7,7 @@ import { callTool } from '../call-tool.ts';
 import { playJob } from '../play.ts';
 import { carelessly, type Scene } from '../scene.ts';
 
-/** Plants `config` and attributes where a careless git reads them, then runs `act` in the copy. */
+/** Leaves `config` and attributes where a careless git reads them, then runs `act` in the copy. */
 interface Driver {
   name: string;
   attributes: string;
@@ -91,12 +91,12 @@ const filterAttacks = drivers.map(({ name, attributes, config, act }): Attack =>
   async product(scene) {
     const files = { '.gitattributes': attributes, '.gitconfig': config(scene.mark), 'a.txt': 'a\n' };
     const repository = await scene.repository(files);
-    const plant = async (tree: string) => {
+    const tamper = async (tree: string) => {
       await mkdir(join(tree, '.git'), { recursive: true });
       await writeFile(join(tree, '.git/config'), config(scene.mark));
       await writeFile(join(tree, 'a.txt'), 'changed\n');
     };
-    await playJob(scene, repository.path, { plant });
+    await playJob(scene, repository.path, { tamper });
     return scene.ran() || (await repository.read('docket/job'))['a.txt'] !== '100644 changed';
   },
   contained: 'attributes are overruled as a whole, and git reads one configuration: ours',
@@ -149,7 +149,7 @@ const autoRunAttacks = autoRun.map(([name, files, command, args]): Attack => {
     async product(scene) {
       const repository = await scene.repository({ 'a.txt': 'a\n', ...made(scene) });
       await playJob(scene, repository.path, {
-        plant: async (tree) => {
+        tamper: async (tree) => {
           for (const [tool, input] of [
             ['list', {}],
             ['grep', { pattern: 'touch' }],

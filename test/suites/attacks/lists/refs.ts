@@ -101,16 +101,16 @@ const injected: Attack[] = [
     async unprotected(scene) {
       const { path, git } = await ownRepository(scene);
       const commit = await git('rev-parse', 'main');
-      const name = `x ${commit}\ncreate refs/heads/planted`;
+      const name = `x ${commit}\ncreate refs/heads/injected`;
       const input = `create refs/heads/${name} ${commit}\n`;
       await carelessly('git', ['--git-dir', path, 'update-ref', '--stdin'], { cwd: scene.directory, input });
-      return (await git('for-each-ref')).includes('planted');
+      return (await git('for-each-ref')).includes('injected');
     },
     async product(scene) {
       const { path, git } = await ownRepository(scene);
       const commit = await git('rev-parse', 'main');
-      await publishes(scene, path, `x ${commit}\ncreate refs/heads/planted`);
-      return (await git('for-each-ref')).includes('planted');
+      await publishes(scene, path, `x ${commit}\ncreate refs/heads/injected`);
+      return (await git('for-each-ref')).includes('injected');
     },
     contained: 'no control character in a branch',
   },

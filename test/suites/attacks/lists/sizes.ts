@@ -172,7 +172,7 @@ const deep: Attack = {
   },
   async product(scene) {
     const repository = await scene.repository();
-    await playJob(scene, repository.path, { plant: (tree) => digDown(tree, 2_500) });
+    await playJob(scene, repository.path, { tamper: (tree) => digDown(tree, 2_500) });
     const isPublished = Object.keys(await repository.read('docket/job')).length !== 2;
     await digDown(jobTree(scene), 2_500);
     const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['file'] });

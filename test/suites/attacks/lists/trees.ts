@@ -1,7 +1,7 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { plantRepository } from '../../../integration/clients/hostile-files.ts';
+import { addHostileRepository } from '../../../integration/clients/hostile-files.ts';
 import type { Attack } from '../attack.ts';
 import { carelessCopy, inCopy } from '../careless-copy.ts';
 import { playJob } from '../play.ts';
@@ -54,7 +54,7 @@ const submoduleAttacks = submodules.map(([name, urlOf]): Attack => {
 
 const linkedModules: Attack = {
   class: 14,
-  name: 'a .gitmodules that is a link out of the tree, planted by the agent',
+  name: 'a .gitmodules that is a link out of the tree, made by the agent',
   async unprotected(scene) {
     const copy = await carelessCopy(scene);
     await writeFile(scene.secretFile, '[submodule "x"]\n\tpath = x\n\turl = y\n');
@@ -64,7 +64,7 @@ const linkedModules: Attack = {
   async product(scene) {
     const repository = await scene.repository();
     await playJob(scene, repository.path, {
-      plant: async (tree) => {
+      tamper: async (tree) => {
         await rm(join(tree, '.gitmodules'), { force: true });
         await symlink(scene.secretFile, join(tree, '.gitmodules'));
       },
@@ -79,13 +79,13 @@ const embedded: Attack[] = [
     class: 15,
     name: 'a repository at .git of the tree, with fsmonitor',
     async unprotected(scene) {
-      await plantRepository(join(scene.tree, '.git'), scene.mark);
+      await addHostileRepository(join(scene.tree, '.git'), scene.mark);
       await carelessly('git', ['status'], { cwd: scene.tree });
       return scene.ran();
     },
     async product(scene) {
       const repository = await scene.repository();
-      await playJob(scene, repository.path, { plant: (tree) => plantRepository(join(tree, '.git'), scene.mark) });
+      await playJob(scene, repository.path, { tamper: (tree) => addHostileRepository(join(tree, '.git'), scene.mark) });
       return scene.ran() || Object.keys(await repository.read('docket/job')).some((path) => path.startsWith('.git/'));
     },
     contained: 'git has its own directory outside the tree; what looks like one inside is removed',
@@ -105,7 +105,7 @@ const embedded: Attack[] = [
     },
     async product(scene) {
       const repository = await scene.repository();
-      await playJob(scene, repository.path, { plant: (tree) => plantRepository(join(tree, 'bare'), scene.mark) });
+      await playJob(scene, repository.path, { tamper: (tree) => addHostileRepository(join(tree, 'bare'), scene.mark) });
       return scene.ran();
     },
     contained: 'git never looks for a repository; it is told where its directory is',
@@ -126,8 +126,8 @@ const embedded: Attack[] = [
       const config = join(scene.directory, 'elsewhere/.git/config');
       await writeFile(config, `[core]\n\tfsmonitor = touch ${scene.mark}; false\n`);
       const repository = await scene.repository();
-      const plant = (tree: string) => writeFile(join(tree, '.git'), `gitdir: ${dirname(config)}\n`);
-      await playJob(scene, repository.path, { plant });
+      const tamper = (tree: string) => writeFile(join(tree, '.git'), `gitdir: ${dirname(config)}\n`);
+      await playJob(scene, repository.path, { tamper });
       return scene.ran();
     },
     contained: 'git has its own directory outside the tree; what looks like one inside is removed',
@@ -142,12 +142,12 @@ const stoppers: [string, (path: string) => Promise<void>][] = [
   ['~1000000', (path) => symlink('a.txt', path)],
 ];
 
-const stopped = stoppers.map(([name, plant]): Attack => ({
+const stopped = stoppers.map(([name, tamper]): Attack => ({
   class: 19,
   name: `${JSON.stringify(name)}, which lets every later commit fail`,
   async unprotected(scene) {
     const copy = await carelessCopy(scene);
-    await plant(join(copy, name));
+    await tamper(join(copy, name));
     await writeFile(join(copy, 'edit.txt'), 'x');
     await inCopy(copy, '-c', 'core.protectNTFS=true', 'add', '--all');
     return !(await inCopy(copy, 'ls-files')).includes('edit.txt');
@@ -155,9 +155,9 @@ const stopped = stoppers.map(([name, plant]): Attack => ({
   async product(scene) {
     const repository = await scene.repository();
     await playJob(scene, repository.path, {
-      plant: async (tree) => {
+      tamper: async (tree) => {
         await rm(join(tree, name), { force: true });
-        await plant(join(tree, name));
+        await tamper(join(tree, name));
       },
     });
     return !('edit.txt' in (await repository.read('docket/job')));
@@ -168,7 +168,7 @@ const stopped = stoppers.map(([name, plant]): Attack => ({
 const alternates: Attack[] = [
   {
     class: 18,
-    name: 'info/alternates in a planted .git that leads to objects of somebody else',
+    name: 'info/alternates in a .git of the agent that leads to objects of another owner',
     async unprotected(scene) {
       const { copy, object } = await borrowed(scene, await carelessCopy(scene));
       return (await inCopy(copy, 'cat-file', 'blob', object)).includes(scene.canary);
@@ -177,7 +177,7 @@ const alternates: Attack[] = [
       const repository = await scene.repository();
       let object = '';
       const { git, gitDir } = await playJob(scene, repository.path, {
-        plant: async (tree) => void ({ object } = await borrowed(scene, tree)),
+        tamper: async (tree) => void ({ object } = await borrowed(scene, tree)),
       });
       const call = { gitDir, args: ['cat-file', 'blob', object], signal: new AbortController().signal };
       const shown = await answered(git.run(call));
@@ -187,7 +187,7 @@ const alternates: Attack[] = [
   },
   {
     class: 18,
-    name: 'a sparse checkout in a planted .git that hides files from the commit',
+    name: 'a sparse checkout in a .git of the agent that hides files from the commit',
     async unprotected(scene) {
       const copy = await carelessCopy(scene, { 'b.txt': 'b\n' });
       await inCopy(copy, 'config', 'core.sparseCheckout', 'true');
@@ -199,7 +199,7 @@ const alternates: Attack[] = [
     async product(scene) {
       const repository = await scene.repository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
       await playJob(scene, repository.path, {
-        plant: async (tree) => {
+        tamper: async (tree) => {
           await mkdir(join(tree, '.git/info'), { recursive: true });
           await writeFile(join(tree, '.git/config'), '[core]\n\tsparseCheckout = true\n');
           await writeFile(join(tree, '.git/info/sparse-checkout'), '/a.txt\n');

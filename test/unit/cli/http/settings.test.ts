@@ -47,17 +47,17 @@ describe('readApiSettings', () => {
     const folder = join(home, 'checkout');
     await mkdir(join(folder, '.docket'), { recursive: true });
     const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
-    const plant = (baseUrl: string) =>
+    const writeSettings = (baseUrl: string) =>
       writeFile(join(folder, '.docket/local.json'), JSON.stringify({ ...local, baseUrl }));
     const env = { DOCKET_API_KEY: keyOf('A') };
-    await plant('https://127.0.0.1.evil.example');
+    await writeSettings('https://127.0.0.1.evil.example');
     await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(
       `${folder}/.docket leads to https://127.0.0.1.evil.example. If you trust that address, name it`,
     );
     expect(await readApiSettings({}, { ...env, DOCKET_HOME: '.docket' }, 'admin')).toMatchObject({ key: keyOf('A') });
     expect(await readApiSettings({ url: 'https://docket.example.com' }, env, 'admin')).toMatchObject({ local: null });
     for (const baseUrl of [local.baseUrl, 'http://localhost:8080', 'http://[::1]:8080']) {
-      await plant(baseUrl);
+      await writeSettings(baseUrl);
       expect(await readApiSettings({}, {}, 'admin')).toMatchObject({ baseUrl, key: local.adminKey });
       // another process may be listening there
       await expect(readApiSettings({}, env, 'admin')).rejects.toThrow(

@@ -57,8 +57,8 @@ describe('the Temporal binary', () => {
     expect((await search({ PATH: path })).path).toBe(second);
 
     const downloaded = await fakeCli(join(folder, 'downloads/temporal-sdk-typescript-1.24.0'), '1.31.0');
-    const planted = await fakeCli(join(folder, 'downloads/temporal-sdk-typescript-1.25.0'), '1.31.0');
-    await chmod(planted, 0o777);
+    const writable = await fakeCli(join(folder, 'downloads/temporal-sdk-typescript-1.25.0'), '1.31.0');
+    await chmod(writable, 0o777);
     expect((await search({ PATH: join(folder, 'a') })).path).toBe(downloaded);
   });
 
@@ -109,7 +109,7 @@ describe('a program in the cache', () => {
   it('is not used from a file that another account can write to', async () => {
     const env = await environment(writesProgram);
     const path = await buildGoProgram(program, { env, log: () => {} });
-    await writeFile(path, 'planted');
+    await writeFile(path, 'replaced');
     await chmod(path, 0o777);
     expect(await buildGoProgram(program, { env, log: () => {} })).toBe(path);
     expect(await readFile(path, 'utf8')).toBe('built\n');

@@ -8,13 +8,13 @@ import { playJob } from '../play.ts';
 import { answered, carelessly } from '../scene.ts';
 
 /** What an agent leaves in `.git` for the next command of a careless worker. */
-const plants: [string, (mark: string) => string, (copy: string) => Promise<unknown>][] = [
+const settings: [string, (mark: string) => string, (copy: string) => Promise<unknown>][] = [
   [
     'core.fsmonitor, run by git status',
     (mark) => `[core]\n\tfsmonitor = touch ${mark}; false\n`,
     (copy) => inCopy(copy, 'status'),
   ],
-  ['core.hooksPath, run by git commit', () => '[core]\n\thooksPath = planted\n', committed],
+  ['core.hooksPath, run by git commit', () => '[core]\n\thooksPath = hostile\n', committed],
   [
     'core.sshCommand, run by git fetch',
     (mark) => `[core]\n\tsshCommand = touch ${mark};\n`,
@@ -30,7 +30,7 @@ const plants: [string, (mark: string) => string, (copy: string) => Promise<unkno
   ],
   [
     'gpg.program, run by a signed commit',
-    () => `[gpg]\n\tprogram = ./planted/pre-commit\n[commit]\n\tgpgSign = true\n`,
+    () => `[gpg]\n\tprogram = ./hostile/pre-commit\n[commit]\n\tgpgSign = true\n`,
     committed,
   ],
   [
@@ -45,12 +45,12 @@ const plants: [string, (mark: string) => string, (copy: string) => Promise<unkno
   ],
   [
     'include.path, which brings a configuration in',
-    (mark) => `[include]\n\tpath = ../planted/config\n# ${mark}\n`,
+    (mark) => `[include]\n\tpath = ../hostile/config\n# ${mark}\n`,
     (copy) => inCopy(copy, 'status'),
   ],
   [
     'core.askPass, run by git credential',
-    () => '[core]\n\taskPass = ./planted/pre-commit\n',
+    () => '[core]\n\taskPass = ./hostile/pre-commit\n',
     (copy) => carelessly('git', ['credential', 'fill'], { cwd: copy, input: 'protocol=https\nhost=a.test\n\n' }),
   ],
   ['core.editor', (mark) => `[core]\n\teditor = touch ${mark};\n`, (copy) => inCopy(copy, 'commit', '--allow-empty')],
@@ -62,28 +62,28 @@ const plants: [string, (mark: string) => string, (copy: string) => Promise<unkno
   ],
 ];
 
-async function plantIn(tree: string, mark: string, config: string): Promise<void> {
+async function addConfig(tree: string, mark: string, config: string): Promise<void> {
   await mkdir(join(tree, '.git'), { recursive: true });
   const own = existsSync(join(tree, '.git/config')) ? await readFile(join(tree, '.git/config'), 'utf8') : '';
   await writeFile(join(tree, '.git/config'), `${own}${config}`);
-  await mkdir(join(tree, 'planted'), { recursive: true });
-  await writeFile(join(tree, 'planted/config'), `[core]\n\tfsmonitor = touch ${mark}; false\n`);
-  await writeFile(join(tree, 'planted/pre-commit'), `#!/bin/sh\ntouch ${mark}\n`);
-  await chmod(join(tree, 'planted/pre-commit'), 0o755);
+  await mkdir(join(tree, 'hostile'), { recursive: true });
+  await writeFile(join(tree, 'hostile/config'), `[core]\n\tfsmonitor = touch ${mark}; false\n`);
+  await writeFile(join(tree, 'hostile/pre-commit'), `#!/bin/sh\ntouch ${mark}\n`);
+  await chmod(join(tree, 'hostile/pre-commit'), 0o755);
 }
 
-const configAttacks = plants.map(([name, config, act]): Attack => ({
+const configAttacks = settings.map(([name, config, act]): Attack => ({
   class: 19,
   name,
   async unprotected(scene) {
     const copy = await carelessCopy(scene);
-    await plantIn(copy, scene.mark, config(scene.mark));
+    await addConfig(copy, scene.mark, config(scene.mark));
     await act(copy);
     return scene.ran();
   },
   async product(scene) {
     const repository = await scene.repository({ 'a.txt': 'a\n' });
-    await playJob(scene, repository.path, { plant: (tree) => plantIn(tree, scene.mark, config(scene.mark)) });
+    await playJob(scene, repository.path, { tamper: (tree) => addConfig(tree, scene.mark, config(scene.mark)) });
     return scene.ran();
   },
   contained: 'git has its own directory outside the tree, one configuration and no hooks',
@@ -101,7 +101,7 @@ const hooks = [
   name: `the hook ${hook}`,
   async unprotected(scene) {
     const copy = await carelessCopy(scene);
-    await plantHook(join(copy, '.git'), hook, scene.mark);
+    await addHook(join(copy, '.git'), hook, scene.mark);
     await committed(copy);
     await inCopy(copy, 'checkout', '-q', '-b', 'x');
     await inCopy(copy, 'push', '-q', 'origin', 'HEAD:refs/heads/x');
@@ -110,9 +110,9 @@ const hooks = [
   async product(scene) {
     const repository = await scene.repository({ 'a.txt': 'a\n' });
     await playJob(scene, repository.path, {
-      plant: async (tree) => {
-        await plantHook(join(tree, '.git'), hook, scene.mark);
-        await plantHook(tree, hook, scene.mark);
+      tamper: async (tree) => {
+        await addHook(join(tree, '.git'), hook, scene.mark);
+        await addHook(tree, hook, scene.mark);
       },
     });
     return scene.ran();
@@ -120,7 +120,7 @@ const hooks = [
   contained: 'core.hooksPath=/dev/null, and git has its own directory',
 }));
 
-async function plantHook(gitDir: string, hook: string, mark: string): Promise<void> {
+async function addHook(gitDir: string, hook: string, mark: string): Promise<void> {
   await mkdir(join(gitDir, 'hooks'), { recursive: true });
   await writeFile(join(gitDir, 'hooks', hook), `#!/bin/sh\ntouch ${mark}\n`);
   await chmod(join(gitDir, 'hooks', hook), 0o755);
@@ -133,7 +133,7 @@ const served: Attack = {
     const copy = await carelessCopy(scene);
     const target = join(scene.directory, 'bare');
     await carelessly('git', ['clone', '-q', '--bare', copy, target], { cwd: scene.directory });
-    await plantHook(target, 'post-receive', scene.mark);
+    await addHook(target, 'post-receive', scene.mark);
     await committed(copy);
     await inCopy(copy, 'push', '-q', target, 'HEAD:refs/heads/x');
     return scene.ran();
@@ -141,7 +141,7 @@ const served: Attack = {
   async product(scene) {
     const repository = await scene.repository({ 'a.txt': 'a\n' });
     for (const hook of ['pre-receive', 'update', 'post-receive', 'post-update'])
-      await plantHook(repository.path, hook, scene.mark);
+      await addHook(repository.path, hook, scene.mark);
     await cp(join(repository.path, 'config'), join(repository.path, 'config.before'));
     await writeFile(
       join(repository.path, 'config'),
@@ -153,4 +153,4 @@ const served: Attack = {
   contained: 'the other end of a local path is started without hooks and commands too',
 };
 
-export const plantAttacks: Attack[] = [...configAttacks, ...hooks, served];
+export const configAndHookAttacks: Attack[] = [...configAttacks, ...hooks, served];

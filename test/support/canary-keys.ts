@@ -1,13 +1,13 @@
 import { base64Cores } from '../../lib/redaction/known-forms.ts';
-import type { PlantedFind, Trace } from './planted-secrets.ts';
+import type { FoundCanary, Trace } from './canary-secrets.ts';
 
-/** As much of a line of a key as must stand nowhere. */
+/** Length of a part of a key that must not appear anywhere. */
 const pieceLength = 40;
 const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${pieceLength},}`, 'g');
-/** The format of OpenSSH begins with words and the public key, which takes so many characters of a key of ed25519, and more of others. */
+/** OpenSSH's format begins with names and the public key: this many characters of an ed25519 key, and more of others. */
 const publicLength = 128;
 
-/** The lines of a private key that tell something of it. */
+/** Returns the lines of a private key that reveal part of it. */
 export function secretLinesOf(key: string): string[] {
   const isOpenSsh = key.includes('OPENSSH');
   const lines = key.split('\n').filter((line) => !line.startsWith('-'));
@@ -15,8 +15,8 @@ export function secretLinesOf(key: string): string[] {
   return lines.filter((line, at) => known[at] === true && line.length >= pieceLength);
 }
 
-/** Which places hold a line of one of these private keys, or either end of one, plain, reversed, in hex or base64. */
-export function findKeys(traces: Iterable<Trace>, keys: Readonly<Record<string, string>>): PlantedFind[] {
+/** Returns where a line of one of these private keys is, or either end of one, plain, reversed, in hex or base64. */
+export function findKeys(traces: Iterable<Trace>, keys: Readonly<Record<string, string>>): FoundCanary[] {
   const needles = new Map(
     Object.entries(keys).flatMap(([name, key]) =>
       secretLinesOf(key)
@@ -25,7 +25,7 @@ export function findKeys(traces: Iterable<Trace>, keys: Readonly<Record<string, 
         .map((needle): [string, string] => [needle, name]),
     ),
   );
-  const found: PlantedFind[] = [];
+  const found: FoundCanary[] = [];
   for (const { place, text } of traces) {
     const names = new Map<string, number>();
     for (const { 0: run, index } of text.matchAll(runs)) {

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** The shapes of tokens that secrets are planted in, with the length of what follows the prefix. */
+/** The shapes of the tokens, with the length of what follows the prefix. */
 const lengths = { svc_: 61, svc_dsc_: 61, ghp_: 36, ghs_: 36, 'glpat-': 20, 'sk-proj-': 40 };
 export type SecretShape = keyof typeof lengths;
 export const secretShapes = ['svc_', 'svc_dsc_', 'ghp_', 'ghs_', 'glpat-', 'sk-proj-'] as const satisfies SecretShape[];
 
-/** Stands in every planted secret of its kind, and nowhere else in the world. */
+/** A part that every canary secret of its kind has, and nothing else in the world. */
 const markers = { shaped: 'zQ7kXw9LpT', known: 'vH3mBq8RyK' };
 export type SecretKind = keyof typeof markers;
 
-/** A made-up secret in the shape of a token, another for each number: nobody was told of it. */
-export function plantedSecret(number: number, shape: SecretShape = 'svc_'): string {
+/** Returns a made-up secret in the shape of a token, a different one for each number. No process is configured with it. */
+export function canarySecret(number: number, shape: SecretShape = 'svc_'): string {
   return shape + bodyOf(number, markers.shaped).slice(0, lengths[shape]);
 }
 
-/** A secret without any shape: only those find it who know it. */
+/** Returns a secret without a recognizable shape, which only a process that knows it can redact. */
 export function shapelessSecret(number: number): string {
   return bodyOf(number, markers.known).slice(0, 32);
 }
@@ -24,14 +24,14 @@ function bodyOf(number: number, marker: string): string {
   return `${marker}${String(number).padStart(5, '0')}${digest.replaceAll(/[^0-9A-Za-z]/g, '')}`;
 }
 
-/** Something that was written, and where. */
+/** A text that the service wrote, and where. */
 export interface Trace {
   /** Such as `database: jobs.title`. */
   place: string;
   text: string;
 }
 
-export interface PlantedFind {
+export interface FoundCanary {
   place: string;
   kind: SecretKind;
   excerpt: string;
@@ -41,9 +41,9 @@ const encodings = (Object.keys(markers) as SecretKind[]).flatMap((kind) =>
   Object.entries(encodingsOf(markers[kind])).map(([encoding, pattern]) => ({ kind, encoding, pattern })),
 );
 
-/** Which places hold a planted secret or a piece of one, in any form, also split over lines. */
-export function findPlanted(traces: Iterable<Trace>): PlantedFind[] {
-  const found: PlantedFind[] = [];
+/** Returns where a canary secret or a part of one is, in any form, even when it is split over lines. */
+export function findCanaries(traces: Iterable<Trace>): FoundCanary[] {
+  const found: FoundCanary[] = [];
   for (const { place, text } of traces) {
     const tight = text.replaceAll(/\s|\\[nrt]/g, '');
     for (const { kind, encoding, pattern } of encodings) {

@@ -1,7 +1,7 @@
-import { secretLinesOf } from '../../support/planted-keys.ts';
-import { plantedSecret, secretShapes, shapelessSecret, type SecretShape } from '../../support/planted-secrets.ts';
+import { secretLinesOf } from '../../support/canary-keys.ts';
+import { canarySecret, secretShapes, shapelessSecret, type SecretShape } from '../../support/canary-secrets.ts';
 
-/** Ways to write a secret that a redactor has to see through. */
+/** Forms of a secret that a redactor has to recognize. */
 const plain = (secret: string) => secret;
 const base64 = (secret: string) => Buffer.from(secret).toString('base64');
 const hex = (secret: string) => Buffer.from(secret).toString('hex');
@@ -13,7 +13,7 @@ const inAddress = (secret: string) => `https://x-access-token:${secret}@github.c
 
 const escaped = (secret: string) => JSON.stringify(secret).slice(1, -1);
 const inOneLine = (key: string) => key.replaceAll(/-----[^-]*-----|\n/g, '');
-/** The longest line of it that stands alone. */
+/** Returns a line of a key that is secret on its own. */
 const lineOf = (key: string) => secretLinesOf(key)[0]!;
 
 const formsOfKey = [
@@ -30,34 +30,34 @@ const formsOfShaped = [plain, base64, hex, reversed, inBasic, inAddress];
 const formsOfKnown = [...formsOfShaped, split, percent];
 const isSplittable = (shape: SecretShape) => shape !== 'sk-proj-';
 
-/** Counts what is planted, so that each secret, form and shape comes in turn. */
-export interface Planter {
-  /** A secret that only its shape gives away, in the next form. */
+/** Makes canary secrets and counts them, so that each secret, form and shape comes in turn. */
+export interface Canaries {
+  /** Returns a secret that only its shape identifies, in the next form. */
   shaped(): string;
-  /** One without a form around it. */
+  /** Returns one in its plain form. */
   plain(): string;
-  /** One of the secrets that the processes were given, in the next form. */
+  /** Returns a secret from the configuration of the processes, in the next form. */
   known(): string;
-  /** One of the private keys that projects have, or a line of it, in the next form. */
+  /** Returns a private key of a project, or a line of it, in the next form. */
   key(): string;
-  /** So many of all kinds in one text, each in a line. */
+  /** Returns a text with this many secrets of all kinds, one per line. */
   some(count: number): string;
   count(): number;
 }
 
-export function createPlanter(knownSecrets: readonly string[], keys: readonly string[]): Planter {
+export function createCanaries(knownSecrets: readonly string[], keys: readonly string[]): Canaries {
   let count = 0;
   const shapeOf = (number: number) => secretShapes[number % secretShapes.length]!;
-  const planter: Planter = {
+  const canaries: Canaries = {
     shaped() {
       count += 1;
       const shape = shapeOf(count);
       const forms = isSplittable(shape) ? [...formsOfShaped, split] : formsOfShaped;
-      return forms[Math.floor(count / secretShapes.length) % forms.length]!(plantedSecret(count, shape));
+      return forms[Math.floor(count / secretShapes.length) % forms.length]!(canarySecret(count, shape));
     },
     plain() {
       count += 1;
-      return plantedSecret(count, shapeOf(count));
+      return canarySecret(count, shapeOf(count));
     },
     known() {
       count += 1;
@@ -70,16 +70,16 @@ export function createPlanter(knownSecrets: readonly string[], keys: readonly st
       return formsOfKey[Math.floor(count / keys.length) % formsOfKey.length]!(key);
     },
     some(wanted) {
-      const kinds = [planter.shaped, planter.known, ...(keys.length === 0 ? [] : [planter.key])];
+      const kinds = [canaries.shaped, canaries.known, ...(keys.length === 0 ? [] : [canaries.key])];
       const lines = Array.from({ length: wanted }, (_, index) => kinds[index % kinds.length]!());
       return lines.map((line, index) => `secret ${index}: ${line}\n`).join('');
     },
     count: () => count,
   };
-  return planter;
+  return canaries;
 }
 
-/** The secrets that the processes and the project are given. */
+/** The secrets in the configuration of the processes and the project. */
 export const configured = {
   modelKey: shapelessSecret(1),
   githubToken: shapelessSecret(2),

@@ -1,4 +1,0 @@
-import { playAttacks } from './attack.ts';
-import { plantAttacks } from './lists/plants.ts';
-
-playAttacks(plantAttacks);
