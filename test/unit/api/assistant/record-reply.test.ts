@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createReplyRecorder } from '../../../../api/assistant/record-reply.ts';
@@ -38,9 +40,26 @@ function memoryStore() {
   return { store, state, kept: () => chunks.join('') };
 }
 
-function record(store: ReplyStore) {
+/** Fakes the timers, with those of `node:timers/promises`, which `vi.useFakeTimers` leaves as they are. */
+function useFakeTimers(): void {
   vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
+  const sleep = vi.spyOn(timers, 'setTimeout').mockImplementation((ms, value, { signal } = {}) => {
+    const { promise, resolve, reject } = Promise.withResolvers<any>();
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    setTimeout(resolve, ms, value);
+    return promise;
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    sleep.mockRestore();
+    syncBuiltinESMExports();
+    vi.useRealTimers();
+  });
+}
+
+function record(store: ReplyStore) {
+  useFakeTimers();
   const sent: string[] = [];
   const onTakenOver = vi.fn<() => void>();
   const logger = pino({ level: 'silent' });
