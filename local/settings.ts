@@ -1,15 +1,17 @@
 import { z } from 'zod';
-import { ConfigError, databaseAddress, readVariables } from '../lib/config/read-variables.ts';
+import { ConfigError, readVariables } from '../lib/config/read-variables.ts';
 import { listenVariables, sharedVariables } from '../lib/config/shared-config.ts';
-import { temporalAddress } from '../lib/temporal/temporal-credentials.ts';
 import { StartError } from './start-error.ts';
+
+const { DATABASE_URL, TEMPORAL_ADDRESS } = sharedVariables.shape;
 
 const variables = z.object({
   ...listenVariables.shape,
   ...sharedVariables.pick({ DOCKET_BASE_URL: true, DOCKET_ENCRYPTION_KEYS: true, DOCKET_LOCAL_REPOSITORIES: true })
     .shape,
-  DATABASE_URL: databaseAddress.optional(),
-  TEMPORAL_ADDRESS: temporalAddress.optional(),
+  // the stack starts a server of its own for each that is absent
+  DATABASE_URL: DATABASE_URL.optional(),
+  TEMPORAL_ADDRESS: TEMPORAL_ADDRESS.unwrap().optional(),
   DOCKET_KEY_PEPPER: z.string().optional(),
 });
 

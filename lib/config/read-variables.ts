@@ -11,10 +11,6 @@ export const httpAddress = z
   .refine((text) => URL.canParse(text) && /^https?:\/\//i.test(text), 'must be an http:// or https:// address')
   .transform((text) => text.replace(/\/+$/, ''));
 
-export const databaseAddress = z
-  .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
-  .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address');
-
 /** Returns the schema of a whole number, written in digits. */
 export function wholeNumber(minimum: number, maximum = 1e9) {
   const sentence = `must be a whole number from ${minimum} to ${maximum}`;

@@ -11,7 +11,7 @@ import {
   type TemporalSettings,
 } from '../temporal/temporal-credentials.ts';
 import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../tracing/tracing-settings.ts';
-import { databaseAddress, httpAddress, portNumber, wholeNumber } from './read-variables.ts';
+import { httpAddress, portNumber, wholeNumber } from './read-variables.ts';
 
 /** Configuration of both processes. */
 export interface SharedConfig {
@@ -44,7 +44,9 @@ export const listenVariables = z.object({ PORT: portNumber.default(8080), HOST: 
 
 /** The variables that both processes read. */
 export const sharedVariables = z.object({
-  DATABASE_URL: databaseAddress,
+  DATABASE_URL: z
+    .string({ error: 'is missing; set it to the address of PostgreSQL, or use "npm start", which brings its own' })
+    .refine((text) => URL.canParse(text) && /^postgres(?:ql)?:\/\//i.test(text), 'must be a postgres:// address'),
   DOCKET_DATABASE_CONNECTIONS: wholeNumber(2, 1_000).optional(),
   DOCKET_BASE_URL: httpAddress.optional(),
   ...temporalVariables.shape,

@@ -5,11 +5,12 @@ import type { TLSConfig } from '@temporalio/client';
 import { z } from 'zod';
 import { ConfigError, readVariables } from '../config/read-variables.ts';
 
-export const temporalAddress = z.string().regex(/^[^\s/]+:\d+$/, 'must be host:port');
-
 /** Settings for reaching Temporal, under the names that Temporal's own clients use. */
 export const temporalVariables = z.object({
-  TEMPORAL_ADDRESS: temporalAddress.default('127.0.0.1:7233'),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s/]+:\d+$/, 'must be host:port')
+    .default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),
   TEMPORAL_TLS: z.enum(['true', 'false'], 'must be true or false').optional(),
   TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
