@@ -65,7 +65,7 @@ export function createWorkerHistoryStore(pool: Pool): WorkerHistoryStore {
     async store({ jobId, turn, runs, isWhole }) {
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
-          `update job_history_exports set state = 'exported', is_whole = $3, exported_at = now()
+          `update job_history_exports set state = 'exported', is_whole = $3
            where job_id = $1 and turn = $2 and state = 'waiting'`,
           [jobId, turn, isWhole],
         );
