@@ -32,6 +32,10 @@ const threadSchema = z.object({
         id: z.string(),
         role: z.string().meta({ description: 'user or assistant.' }),
         content: z.string(),
+        currentPath: z
+          .string()
+          .nullable()
+          .meta({ description: 'The page that the reader was looking at; null if unknown, and for an answer.' }),
         sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
         answered: z
           .boolean()
@@ -108,6 +112,7 @@ function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicTh
       id: message.id,
       role: message.role,
       content: message.content,
+      currentPath: message.currentPath,
       sources: message.sources.slice(0, mostSources).map(({ url, title }) => ({ url, title })),
       answered: message.answered,
       feedback: message.feedback,

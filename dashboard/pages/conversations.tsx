@@ -155,10 +155,11 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
         <div className="thread">
           {pages
             .flatMap(({ messages }) => messages)
-            .map(({ id, role, content, sources, feedback }) =>
+            .map(({ id, role, content, currentPath, sources, feedback }) =>
               role === 'user' ? (
                 <div key={id} className="said current-question">
                   <p className="words">{plain(content)}</p>
+                  {currentPath !== null && <p className="hint">Asked on {plain(currentPath)}</p>}
                 </div>
               ) : (
                 <article key={id} className="answer">

@@ -17,6 +17,8 @@ export interface ThreadMessage {
   id: string;
   role: 'user' | 'assistant';
   content: string;
+  /** The page that the reader was looking at when asking. */
+  currentPath: string | null;
   sources: Source[];
   answered: boolean | null;
   /** The reader's feedback on an answer. */
@@ -124,7 +126,8 @@ export function createThreadStore(pool: Pool): ThreadStore {
     const [thread] = rows;
     if (thread === undefined) return null;
     const page = await pool.query<ThreadMessage & { position: string; bytes: number }>(
-      `select id, role, content, sources, answered, messages.created_at as "createdAt", position, bytes,
+      `select id, role, content, current_path as "currentPath", sources, answered, messages.created_at as "createdAt",
+              position, bytes,
               case when vote is not null
                    then jsonb_build_object('vote', vote, 'reasons', reasons, 'comment', comment) end as feedback
        from (

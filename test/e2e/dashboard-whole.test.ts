@@ -32,7 +32,7 @@ function turnOf(threadId: string, at: number): RecordedTurn {
   } as const;
   return {
     threadId,
-    question: { id: newId('msg_'), content: `Question ${at}?`, currentPath: null },
+    question: { id: newId('msg_'), content: `Question ${at}?`, currentPath: at === 1 ? '/guides/scenes' : null },
     answer: { id: newId('msg_'), content: `Answer ${at}.`, sources: [], ...answer },
   };
 }
@@ -54,6 +54,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.locator('summary', { hasText: 'Question 1?' }).click();
     const thread = page.locator('.thread');
     await thread.getByText('Answer 25.').waitFor();
+    expect(await thread.getByText('Asked on /guides/scenes').count()).toBe(1);
     expect(await thread.getByText('Answer 26.').count()).toBe(0);
     await page.getByRole('button', { name: 'Later messages' }).scrollIntoViewIfNeeded();
     await checkLooks(page, 'conversation-long-light');
