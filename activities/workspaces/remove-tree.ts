@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Dirent } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf } from '../../lib/error-code.ts';
@@ -10,27 +11,35 @@ import { codeOf } from '../../lib/error-code.ts';
 const longPath = 2_000;
 const separator = Buffer.from('/');
 
-/** Removes one of our folders with everything in it, including folders nested deeper than the longest path allowed. */
+/**
+ * Removes one of our folders with everything in it, including folders nested deeper than the longest path allowed. They
+ * are brought nearer first: an `rm` that has failed at one of them still removes others.
+ */
 export async function removeTree(root: string): Promise<void> {
-  try {
-    await rm(root, { recursive: true, force: true });
-  } catch (error) {
-    if (codeOf(error) !== 'ENAMETOOLONG') throw error;
-    await flatten(root);
-    await rm(root, { recursive: true, force: true });
-  }
+  await flatten(root);
+  await rm(root, { recursive: true, force: true });
 }
 
 /** Moves deeply nested folders directly below the root, so that every entry has a usable path. */
 async function flatten(root: string): Promise<void> {
   const pending = [Buffer.from(root)];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
+    for (const entry of await entriesOf(folder)) {
       if (!entry.isDirectory()) continue;
       const path = Buffer.concat([folder, separator, entry.name]);
       const removed = path.length > longPath ? Buffer.from(join(root, randomUUID())) : path;
       if (removed !== path) await rename(path, removed);
       pending.push(removed);
     }
+  }
+}
+
+/** Returns none for a folder that is gone or may not be read: if it is empty, it can be removed all the same. */
+async function entriesOf(folder: Buffer): Promise<Dirent<Buffer>[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EACCES') return [];
+    throw error;
   }
 }

@@ -77,7 +77,7 @@ export async function addHostileHooks(repository: string, mark: string): Promise
 }
 
 /** Creates nested folders below one, like a command that enters each of them, with a file in the deepest. */
-export async function digDown(folder: string, levels: number): Promise<void> {
-  const dig = `for (let i = 0; i < ${levels}; i++) { fs.mkdirSync('d', { recursive: true }); process.chdir('d'); }`;
+export async function digDown(folder: string, levels: number, name = 'd'): Promise<void> {
+  const dig = `for (let i = 0; i < ${levels}; i++) { fs.mkdirSync('${name}', { recursive: true }); process.chdir('${name}'); }`;
   await promisify(execFile)(process.execPath, ['-e', `${dig} fs.writeFileSync('file', 'x')`], { cwd: folder });
 }

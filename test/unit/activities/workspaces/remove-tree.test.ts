@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
+import { digDown } from '../../../integration/clients/hostile-files.ts';
+
+it('removes folders nested deeper than a path may be long', async () => {
+  const root = join(await mkdtemp(join(tmpdir(), 'docket-remove-')), 'job');
+  // they are still being removed when the deepest is found to be out of reach
+  for (let folder = 0; folder < 10; folder += 1) {
+    const path = join(root, String(folder));
+    await mkdir(path, { recursive: true });
+    await digDown(path, 300);
+  }
+  await digDown(root, 25, 'd'.repeat(200));
+  await removeTree(root);
+  expect(existsSync(root)).toBe(false);
+  // and what is not there is no error
+  await removeTree(root);
+});
