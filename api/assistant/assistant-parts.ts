@@ -22,7 +22,7 @@ import type { SearchPassages } from './search-passages.ts';
 import { createFlushQueue } from '../http/flush-queue.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
-import { resumeReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
+import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
 import { SiteIndexes } from './site-indexes.ts';
 import { createReranker } from './rerank.ts';
 import type { ApiStores } from '../stores.ts';
@@ -34,6 +34,7 @@ export interface Answers {
   answerQuestion(question: Question): Promise<AnswerStream>;
   answerWhole(question: Parameters<typeof answerWhole>[1]): Promise<WholeAnswer>;
   resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
+  stopReply(request: ResumeRequest): Promise<void>;
 }
 
 /** Components shared by the assistant's routes, such as the open indexes, the running streams and the model. */
@@ -137,6 +138,7 @@ export function createAssistantParts({
       answerQuestion: (question) => answerQuestion(shared, question),
       answerWhole: (question) => answerWhole(shared, question),
       resumeReply: (request) => resumeReply(shared, request),
+      stopReply: (request) => stopReply(shared, request),
     },
     openOutput: (response, keepAlive) =>
       createStreamOutput({ response, keepAlive, keepAliveMs: allTimes.keepAliveMs, schedule }),

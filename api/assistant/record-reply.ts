@@ -21,7 +21,7 @@ export interface ReplyRecorderOptions {
   send(text: string): void;
   /** End of the stream to send when the reply was taken over and no recorded end can be read. */
   tail: string;
-  /** Called when another process has ended the reply because this one sent no heartbeat for too long. */
+  /** Called when the reply was ended elsewhere: by its reader, or because this process sent no heartbeat for too long. */
   onTakenOver(): void;
 }
 
@@ -43,7 +43,9 @@ export function createReplyRecorder(options: ReplyRecorderOptions): ReplyRecorde
   let hurry = new AbortController();
 
   const heartbeat = setInterval(() => {
-    replies.heartbeat(id).catch(() => {});
+    // a reply may be stopped while its model is silent
+    const isRunning = replies.heartbeat(id).catch(() => true);
+    void isRunning.then((running) => running || onTakenOver());
   }, heartbeatMs);
   heartbeat.unref();
 

@@ -4,7 +4,7 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 import type { AnswerStream } from './answer-question.ts';
 import type { OpenStreams } from './open-streams.ts';
-import { lostTail, type Protocol } from './stream-encoder.ts';
+import { lostTail, stoppedTail, type Protocol } from './stream-encoder.ts';
 
 export interface ResumeTimes {
   /** Time a connection must stay open after the reply has ended for the reply to count as delivered. */
@@ -38,6 +38,20 @@ export async function resumeReply(
     writeTo: (output) => deps.streams.run(() => replay(deps, reply, output)),
     [Symbol.dispose]: () => {},
   };
+}
+
+/**
+ * Ends the reply for its reader and whoever else follows it; its writer, in any process, notices and ends the answer.
+ * Does nothing when there is no such reply.
+ */
+export async function stopReply(
+  { replies }: Pick<ResumeReplyDeps, 'replies'>,
+  { site, protocol, ...query }: ResumeRequest,
+): Promise<void> {
+  const reply = await replies.findResumable(site, query);
+  if (reply === null || reply.protocol !== protocol) return;
+  await replies.end({ id: reply.id, tail: stoppedTail(reply) });
+  await replies.markDelivered(reply.id);
 }
 
 /**

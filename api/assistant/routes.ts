@@ -53,6 +53,15 @@ function ask<const Version extends Protocol, const Type extends string>(version:
   });
 }
 
+const resumeParams = {
+  domain,
+  chatId: z.string().meta({ description: 'The id of the chat, as in the request that started the reply.' }),
+};
+
+function resumeToken(description: string) {
+  return { 'X-Resume-Token': z.string().default('').meta({ description }) };
+}
+
 function resume<const Version extends Protocol, const Type extends string>(
   version: Version,
   type: Type,
@@ -63,16 +72,8 @@ function resume<const Version extends Protocol, const Type extends string>(
     path: `/discovery/${version}/assistant/{domain}/message/{chatId}/stream`,
     summary: 'Resumes a running reply that was requested with resumable: true.',
     key: 'assistant',
-    params: {
-      domain,
-      chatId: z.string().meta({ description: 'The id of the chat, as in the request that started the reply.' }),
-    },
-    headers: {
-      'X-Resume-Token': z
-        .string()
-        .default('')
-        .meta({ description: 'The token from the response to that request. Without it there is nothing to resume.' }),
-    },
+    params: resumeParams,
+    headers: resumeToken('The token from the response to that request. Without it there is nothing to resume.'),
     responses: {
       200: {
         description: `The reply as a stream for ${client}.`,
@@ -84,6 +85,19 @@ function resume<const Version extends Protocol, const Type extends string>(
   });
 }
 
+function stop<const Version extends Protocol>(version: Version) {
+  return defineRoute({
+    method: 'delete',
+    path: `/discovery/${version}/assistant/{domain}/message/{chatId}/stream`,
+    summary: 'Stops a running reply that was requested with resumable: true.',
+    description: 'Without it, such a reply continues for two minutes after its reader has disconnected.',
+    key: 'assistant',
+    params: resumeParams,
+    headers: resumeToken('The token from the response to that request. Without it there is nothing to stop.'),
+    responses: { 204: { description: 'The reply is stopped, or there was none.' } },
+  });
+}
+
 const v1 = ['v1', 'text/plain', 'AI SDK v4 (data stream protocol)'] as const;
 const v2 = ['v2', 'text/event-stream', 'AI SDK v5 or higher (UI message stream)'] as const;
 
@@ -92,6 +106,8 @@ export const assistantRoutes = {
   createAssistantMessageV2: ask(...v2),
   resumeAssistantMessageV1: resume(...v1),
   resumeAssistantMessageV2: resume(...v2),
+  stopAssistantMessageV1: stop('v1'),
+  stopAssistantMessageV2: stop('v2'),
 };
 
 /**
@@ -104,6 +120,8 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
     createAssistantMessageV2: (request) => answer(deps, 'v2', request),
     resumeAssistantMessageV1: (request) => resumeReply(deps, 'v1', request),
     resumeAssistantMessageV2: (request) => resumeReply(deps, 'v2', request),
+    stopAssistantMessageV1: (request) => stopReply(deps, 'v1', request),
+    stopAssistantMessageV2: (request) => stopReply(deps, 'v2', request),
   });
 }
 
@@ -146,6 +164,20 @@ async function resumeReply(
   });
   if (stream === null) ctx.status = 204;
   else await send(deps, ctx, protocol, stream);
+}
+
+async function stopReply(
+  deps: AssistantRouteDeps,
+  protocol: Protocol,
+  { caller, params, headers }: RouteRequest<typeof assistantRoutes.stopAssistantMessageV1>,
+): Promise<void> {
+  await deps.answers.stopReply({
+    site: await deps.readSite(caller, params.domain),
+    protocol,
+    chatId: params.chatId,
+    keyId: caller.keyId,
+    resumeToken: headers['X-Resume-Token'],
+  });
 }
 
 function isSdkClient({ client }: MessageRequest, ctx: AppContext): boolean {

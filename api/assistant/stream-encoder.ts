@@ -24,13 +24,28 @@ export function createStreamEncoder(protocol: Protocol, reply: EncodedReply, cli
     : createUiMessageEncoder({ ...reply, showsThread: !client.isSdk });
 }
 
+type EndedReply = Pick<ReplyRow, 'protocol' | 'threadId'>;
+
 /** Returns the encoded end of a recorded reply whose writer was lost. */
-export function lostTail({ protocol, threadId }: Pick<ReplyRow, 'protocol' | 'threadId'>): string {
-  const reply = { messageId: '', threadId, question: '', results: [] };
-  const encoder = createStreamEncoder(protocol, reply, { hasParts: false, isSdk: true });
+export function lostTail(reply: EndedReply): string {
+  const encoder = encoderOfEnd(reply);
   const failure = encoder.part({
     type: 'failure',
     message: 'The answer was interrupted because the service stopped. Ask again.',
   });
-  return [failure, ...encoder.close({ promptTokens: 0, completionTokens: 0 })].join('');
+  return failure + endOf(encoder);
+}
+
+/** Returns the encoded end of a recorded reply that its reader stopped. */
+export function stoppedTail(reply: EndedReply): string {
+  return endOf(encoderOfEnd(reply));
+}
+
+function encoderOfEnd({ protocol, threadId }: EndedReply): StreamEncoder {
+  const reply = { messageId: '', threadId, question: '', results: [] };
+  return createStreamEncoder(protocol, reply, { hasParts: false, isSdk: true });
+}
+
+function endOf(encoder: StreamEncoder): string {
+  return encoder.close({ promptTokens: 0, completionTokens: 0 }).join('');
 }

@@ -8,7 +8,7 @@ const browserEndpoints =
 export function createCors(): AppMiddleware {
   const allow = cors({
     origin: '*',
-    allowMethods: 'GET,POST,OPTIONS',
+    allowMethods: 'GET,POST,DELETE,OPTIONS',
     allowHeaders: 'authorization,content-type,user-agent,x-resume-token,x-reader-token,mcp-protocol-version',
     exposeHeaders: 'Link,X-Thread-Id,X-Resume-Token,Retry-After,RateLimit,RateLimit-Policy',
     maxAge: 7200,

@@ -34,7 +34,8 @@ export interface ReplyStore {
    * Appends text at `position` (chunks count from 0) and renews the heartbeat. False when the reply has already ended.
    */
   append(reply: { id: string; position: number; data: string }): Promise<boolean>;
-  heartbeat(id: string): Promise<void>;
+  /** Returns false when the reply has ended. */
+  heartbeat(id: string): Promise<boolean>;
   /** Ends a reply once; `tail` is appended in the same transaction. False when it had already ended. */
   end(reply: { id: string; tail: string | null }): Promise<boolean>;
   markDelivered(id: string): Promise<void>;
@@ -83,8 +84,12 @@ export function createReplyStore(pool: Pool): ReplyStore {
     return rowCount === 1;
   }
 
-  async function heartbeat(id: string): Promise<void> {
-    await pool.query('update replies set heartbeat_at = now() where id = $1 and ended_at is null', [id]);
+  async function heartbeat(id: string): Promise<boolean> {
+    const { rowCount } = await pool.query(
+      'update replies set heartbeat_at = now() where id = $1 and ended_at is null',
+      [id],
+    );
+    return rowCount === 1;
   }
 
   async function end({ id, tail }: { id: string; tail: string | null }): Promise<boolean> {

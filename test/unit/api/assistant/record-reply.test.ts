@@ -23,7 +23,7 @@ function memoryStore() {
       chunks[position] = data;
       return true;
     },
-    heartbeat: () => Promise.resolve(),
+    heartbeat: () => Promise.resolve(true),
     async end({ tail }) {
       fail();
       if (state.ended) return false;
