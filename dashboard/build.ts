@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
+import { buildWidget } from './widget/build-widget.ts';
 
 /**
  * Runs `npm run build`: creates `dashboard/dist` with a compressed copy of each file. Does nothing when no source has
@@ -27,7 +28,8 @@ async function filesOf(directory: string): Promise<string[]> {
 
 /** Returns a hash of the sources and the versions of the bundled packages. */
 async function fingerprint(): Promise<string> {
-  const sources = (await filesOf(folder)).filter((file) => !file.startsWith(dist));
+  const apart = [dist, join(folder, 'react/')];
+  const sources = (await filesOf(folder)).filter((file) => !apart.some((other) => file.startsWith(other)));
   const hash = createHash('sha256');
   for (const file of [...sources, resolve(folder, '../package-lock.json')]) {
     hash.update(`${file.slice(folder.length)}\0`).update(await readFile(file));
@@ -62,6 +64,7 @@ else {
   // a value set by a test or a shell would change the build of the same sources
   process.env['NODE_ENV'] = 'production';
   await build({ configFile: join(folder, 'vite.config.ts'), build: { outDir: draft }, logLevel: 'warn' });
+  await buildWidget(draft);
   for (const file of await filesOf(draft)) if (compressible.test(file)) await compress(file);
   await writeFile(join(draft, '.built-from'), wanted);
   await replaceDist();

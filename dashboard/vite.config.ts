@@ -1,4 +1,5 @@
 import react from '@vitejs/plugin-react';
+import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
 const api = process.env['DOCKET_BASE_URL'] ?? 'http://127.0.0.1:8080';
@@ -8,6 +9,7 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
   build: {
+    rolldownOptions: { input: ['index.html', 'widget-demo.html'].map((page) => join(import.meta.dirname, page)) },
     outDir: 'dist',
     emptyOutDir: true,
     // the content security policy allows only files of this origin

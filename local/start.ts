@@ -35,10 +35,12 @@ function loadEnvironmentFile(): void {
 }
 
 function describe({ localJson, signInUrl }: Stack, home: string, elapsedMs: number): string {
-  const { baseUrl, temporalUiUrl } = localJson;
+  const { baseUrl, temporalUiUrl, domain, assistantKey } = localJson;
+  const demo = new URLSearchParams({ site: domain, key: assistantKey }).toString();
   return [
     `\nDocket is ready after ${(elapsedMs / 1000).toFixed(1)} s.`,
     `  Dashboard          ${signInUrl}`,
+    `  Widget demo        ${baseUrl}/widget-demo.html#${demo}`,
     `  API                ${baseUrl}`,
     ...(temporalUiUrl === null ? [] : [`  Temporal           ${temporalUiUrl}`]),
     `  Keys, addresses    ${join(home, 'local.json')}`,

@@ -12,8 +12,7 @@ interface FileContent {
 export interface StaticFile extends FileContent {
   type: string;
   etag: string;
-  /** Whether the file name changes with its content. */
-  isImmutable: boolean;
+  cacheControl: string;
 }
 
 const types: Record<string, string> = {
@@ -38,9 +37,17 @@ export function staticFileOf(name: string, content: FileContent): StaticFile | n
   return {
     type,
     etag: `"${createHash('sha256').update(content.plain).digest('base64url').slice(0, 22)}"`,
-    isImmutable: /^assets\/.+-[\w-]{8,}\.\w+$/.test(name),
+    cacheControl: cacheControlOf(name),
     ...content,
   };
+}
+
+function cacheControlOf(name: string): string {
+  // these names change with the content
+  if (/^assets\/.+-[\w-]{8,}\.\w+$/.test(name)) return 'public, max-age=31536000, immutable';
+  // readers of other sites load it with each page
+  if (name === 'widget.js') return 'public, max-age=300, stale-while-revalidate=86400';
+  return 'no-cache';
 }
 
 /**
@@ -49,7 +56,7 @@ export function staticFileOf(name: string, content: FileContent): StaticFile | n
  */
 export function sendStaticFile(ctx: AppContext, file: StaticFile): void {
   ctx.set('Content-Type', file.type);
-  ctx.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+  ctx.set('Cache-Control', file.cacheControl);
   ctx.set('ETag', file.etag);
   ctx.set('Vary', 'Accept-Encoding');
   ctx.status = 200;

@@ -75,19 +75,28 @@ interface AxeViolation {
 
 /** What axe finds wrong by WCAG 2.2 A and AA, serious or worse. */
 export async function seriousProblems(page: Page): Promise<string[]> {
+  const violations = await violationsOf(page);
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(describeViolation);
+}
+
+/** What axe finds wrong by WCAG 2.2 A and AA. */
+export async function problemsFor(page: Page): Promise<string[]> {
+  return (await violationsOf(page)).map(describeViolation);
+}
+
+function describeViolation({ id, nodes }: AxeViolation): string {
+  return `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`;
+}
+
+async function violationsOf(page: Page): Promise<AxeViolation[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   // through the protocol, which the page's security policy does not bind
   await page.evaluate(await readFile(script, 'utf8'));
-  const violations = await page.evaluate(async () => {
+  return page.evaluate(async () => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
     const found = await (globalThis as any).axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return found.violations as AxeViolation[];
   });
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
-    );
 }
 
 /** Nothing serious is wrong for people with disabilities; a screenshot is left for a person to look at. */

@@ -1,0 +1,121 @@
+import type { Definition, Nodes } from 'mdast';
+import { memo, type ReactNode } from 'react';
+import { CopyButton } from './copy-button.tsx';
+import { definitionsOf, parseMarkdown, plainTextOf } from './markdown-tree.ts';
+import { PageLink, type LinkTarget } from './page-link.tsx';
+import type { Labels } from './labels.ts';
+
+interface AnswerMarkdownProps {
+  text: string;
+  target: LinkTarget;
+  labels: Labels;
+}
+
+interface Rendering extends Omit<AnswerMarkdownProps, 'text'> {
+  definitions: Map<string, Definition>;
+}
+
+/** Deeper nesting is shown as text. */
+const deepest = 30;
+const longest = 100_000;
+const headings = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
+
+/** Renders the Markdown of an answer as elements. HTML stays text, and images become links, so nothing is loaded. */
+export const AnswerMarkdown = memo(function AnswerMarkdown({ text, target, labels }: AnswerMarkdownProps) {
+  const root = parseMarkdown(text.slice(0, longest));
+  return (
+    <div className="docket-markdown" dir="auto">
+      {contentOf(root, { target, labels, definitions: definitionsOf(root) }, 0)}
+    </div>
+  );
+});
+
+function contentOf(node: Nodes, rendering: Rendering, depth: number, isHeader = false): ReactNode {
+  if (depth > deepest) return plainTextOf(node);
+  if (!('children' in node)) return null;
+  const children: Nodes[] = node.children;
+  return children.map((child, index) => (
+    <Node
+      key={index}
+      node={child}
+      rendering={rendering}
+      depth={depth + 1}
+      isHeader={node.type === 'table' ? index === 0 : isHeader}
+    />
+  ));
+}
+
+interface NodeProps {
+  node: Nodes;
+  rendering: Rendering;
+  depth: number;
+  /** Whether the node is in the first row of a table. */
+  isHeader: boolean;
+}
+
+function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
+  const content = contentOf(node, rendering, depth, isHeader);
+  const link = (address: string | undefined, text: ReactNode) => (
+    <PageLink address={address ?? ''} target={rendering.target}>
+      {text}
+    </PageLink>
+  );
+  switch (node.type) {
+    case 'text':
+    case 'html':
+      return node.value;
+    case 'paragraph':
+      return <p>{content}</p>;
+    case 'heading': {
+      const Heading = headings[node.depth - 1] ?? 'h6';
+      return <Heading>{content}</Heading>;
+    }
+    case 'emphasis':
+      return <em>{content}</em>;
+    case 'strong':
+      return <strong>{content}</strong>;
+    case 'inlineCode':
+      return <code dir="ltr">{node.value}</code>;
+    case 'code':
+      return (
+        <div className="docket-code">
+          <pre dir="ltr" tabIndex={0}>
+            <code>{node.value}</code>
+          </pre>
+          <CopyButton text={node.value} label={rendering.labels.copyCode} copied={rendering.labels.copied} />
+        </div>
+      );
+    case 'list':
+      return node.ordered ? <ol start={node.start ?? 1}>{content}</ol> : <ul>{content}</ul>;
+    case 'listItem':
+      return <li>{content}</li>;
+    case 'blockquote':
+      return <blockquote>{content}</blockquote>;
+    case 'thematicBreak':
+      return <hr />;
+    case 'break':
+      return <br />;
+    case 'link':
+      return link(node.url, content);
+    case 'linkReference':
+      return link(rendering.definitions.get(node.identifier)?.url, content);
+    case 'image':
+      return link(node.url, node.alt || node.url);
+    case 'imageReference':
+      return link(rendering.definitions.get(node.identifier)?.url, node.alt || node.identifier);
+    case 'table':
+      return (
+        <div className="docket-table" role="group" aria-label={rendering.labels.table} tabIndex={0}>
+          <table>
+            <tbody>{content}</tbody>
+          </table>
+        </div>
+      );
+    case 'tableRow':
+      return <tr>{content}</tr>;
+    case 'tableCell':
+      return isHeader ? <th scope="col">{content}</th> : <td>{content}</td>;
+    default:
+      return content;
+  }
+}

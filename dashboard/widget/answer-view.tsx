@@ -1,0 +1,43 @@
+import { AnswerMarkdown } from './answer-markdown.tsx';
+import type { ChatDriver } from './chat-driver.ts';
+import type { ChatMessage } from './chat-state.ts';
+import { CopyButton } from './copy-button.tsx';
+import { Feedback } from './feedback.tsx';
+import type { Labels } from './labels.ts';
+import type { LinkTarget } from './page-link.tsx';
+import { SourceCards } from './source-cards.tsx';
+
+interface AnswerViewProps {
+  message: ChatMessage;
+  question: string;
+  isLast: boolean;
+  /** False while the answer is streaming. */
+  isDone: boolean;
+  driver: ChatDriver;
+  labels: Labels;
+  target: LinkTarget;
+}
+
+/** Shows an answer with its sources and what a reader can do with it. */
+export function AnswerView({ message, question, isLast, isDone, driver, labels, target }: AnswerViewProps) {
+  return (
+    <article className="docket-answer" aria-label={labels.answer} aria-busy={!isDone}>
+      <AnswerMarkdown text={message.text} target={target} labels={labels} />
+      <SourceCards
+        sources={message.sources}
+        label={labels.sources}
+        target={target}
+        question={question}
+        search={isLast && isDone ? driver.search : null}
+      />
+      {isDone && message.text !== '' && (
+        <div className="docket-actions">
+          <CopyButton text={message.text} label={labels.copy} copied={labels.copied} />
+          {driver.threadId !== null && (
+            <Feedback vote={message.vote} labels={labels} onRate={(vote) => driver.rate(message.id, vote)} />
+          )}
+        </div>
+      )}
+    </article>
+  );
+}

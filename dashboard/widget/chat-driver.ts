@@ -1,0 +1,14 @@
+import type { ChatState, Vote } from './chat-state.ts';
+import type { Passage, QuestionContext } from './client.ts';
+
+/** What the chat shows and does, whatever holds the conversation. */
+export interface ChatDriver extends ChatState {
+  ask(question: string, context: QuestionContext[]): void;
+  /** Replaces an earlier question and everything after it. */
+  edit(messageId: string, question: string, context: QuestionContext[]): void;
+  stop(): void;
+  /** Rejects when the rating was not stored. */
+  rate(messageId: string, vote: Vote): Promise<void>;
+  clear(): void;
+  search(query: string): Promise<Passage[]>;
+}

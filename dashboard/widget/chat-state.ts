@@ -1,0 +1,27 @@
+import type { Source } from './answer-events.ts';
+
+export interface Vote {
+  vote: 'up' | 'down';
+  reasons?: string[];
+  comment?: string | null;
+}
+
+export interface ChatMessage {
+  id: string;
+  role: 'user' | 'assistant';
+  /** The question, or the answer so far as Markdown. */
+  text: string;
+  sources: Source[];
+  vote: Vote | null;
+}
+
+/** `submitted` until the first event of the answer, then `streaming`. */
+export type ChatStatus = 'ready' | 'submitted' | 'streaming' | 'error';
+
+export interface ChatState {
+  messages: ChatMessage[];
+  status: ChatStatus;
+  /** Why the last answer failed, as a sentence for the reader. */
+  error: string | null;
+  threadId: string | null;
+}

@@ -1,0 +1,164 @@
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { AnswerView } from './answer-view.tsx';
+import { Announcer } from './announcer.tsx';
+import type { ChatDriver } from './chat-driver.ts';
+import type { ChatMessage } from './chat-state.ts';
+import { Composer } from './composer.tsx';
+import type { Labels } from './labels.ts';
+import type { LinkTarget } from './page-link.tsx';
+
+export interface ChatProps {
+  driver: ChatDriver;
+  labels: Labels;
+  target: LinkTarget;
+  /** Questions to start with. */
+  questions: string[];
+  /** Text that the reader selected on the page, for the next question. */
+  selection: string | null;
+  onForgetSelection(): void;
+}
+
+/** Shows a conversation with the assistant and the form for the next question. */
+export function Chat({ driver, labels, target, questions, selection, onForgetSelection }: ChatProps) {
+  const { messages, status, error } = driver;
+  const [edited, setEdited] = useState<ChatMessage | null>(null);
+  const [draft, setDraft] = useState('');
+  const input = useRef<HTMLTextAreaElement>(null);
+  const isBusy = status === 'submitted' || status === 'streaming';
+  const lastQuestion = messages.findLast(({ role }) => role === 'user') ?? null;
+
+  const send = (question: string, replaced: ChatMessage | null) => {
+    const context =
+      selection === null ? [] : [{ type: 'textSelection' as const, value: selection, path: location.pathname }];
+    if (replaced === null) driver.ask(question, context);
+    else driver.edit(replaced.id, question, context);
+    setEdited(null);
+    setDraft('');
+    onForgetSelection();
+    input.current?.focus();
+  };
+  const startEditing = (message: ChatMessage | null) => {
+    setEdited(message);
+    setDraft(message?.text ?? '');
+    input.current?.focus();
+  };
+
+  return (
+    <div className="docket-chat">
+      <Messages messages={messages} label={labels.conversation}>
+        {messages.length === 0 && questions.length > 0 && (
+          <ul className="docket-questions" aria-label={labels.suggestions}>
+            {questions.map((question) => (
+              <li key={question}>
+                <button type="button" className="docket-button" onClick={() => send(question, null)}>
+                  {question}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {messages.map((message, index) =>
+          message.role === 'user' ? (
+            <QuestionView
+              key={message.id}
+              message={message}
+              labels={labels}
+              onEdit={isBusy ? null : () => startEditing(message)}
+            />
+          ) : (
+            <AnswerView
+              key={message.id}
+              message={message}
+              question={messages[index - 1]?.text ?? ''}
+              isLast={index === messages.length - 1}
+              isDone={!isBusy || index < messages.length - 1}
+              driver={driver}
+              labels={labels}
+              target={target}
+            />
+          ),
+        )}
+        {status === 'submitted' && <p className="docket-quiet">{labels.searching}</p>}
+        {error !== null && (
+          <p className="docket-error" role="alert">
+            {error}
+          </p>
+        )}
+        {lastQuestion !== null && !isBusy && (
+          <button type="button" className="docket-button" onClick={() => send(lastQuestion.text, lastQuestion)}>
+            {labels.askAgain}
+          </button>
+        )}
+      </Messages>
+      <Announcer messages={messages} status={status} labels={labels} />
+      <Composer
+        input={input}
+        labels={labels}
+        draft={draft}
+        isBusy={isBusy}
+        selection={selection}
+        isEditing={edited !== null}
+        onDraft={setDraft}
+        onSend={(question) => send(question, edited)}
+        onStop={driver.stop}
+        onCancelEdit={() => startEditing(null)}
+        onForgetSelection={() => {
+          onForgetSelection();
+          input.current?.focus();
+        }}
+      />
+    </div>
+  );
+}
+
+interface MessagesProps {
+  messages: ChatMessage[];
+  label: string;
+  children: ReactNode;
+}
+
+/** Scrolls with the answer, unless the reader has scrolled up. */
+function Messages({ messages, label, children }: MessagesProps) {
+  const list = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  const count = messages.length;
+  useEffect(() => {
+    isAtEnd.current = true;
+  }, [count]);
+  useEffect(() => {
+    const element = list.current;
+    if (element !== null && isAtEnd.current) element.scrollTop = element.scrollHeight;
+  }, [messages]);
+  return (
+    <section
+      ref={list}
+      className="docket-messages"
+      aria-label={label}
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
+      }}
+    >
+      {children}
+    </section>
+  );
+}
+
+interface QuestionViewProps {
+  message: ChatMessage;
+  labels: Labels;
+  onEdit: (() => void) | null;
+}
+
+function QuestionView({ message, labels, onEdit }: QuestionViewProps) {
+  return (
+    <div className="docket-question" role="group" aria-label={labels.you}>
+      <p dir="auto">{message.text}</p>
+      {onEdit !== null && (
+        <button type="button" className="docket-button" onClick={onEdit}>
+          {labels.edit}
+        </button>
+      )}
+    </div>
+  );
+}

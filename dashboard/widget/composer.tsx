@@ -1,0 +1,75 @@
+import type { RefObject } from 'react';
+import type { Labels } from './labels.ts';
+
+interface ComposerProps {
+  input: RefObject<HTMLTextAreaElement | null>;
+  labels: Labels;
+  draft: string;
+  isBusy: boolean;
+  selection: string | null;
+  isEditing: boolean;
+  onDraft(draft: string): void;
+  onSend(question: string): void;
+  onStop(): void;
+  onCancelEdit(): void;
+  onForgetSelection(): void;
+}
+
+const longestQuestion = 20_000;
+
+/** Shows the form for a question. Enter asks; Shift+Enter starts a new line. */
+export function Composer({ input, labels, draft, isBusy, selection, isEditing, ...on }: ComposerProps) {
+  const send = () => {
+    const question = draft.trim();
+    if (question !== '' && !isBusy) on.onSend(question);
+  };
+  return (
+    <form
+      className="docket-composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isBusy) on.onStop();
+        else send();
+      }}
+    >
+      {selection !== null && (
+        <p className="docket-note">
+          <span>
+            {labels.selection}: <q>{selection.slice(0, 120)}</q>
+          </span>
+          <button type="button" className="docket-button" aria-label={labels.remove} onClick={on.onForgetSelection}>
+            ×
+          </button>
+        </p>
+      )}
+      {isEditing && (
+        <p className="docket-note">
+          <span>{labels.editing}</span>
+          <button type="button" className="docket-button" onClick={on.onCancelEdit}>
+            {labels.cancel}
+          </button>
+        </p>
+      )}
+      <div className="docket-ask">
+        <textarea
+          ref={input}
+          dir="auto"
+          rows={1}
+          aria-label={labels.question}
+          placeholder={labels.placeholder}
+          maxLength={longestQuestion}
+          value={draft}
+          onInput={(event) => on.onDraft(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <button type="submit" className="docket-button docket-primary">
+          {isBusy ? labels.stop : labels.ask}
+        </button>
+      </div>
+    </form>
+  );
+}

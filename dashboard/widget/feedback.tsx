@@ -1,0 +1,71 @@
+import { useState } from 'react';
+import type { Vote } from './chat-state.ts';
+import type { Labels } from './labels.ts';
+
+interface FeedbackProps {
+  vote: Vote | null;
+  labels: Labels;
+  onRate(vote: Vote): Promise<void>;
+}
+
+/** Asks whether an answer helped and, if not, what is missing. */
+export function Feedback({ vote, labels, onRate }: FeedbackProps) {
+  const [said, setSaid] = useState('');
+  const [comment, setComment] = useState('');
+  const [isExplaining, setIsExplaining] = useState(false);
+  const rate = async (next: Vote) => {
+    try {
+      await onRate(next);
+      setSaid(labels.thanks);
+    } catch {
+      setSaid(labels.feedbackFailed);
+    }
+  };
+  return (
+    <div className="docket-feedback" role="group" aria-label={labels.feedback}>
+      <span className="docket-quiet" aria-hidden="true">
+        {labels.feedback}
+      </span>
+      {(['up', 'down'] as const).map((direction) => (
+        <button
+          key={direction}
+          type="button"
+          className="docket-button"
+          aria-pressed={vote?.vote === direction}
+          onClick={() => {
+            setIsExplaining(direction === 'down');
+            void rate({ vote: direction });
+          }}
+        >
+          {direction === 'up' ? labels.yes : labels.no}
+        </button>
+      ))}
+      <span role="status" className="docket-quiet">
+        {said}
+      </span>
+      {isExplaining && (
+        <form
+          className="docket-ask"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (comment.trim() === '') return;
+            setIsExplaining(false);
+            void rate({ vote: 'down', comment: comment.trim() });
+          }}
+        >
+          <textarea
+            aria-label={labels.whatIsMissing}
+            placeholder={labels.whatIsMissing}
+            maxLength={2_000}
+            rows={2}
+            value={comment}
+            onInput={(event) => setComment(event.currentTarget.value)}
+          />
+          <button type="submit" className="docket-button">
+            {labels.send}
+          </button>
+        </form>
+      )}
+    </div>
+  );
+}

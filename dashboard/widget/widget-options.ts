@@ -1,0 +1,50 @@
+import type { ClientOptions } from './client.ts';
+import { defaultLabels, type Labels } from './labels.ts';
+
+export interface WidgetOptions extends ClientOptions {
+  /** Base of relative links: the URL of the documentation. By default the page's own URL. */
+  pagesUrl?: string;
+  theme?: 'light' | 'dark' | 'auto';
+  dir?: 'ltr' | 'rtl' | 'auto';
+  /** Keys that open the chat, such as `mod+i` (⌘ on a Mac, Ctrl elsewhere); `none` for no keys. */
+  hotkey?: string;
+  /** Whether the page shows the button that opens the chat. */
+  button?: boolean;
+  questions?: string[];
+  labels?: Partial<Labels>;
+}
+
+export type WidgetSettings = Required<Omit<WidgetOptions, 'user' | 'readerToken' | 'labels'>> &
+  Pick<ClientOptions, 'user' | 'readerToken'> & { labels: Labels };
+
+/** Reads the options of the script tag. Returns null when it names no site, so that the page calls `Docket.init`. */
+export function optionsOfScript(script: HTMLScriptElement): WidgetOptions | null {
+  const { site, key, baseUrl, user, pagesUrl, theme, dir, hotkey, button, questions } = script.dataset;
+  if (site === undefined || key === undefined) return null;
+  return {
+    baseUrl: baseUrl ?? new URL('.', script.src).href,
+    site,
+    apiKey: key,
+    ...(user === undefined ? {} : { user }),
+    ...(pagesUrl === undefined ? {} : { pagesUrl }),
+    ...(theme === 'light' || theme === 'dark' ? { theme } : {}),
+    ...(dir === 'ltr' || dir === 'rtl' ? { dir } : {}),
+    ...(hotkey === undefined ? {} : { hotkey }),
+    ...(button === 'none' ? { button: false } : {}),
+    ...(questions === undefined ? {} : { questions: questions.split('|').map((question) => question.trim()) }),
+  };
+}
+
+/** Completes options with defaults. */
+export function settingsOf(options: WidgetOptions): WidgetSettings {
+  return {
+    pagesUrl: document.baseURI,
+    theme: 'auto',
+    dir: 'auto',
+    hotkey: 'mod+i',
+    button: true,
+    questions: [],
+    ...options,
+    labels: { ...defaultLabels, ...options.labels },
+  };
+}

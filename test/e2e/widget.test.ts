@@ -1,0 +1,222 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium, launchChromium } from '../support/browser.ts';
+import { problemsFor, takeScreenshot } from '../support/dashboard.ts';
+import { startEmbeddingSite, type EmbeddingSite } from '../support/embedding-site.ts';
+import { startAssistantStack, type AssistantStack } from '../support/sdk-client-service.ts';
+
+const chromiumPath = findChromium();
+const resources = new AsyncDisposableStack();
+const shared = {} as { assistant: AssistantStack; site: EmbeddingSite; browser: Browser };
+
+beforeAll(async () => {
+  if (chromiumPath === null) return;
+  shared.assistant = resources.use(await startAssistantStack());
+  shared.site = resources.use(await startEmbeddingSite(shared.assistant.service.baseUrl));
+  shared.browser = await launchChromium(chromiumPath);
+  resources.defer(() => shared.browser.close());
+});
+
+afterAll(() => resources.disposeAsync());
+
+interface VisitOptions extends BrowserContextOptions {
+  attributes?: Record<string, string>;
+  direction?: 'ltr' | 'rtl';
+}
+
+async function visit({ attributes = {}, direction = 'ltr', ...options }: VisitOptions = {}) {
+  const { domain, assistantKey } = shared.assistant.service;
+  const context = await shared.browser.newContext({ reducedMotion: 'reduce', ...options });
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(shared.site.pageOf({ 'data-site': domain, 'data-key': assistantKey, ...attributes }, direction));
+  await page.getByRole('button', { name: 'Ask the documentation' }).waitFor();
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function open(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Ask the documentation' }).click();
+  await page.getByRole('dialog', { name: 'Ask the documentation' }).waitFor();
+}
+
+async function ask(page: Page, question: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Question' }).fill(question);
+  await page.keyboard.press('Enter');
+}
+
+const done = (page: Page) => page.getByRole('button', { name: 'Ask again' }).waitFor();
+const pairing = 'Hold its **button**, see [the first lamp](/guides/first-lamp).';
+
+describe.runIf(chromiumPath !== null)('the widget on a page of another origin with a strict security policy', () => {
+  it('streams an answer with sources, rates it, edits the question and asks again', async () => {
+    const { model } = shared.assistant;
+    await using visited = await visit({ attributes: { 'data-questions': 'How do I pair a lamp?|Another question' } });
+    const { page, complaints } = visited;
+    await open(page);
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', `ever. ${pairing}`], stall: 4 });
+    await page.getByRole('button', { name: 'How do I pair a lamp?' }).click();
+    await page.getByText('Hold its').waitFor();
+    model.release();
+    await done(page);
+    const answer = page.getByRole('article', { name: 'Answer' });
+    expect(await answer.locator('strong').textContent()).toBe('button');
+    const source = answer.getByRole('list', { name: 'Sources' }).getByRole('link', { name: /first lamp/ });
+    await expect.poll(() => source.getAttribute('href'), { timeout: 60_000 }).toContain(':~:text=');
+    expect(new URL((await source.getAttribute('href'))!).origin).toBe(new URL(page.url()).origin);
+    await expect
+      .poll(() => page.getByRole('status').allTextContents(), { timeout: 60_000 })
+      .toContainEqual(expect.stringMatching(/^Answer: Hold its button for ever/));
+    expect(JSON.stringify(model.requests.at(-1)!.body.messages)).toContain('/guides/scenes');
+
+    await page.getByRole('button', { name: 'Yes', exact: true }).click();
+    await page.getByText('Thank you.').waitFor();
+
+    model.script({ text: 'Press it twice.' });
+    await page.getByRole('button', { name: 'Edit question' }).click();
+    await ask(page, 'How do I reset a lamp?');
+    await page.getByText('Press it twice.').first().waitFor();
+    await done(page);
+    expect(await page.getByRole('group', { name: 'You asked' }).allTextContents()).toEqual([
+      expect.stringContaining('How do I reset a lamp?'),
+    ]);
+    expect(await answer.count()).toBe(1);
+    expect(complaints).toEqual([]);
+  });
+
+  it('resumes an answer after a reload in the middle of it', async () => {
+    const { model } = shared.assistant;
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    await open(page);
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'three ', 'seconds.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    const calls = model.requests.length;
+    await page.reload();
+    await page.getByRole('dialog').waitFor();
+    await page.getByText('Hold its').waitFor();
+    model.release();
+    await page.getByText('Hold its button for three seconds.').first().waitFor();
+    await done(page);
+    expect(await page.getByRole('article', { name: 'Answer' }).count()).toBe(1);
+    expect(model.requests).toHaveLength(calls);
+    expect(complaints).toEqual([]);
+  });
+
+  it('works with the keyboard alone, keeps focus inside and gives it back', async () => {
+    const { model } = shared.assistant;
+    await using visited = await visit({ attributes: { 'data-hotkey': 'alt+k' } });
+    const { page, complaints } = visited;
+    await page.getByRole('link', { name: 'A link' }).focus();
+    await page.keyboard.press('Alt+k');
+    const question = page.getByRole('textbox', { name: 'Question' });
+    await expect.poll(() => isFocused(question)).toBe(true);
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });
+    await page.keyboard.type('How do I pair a lamp?');
+    await page.keyboard.press('Enter');
+    await page.getByText('Hold its').waitFor();
+    const call = model.requests.at(-1)!;
+    // the button after the question stops the answer
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await done(page);
+    expect(await call.closed).toBe('aborted');
+
+    const seen = new Set<string>();
+    for (let presses = 0; presses < 15; presses += 1) {
+      await page.keyboard.press('Tab');
+      seen.add(
+        await page.evaluate(() => {
+          const focused = document.activeElement?.shadowRoot?.activeElement;
+          return focused?.getAttribute('aria-label') ?? focused?.textContent ?? 'outside';
+        }),
+      );
+    }
+    expect([...seen]).toEqual(expect.arrayContaining(['Close', 'Ask again', 'Question', 'Ask']));
+    expect([...seen]).not.toContain('outside');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => isFocused(page.getByRole('link', { name: 'A link' }))).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  it('sends the selected text, and opens with a question of the page', async () => {
+    const { model } = shared.assistant;
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    await page.locator('#text').selectText();
+    await open(page);
+    await page.getByText('About the selected text').waitFor();
+    model.script({ text: 'That pairs it.' });
+    await ask(page, 'Why?');
+    await page.getByText('That pairs it.').first().waitFor();
+    expect(JSON.stringify(model.requests.at(-1)!.body.messages)).toContain('Hold the button for three seconds.');
+    await done(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    model.script({ text: 'Twice a day.' });
+    await page.evaluate(() => window.Docket!.open({ question: 'How often?' }));
+    await page.getByText('Twice a day.').first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it.each<[string, VisitOptions]>([
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['dark-attribute', { colorScheme: 'light', attributes: { 'data-theme': 'dark' } }],
+    ['mobile', { viewport: { width: 390, height: 700 } }],
+    ['rtl', { direction: 'rtl' }],
+  ])('has no accessibility violation, %s', async (name, options) => {
+    const { model } = shared.assistant;
+    await using visited = await visit(options);
+    const { page, complaints } = visited;
+    expect(await problemsFor(page)).toEqual([]);
+    await open(page);
+    expect(await problemsFor(page)).toEqual([]);
+    model.script({ text: `${pairing}\n\n| a | b |\n| - | - |\n| c | d |\n\n\`\`\`sh\nlamp pair\n\`\`\`` });
+    await ask(page, 'How do I pair a lamp?');
+    await done(page);
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    await page.getByRole('textbox', { name: 'What is missing or wrong?' }).waitFor();
+    expect(await problemsFor(page)).toEqual([]);
+    await takeScreenshot(page, `widget-${name}`);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(
+      0,
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  it('is served as one cacheable file with a version', async () => {
+    const address = `${shared.assistant.service.baseUrl}/widget.js`;
+    const first = await fetch(address, { headers: { origin: 'https://docs.example' } });
+    expect(await first.text()).not.toBe('');
+    expect(first.headers.get('access-control-allow-origin')).toBe('*');
+    expect(first.headers.get('cache-control')).toMatch(/^public, max-age=/);
+    const again = await fetch(address, {
+      headers: { 'if-none-match': first.headers.get('etag')!, 'cache-control': 'max-age=0' },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it('shows itself on the demo page that npm start prints', async () => {
+    const { stack, model } = shared.assistant;
+    const address = /Widget demo\s+(\S+)/.exec(stack.output())![1]!;
+    await using context = await shared.browser.newContext();
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    await page.goto(address);
+    await open(page);
+    model.script({ text: pairing });
+    await page.getByRole('button', { name: 'What can you help me with?' }).click();
+    await done(page);
+  });
+});
+
+function isFocused(locator: { evaluate(run: (element: any) => boolean): Promise<boolean> }): Promise<boolean> {
+  return locator.evaluate((element) => (element.getRootNode() as Document).activeElement === element);
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface EmbeddingSite extends AsyncDisposable {
+  /** The address of its page, on an origin of its own. */
+  pageOf(attributes: Record<string, string>, direction?: 'ltr' | 'rtl'): string;
+}
+
+/** A static site that embeds the widget of a Docket, with a security policy that allows nothing else. */
+export async function startEmbeddingSite(docket: string): Promise<EmbeddingSite> {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${docket}`,
+    `connect-src ${docket}`,
+    "style-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ');
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '/', 'http://site');
+    const direction = searchParams.get('direction') ?? 'ltr';
+    searchParams.delete('direction');
+    const attributes = [...searchParams].map(([name, value]) => `${name}="${value.replaceAll('"', '&quot;')}"`);
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
+    response.end(`<!doctype html>
+<html lang="en" dir="${direction}">
+<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lamp</title><link rel="icon" href="data:,">
+<main><h1>Lamp</h1><p id="text">Hold the button for three seconds.</p><a href="#text">A link</a></main>
+<script src="${docket}/widget.js" ${attributes.join(' ')} defer></script>`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    pageOf: (attributes, direction = 'ltr') =>
+      `http://127.0.0.1:${port}/guides/scenes?${new URLSearchParams({ ...attributes, direction }).toString()}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
