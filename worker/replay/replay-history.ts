@@ -1,5 +1,4 @@
 import { Worker } from '@temporalio/worker';
-import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
@@ -63,8 +62,6 @@ async function* replay({
 }: Omit<ReplayRequest, 'runs'> & { runs: Iterable<History> }): AsyncGenerator<Replayed> {
   let taken: History = {};
   function* histories() {
-    // the worker has just installed hooks that record a stack for each promise, which nobody reads in a replay
-    globalHandlers.uninstall();
     for (const history of runs) {
       taken = history;
       yield { workflowId, history };
