@@ -1,7 +1,7 @@
 import type { WorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { ForgeError, type Forge } from './forge.ts';
 
-/** Creates the forge that stores pull requests in the database; the API serves them below `baseUrl`. No marks. */
+/** Creates the forge that stores pull requests in the database; the API serves them below `baseUrl`. They have no marks. */
 export function createLocalForge({
   pullRequests,
   baseUrl,

@@ -68,7 +68,7 @@ async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], mostByte
   }
 }
 
-/** Through the proxy that the environment names, where it names one. */
+/** Requests a URL through the proxy of the environment, if there is one. */
 async function receive<T>(url: string, context: DownloadContext, read: (response: Response) => Promise<T>): Promise<T> {
   const { env, signal, silenceMs = 15_000 } = context;
   if (!mayDownload(env)) throw new StartError('DOCKET_DOWNLOADS is off');

@@ -19,7 +19,7 @@ interface ToolCall {
   input: object;
 }
 
-/** Characters of a request: those that an earlier one had cached, and those that it added. */
+/** Characters of a request that were cached by an earlier one, and those that it added. */
 export interface CacheUse {
   breakpoints: number;
   read: number;
@@ -33,7 +33,7 @@ const mostBreakpoints = 4;
 
 /**
  * Starts a server that speaks Anthropic's `/messages` as a stream. It answers with calls of tools, or with a text
- * where there are none. It caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character.
+ * when there are none. It caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character.
  */
 export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]) {
   let steps = 0;

@@ -6,12 +6,12 @@ import { testPepper } from './build.ts';
 export interface ApiProcess extends AsyncDisposable {
   child: ChildProcess;
   lines: string[];
-  /** The first log line with the message. */
+  /** Resolves with the first log line that has the message. */
   logged(message: string): Promise<Record<string, unknown>>;
   ended: Promise<number | null>;
 }
 
-/** The API process on a free port; what it logs can be awaited. */
+/** Starts the API process on a free port; its log lines can be awaited. */
 export function startApi(env: Record<string, string>): ApiProcess {
   const child = spawn(process.execPath, ['api/main.ts'], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', DOCKET_KEY_PEPPER: testPepper, ...env },

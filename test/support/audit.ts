@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { z } from 'zod';
 
 /**
- * `npm run audit`: asks the registry for known weaknesses of what the image contains. Ends with 0 when there are none, 1 when there
- * are, and 75 when the registry did not say: that is no pass, and whoever runs it decides what to do.
+ * `npm run audit`: asks the registry for known vulnerabilities of the image's packages. Exits with 0 when there are none, 1
+ * when there are some, and 75 when the registry did not answer, which is not a pass.
  */
 
 const reportSchema = z.object({
@@ -16,7 +16,7 @@ export interface AuditVerdict {
   said: string;
 }
 
-/** What the JSON that `npm audit` prints means; whatever is no report is none. */
+/** Returns the verdict of the JSON that `npm audit` prints; without a valid report, that nothing is known. */
 export function verdictOfAudit(output: string): AuditVerdict {
   const report = reportSchema.safeParse(parsed(output));
   if (!report.success) {

@@ -1,2 +1,2 @@
-/** What modules of the dashboard read of a browser when they are imported. */
+/** The browser globals that modules of the dashboard read when they are imported. */
 Object.assign(globalThis, { location: new URL('https://docket.example.com'), addEventListener: () => {} });

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
 import { chromium, type Browser } from 'playwright-core';
 
-/** The system's Chromium: `CHROMIUM_PATH`, else the first of the usual names on PATH. Says so when there is none. */
+/** Returns the path of Chromium: `CHROMIUM_PATH`, else the first usual name on PATH. Prints a note if there is none. */
 export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
   if (env['CHROMIUM_PATH'] !== undefined && env['CHROMIUM_PATH'] !== '') return env['CHROMIUM_PATH'];
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
@@ -33,11 +33,11 @@ export function launchChromium(executablePath: string): Promise<Browser> {
 }
 
 export interface PageServer extends AsyncDisposable {
-  /** The page of the script with that name. */
+  /** Returns the address of the page that runs the script with this name. */
   addressOf(name: string, query: Record<string, string>): string;
 }
 
-/** Bundles the scripts of a folder and serves a page for each on an origin of its own. */
+/** Bundles the scripts of a folder and serves a page for each, all on a separate origin. */
 export async function startPageServer(folder: string, names: string[]): Promise<PageServer> {
   const { outputFiles } = await build({
     entryPoints: names.map((name) => join(folder, `${name}.jsx`)),

@@ -19,16 +19,16 @@ import { createSiteStore } from '../../db/sites/sites.ts';
 import { createSiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import type { NewSite, SiteRow } from '../../db/sites/sites.ts';
 
-/** The pepper of keys that tests make. */
+/** The pepper of the tests' keys. */
 export const testPepper = 'a pepper for tests only';
 
-/** With a grant for everything, unless others are named. */
+/** Creates an organization, by default with a grant for everything. */
 export async function buildOrganization(
   pool: Pool,
   { name = 'Acme', grants = ['*'] }: { name?: string; grants?: string[] } = {},
 ): Promise<OrganizationRow> {
   const organization = await createOrganizationDirectory(pool).create({ name });
-  // the audit log of a test is its own
+  // inserted directly, so that the audit log has only the test's own actions
   await pool.query('insert into grants (organization_id, resource) select $1, unnest($2::text[])', [
     organization.id,
     grants,
@@ -36,7 +36,7 @@ export async function buildOrganization(
   return organization;
 }
 
-/** Makes an organization too, unless one is named. */
+/** Creates a project, and an organization unless one is given. */
 export async function buildProject(
   pool: Pool,
   { organizationId, ...project }: Partial<NewProject> & { organizationId?: string } = {},
@@ -58,14 +58,14 @@ export async function changeProject(pool: Pool, id: string, change: ProjectChang
   return createProjectStore(pool, box).update(await operatorOfProject(pool, id), id, change);
 }
 
-/** The operator, acting for the organization of a project. */
+/** Returns the operator, acting for the organization of a project. */
 export async function operatorOfProject(pool: Pool, id: string): Promise<Caller> {
   const { rows } = await pool.query('select organization_id as "organizationId" from projects where id = $1', [id]);
   if (rows[0] === undefined) throw new Error('There is no such project.');
   return operatorOf(rows[0]);
 }
 
-/** `key` is the full text of the key. */
+/** Creates a key; `key` is its full text. */
 export function buildKey(
   pool: Pool,
   { organizationId, ...key }: { organizationId: string; kind?: KeyRow['kind']; expiresAt?: Date },
@@ -73,7 +73,7 @@ export function buildKey(
   return createKeyStore(pool, testPepper).create(operatorOf({ organizationId }), { kind: 'admin', ...key });
 }
 
-/** A job of the project; any column of its row may be given. */
+/** Creates a job of the project; any column of its row may be given. */
 export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<NewJob & JobRow> = {}): Promise<JobRow> {
   const id = job.id ?? newId('job_');
   await createJobStore(pool).create(operatorOf(project), {
@@ -97,7 +97,7 @@ export async function buildJob(pool: Pool, project: ProjectRow, job: Partial<New
   return row;
 }
 
-/** A site that no worker is to index: the test does, or asks for it. */
+/** Creates a site that no worker indexes: the test indexes it or requests an index. */
 export async function buildSite(
   pool: Pool,
   { organizationId, ...site }: Partial<NewSite> & { organizationId?: string } = {},

@@ -10,24 +10,24 @@ import type { TestDatabase } from './database.ts';
 import { testKeys } from './encryption.ts';
 
 export interface TestCommands {
-  /** Runs a command in this process and answers what it prints; a refusal is thrown. */
+  /** Runs a command in this process and returns its output; throws when the command fails. */
   docket(...args: string[]): Promise<string>;
-  /** The same with `--json`; answers what that holds. */
+  /** Runs a command with `--json` and returns the parsed output. */
   docketJson(...args: string[]): Promise<any>;
-  /** What the newest command has printed. */
+  /** Returns the output of the newest command. */
   printed(): string[];
 }
 
 interface TestSettings {
-  /** Of the operator's commands. */
+  /** Used by the operator's commands. */
   database: TestDatabase;
-  /** Of the commands over HTTP. */
+  /** Environment of the commands over HTTP. */
   env?: NodeJS.ProcessEnv;
   input?: string;
   operator?: Partial<OperatorContext>;
 }
 
-/** The command line of a checkout; `settings` is read anew for each command. */
+/** Creates the command line of a checkout; `settings` is called for each command. */
 export function createTestCommands(settings: () => TestSettings): TestCommands {
   let lines: string[] = [];
   async function docket(...args: string[]): Promise<string> {

@@ -8,7 +8,7 @@ import type { TestStack } from './stack.ts';
 export interface DashboardVisit extends AsyncDisposable {
   context: BrowserContext;
   page: Page;
-  /** What the browser complained about: refused by the security policy, thrown, or logged as an error. */
+  /** Errors of the browser: refused by the security policy, thrown or logged. */
   complaints: string[];
 }
 
@@ -17,7 +17,7 @@ export interface VisitOptions {
   width?: number;
 }
 
-/** Where screenshots are left for a person to look at. */
+/** Folder for screenshots that a person can review. */
 export const screenshotFolder = resolve(import.meta.dirname, '../../test-results/dashboard');
 
 /** Signs in with the key of the stack. */
@@ -36,7 +36,7 @@ export async function visitDashboard(
     void dialog.dismiss();
   });
   page.on('console', (message) => {
-    // that nobody was signed in before, and that the API was away, is told as a failed resource
+    // the browser logs a failed resource before the sign-in and while the API is down
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text());
     }
@@ -48,7 +48,7 @@ export async function visitDashboard(
   return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Starts a job by the form and answers its id, with the browser on its page. */
+/** Starts a job with the form and returns its id; the browser is then on the job's page. */
 export async function startJob(page: Page, prompt: string): Promise<string> {
   await page.getByRole('link', { name: 'New job' }).click();
   await page.getByLabel('What should change?').fill(prompt);
@@ -57,7 +57,7 @@ export async function startJob(page: Page, prompt: string): Promise<string> {
   return /job_\w+/.exec(page.url())![0];
 }
 
-/** The job has ended, as the page that follows it says. */
+/** Resolves when the job's page shows that the job has ended with this status. */
 export function untilStatus(page: Page, status: 'completed' | 'failed' | 'cancelled'): Promise<void> {
   return page.locator('.page-head .badge', { hasText: status }).waitFor({ timeout: 120_000 });
 }
@@ -73,7 +73,7 @@ interface AxeViolation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** What axe finds wrong by WCAG 2.2 A and AA, serious or worse. */
+/** Returns the violations of WCAG 2.2 A and AA that axe rates as serious or worse. */
 export async function seriousProblems(page: Page): Promise<string[]> {
   const violations = await violationsOf(page);
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(describeViolation);
@@ -90,7 +90,7 @@ function describeViolation({ id, nodes }: AxeViolation): string {
 
 async function violationsOf(page: Page): Promise<AxeViolation[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  // through the protocol, which the page's security policy does not bind
+  // through the DevTools protocol, to which the page's security policy does not apply
   await page.evaluate(await readFile(script, 'utf8'));
   return page.evaluate(async () => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -99,14 +99,14 @@ async function violationsOf(page: Page): Promise<AxeViolation[]> {
   });
 }
 
-/** Nothing serious is wrong for people with disabilities; a screenshot is left for a person to look at. */
+/** Asserts that axe finds nothing serious, and leaves a screenshot that a person can review. */
 export async function checkLooks(page: Page, name: string): Promise<void> {
   const problems = await seriousProblems(page);
   if (problems.length > 0) throw new Error(`${name}: ${problems.join('\n')}`);
   await takeScreenshot(page, name);
 }
 
-/** One commit on top of main of the sample repository, as somebody else would push it. */
+/** Pushes a commit to main of the sample repository, as another person would. */
 export async function commitOnMain({ home }: TestStack, path: string, content: string): Promise<void> {
   const clone = join(home, 'clone-of-theirs');
   const inClone = (...args: string[]) => runTestGit(args, { cwd: clone });

@@ -7,7 +7,7 @@ export interface TestDatabase extends AsyncDisposable {
   pool: Pool;
 }
 
-/** A database of its own with the current schema, dropped when it is disposed of. */
+/** Creates a database with the current schema, which is dropped when it is disposed of. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('databaseUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -36,7 +36,7 @@ async function runOnServer(connectionString: string, statement: string): Promise
   }
 }
 
-/** Until a statement of somebody waits for a transaction of another. */
+/** Resolves when a statement waits for the lock of another transaction. */
 export async function untilBlocked({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
   for (;;) {
     const { rows } = await pool.query(

@@ -7,7 +7,7 @@ import { createTestHome, removeTestHome } from './stack.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
 
-/** `npm run demo`'s program in a home of its own; what it prints can be awaited. */
+/** Starts the program of `npm run demo` in a new home; its output can be awaited. */
 export async function runDemo() {
   const home = await createTestHome();
   await mkdir(join(home, 'demo'), { recursive: true });
@@ -27,7 +27,7 @@ export async function runDemo() {
     child,
     ended,
     output: () => output,
-    /** Also returns when the demo has ended without having said it. */
+    /** Also resolves when the demo ends without this output. */
     async said(text: string): Promise<void> {
       const seen = new Promise<void>((done) => {
         onOutput = () => {

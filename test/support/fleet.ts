@@ -13,7 +13,7 @@ import { startScriptedModelServer, type ScriptedModelServer } from './scripted-m
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 import { operatorOf } from '../../db/caller.ts';
 
-/** Worker processes on a database, a repository and a namespace of Temporal that nobody else uses. */
+/** Worker processes with their own database, repository and Temporal namespace. */
 export interface Fleet extends AsyncDisposable {
   client: Client;
   namespace: string;
@@ -24,7 +24,7 @@ export interface Fleet extends AsyncDisposable {
   startWorker(env?: NodeJS.ProcessEnv, entry?: string): Promise<WorkerProcess>;
   /** Creates a job and starts its execution. */
   startJob(prompt: string, asked?: { repository?: string }): Promise<string>;
-  /** Waits for the end of a job's execution and answers its row. */
+  /** Waits for the end of a job's execution and returns its row. */
   ended(jobId: string): Promise<JobRow>;
 }
 
@@ -84,7 +84,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
           await startExecution({ jobId: id, turn: 1, organizationId: project.organizationId });
           return id;
         } catch (error) {
-          // a namespace is known to all of Temporal a moment after it was made
+          // a new namespace takes a moment to reach all parts of Temporal
           if (!String(error).includes('not found')) throw error;
         }
       }

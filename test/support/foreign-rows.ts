@@ -19,11 +19,11 @@ export interface Schema {
   tables: string[];
   columns: Column[];
   references: Reference[];
-  /** Tables whose rows go with those of a table, through any number of references; the table is one of them. */
+  /** Returns the tables whose rows belong to those of a table, directly or indirectly, including the table itself. */
   below(table: string): Set<string>;
 }
 
-/** The tables of the database, as its catalog has them. */
+/** Reads the tables of the database from its catalog. */
 export async function readSchema(pool: Pool): Promise<Schema> {
   const tables = await pool.query<{ name: string }>(
     `select relname as name from pg_class
@@ -58,7 +58,7 @@ export async function readSchema(pool: Pool): Promise<Schema> {
   };
 }
 
-/** What a check of the schema demands, and how what no reference holds together belongs together. */
+/** Returns values that the schema's checks demand, and those that connect rows without a foreign key. */
 function meantFor(word: string): Record<string, unknown> {
   return {
     'projects.forge': 'local',
@@ -88,13 +88,13 @@ function meantFor(word: string): Record<string, unknown> {
 /** Tables whose rows belong to no organization; they get none. */
 export const ofNobody = ['workers', 'job_totals'];
 
-/** A row in every table, each text of which holds the word, all of one organization. Answers the organization's id. */
+/** Inserts a row of one organization into every table, with the word in each text. Returns the organization's id. */
 export async function insertForeignRows(pool: Pool, schema: Schema, word: string): Promise<string> {
   const meant = meantFor(word);
   const known = new Map<string, unknown>();
   const client = await pool.connect();
   try {
-    // triggers would add rows of their own
+    // triggers would add further rows
     await client.query(`set session_replication_role = replica`);
     for (const table of inOrder(schema)) {
       const own = schema.columns.filter((column) => column.table === table);
@@ -120,7 +120,7 @@ export async function insertForeignRows(pool: Pool, schema: Schema, word: string
   return `${word} organizations.id`;
 }
 
-/** Parents before children. */
+/** Returns the tables, parents before children. */
 function inOrder({ tables, references }: Schema): string[] {
   const done: string[] = [];
   const wanted = tables.filter((table) => !ofNobody.includes(table));
@@ -148,7 +148,7 @@ function valueOf(type: string, text: string): unknown {
   throw new Error(`There is no value for the type ${type} yet.`);
 }
 
-/** Rows that hold a word in any column, also in bytes, by table. */
+/** Returns the rows that contain a word in any column, including bytes, by table. */
 export async function rowsWith(pool: Pool, { tables }: Schema, word: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const table of tables) {

@@ -10,13 +10,13 @@ export type TestFiles = Record<string, TestFile>;
 export interface TestRepository {
   /** The bare repository. */
   path: string;
-  /** Commits changes on top of a branch (made when it is new) and answers the commit. */
+  /** Commits changes on top of a branch, which is created if necessary, and returns the commit. */
   commit(files: TestFiles, options?: { branch?: string; message?: string }): Promise<string>;
-  /** Runs git in the bare repository and answers its output without the last line break. */
+  /** Runs git in the bare repository and returns its output without the last line break. */
   git(...args: string[]): Promise<string>;
-  /** Makes a tree from lines of `git ls-tree`, whether or not their objects exist. */
+  /** Creates a tree from lines of `git ls-tree`, whether or not their objects exist. */
   makeTree(listing: string): Promise<string>;
-  /** What a commit holds: mode and content by path. */
+  /** Returns the mode and content of a commit's files by path. */
   read(commit: string): Promise<Record<string, string>>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -35,7 +35,7 @@ const environment = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-/** Runs git outside of the code under test, with nothing of the machine's configuration. */
+/** Runs git outside of the code under test, without the machine's configuration. */
 export async function runTestGit(
   args: readonly string[],
   { cwd, env, stdin = null }: { cwd: string; env?: Record<string, string>; stdin?: Uint8Array | null },
@@ -49,13 +49,13 @@ export async function runTestGit(
   throw new Error(`git ${args.join(' ')}: ${stderr}`);
 }
 
-/** A value of `git fast-import`. */
+/** Returns a value in the format of `git fast-import`. */
 function dataOf(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([Buffer.from(`data ${bytes.length}\n`), bytes, Buffer.from('\n')]);
 }
 
-/** A change of `git fast-import`, which makes a commit in one process and stores files byte by byte. */
+/** Returns a change for `git fast-import`, which creates a commit in one process and stores files byte by byte. */
 function changeOf(name: string, file: TestFile): Buffer[] {
   const path = `"${name.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
   if (file === null) return [Buffer.from(`D ${path}\n`)];
@@ -68,7 +68,7 @@ function changeOf(name: string, file: TestFile): Buffer[] {
   return [Buffer.from(`M ${mode} inline ${path}\n`), dataOf(content)];
 }
 
-/** Makes a bare repository with one commit on `main`; without files it stays empty. */
+/** Creates a bare repository with one commit on `main`; without files it stays empty. */
 export async function createTestRepository(
   files: TestFiles | null = { 'README.md': '# Lamp\n' },
   { path }: { path?: string } = {},

@@ -13,19 +13,19 @@ import { guardServers } from './guard-servers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A PostgreSQL database whose user may create others; `docket_template` beside it holds the schema. */
+    /** A PostgreSQL database whose user may create others; `docket_template` on the same server has the schema. */
     databaseUrl: string;
     temporalAddress: string;
   }
 }
 
-/** A version of workers is called drained at once, not after minutes. */
+/** Reports a worker version as drained after a second instead of minutes. */
 const settings = {
   'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '1s',
   'matching.wv.VersionDrainageStatusRefreshInterval': '1s',
 };
 
-/** One PostgreSQL, one Temporal server and one bundle of workflows for all projects of a run; servers are gone when it ends. */
+/** Starts one PostgreSQL and one Temporal server, and builds one workflow bundle, for all projects of a run. */
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   const run = vitest.getRootProject();
   if ('databaseUrl' in run.getProvidedContext()) return undefined;

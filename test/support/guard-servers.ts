@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 /**
- * Ends the servers whose processes a home records, and removes `folder`, once this process has ended, however it ended:
- * by a process that no signal to this one reaches.
+ * Starts a guard that outlives this process, however it ends. The guard then ends the servers whose processes a home
+ * records, and removes `folder`.
  */
 export function guardServers(home: string, folder = home): void {
   const args = [join(import.meta.dirname, 'server-guard.ts'), home, folder];

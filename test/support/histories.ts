@@ -12,7 +12,7 @@ export interface RecordedHistory {
   history: unknown;
 }
 
-/** Keeps the history of an execution for the replay tests, when `RECORD_HISTORIES=1` asks for it. */
+/** Stores the history of an execution for the replay tests if `RECORD_HISTORIES=1` is set. */
 export async function recordHistory(name: string, handle: WorkflowHandle): Promise<void> {
   if (process.env['RECORD_HISTORIES'] !== '1') return;
   const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()), withoutPlace);
@@ -20,7 +20,7 @@ export async function recordHistory(name: string, handle: WorkflowHandle): Promi
   await writeFile(join(directory, `${name}.json`), `${JSON.stringify({ workflowId, history }, null, 1)}\n`);
 }
 
-/** Where it was recorded is nobody's business. */
+/** Removes process ids, host names and stack traces of the machine that recorded it. */
 function withoutPlace(key: string, value: unknown): unknown {
   if (key === 'stackTrace') return '';
   return typeof value === 'string' && /^\d+@/.test(value) ? 'test' : value;

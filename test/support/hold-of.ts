@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchEventLoop } from '../../lib/threads/watch-event-loop.ts';
 
-/** The shortest of the longest holds of three runs, in ms of CPU: a collection of garbage may come into one of them. */
+/** Returns the longest block of the event loop, in ms of CPU: the least of three runs, as one may include a garbage collection. */
 export async function holdOf(work: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
   for (let run = 0; run < 3 && least > 0; run += 1) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Answers of a provider that means ill, by name: the body of a stream, or of an error. Run by name, it serves them at `/<name>/…`. */
+/** Responses of a hostile provider, by name: the body of a stream or of an error. Run as a program, this serves them at `/<name>/…`. */
 export const hostileAnswers = {
   'a text in one frame': () => [chunk({ content: words(590_000) })],
   'a text in frames of a few characters': () => Array.from({ length: 20_000 }, () => chunk({ content: 'lorem ipsu' })),

@@ -3,12 +3,12 @@ import type { AddressInfo, Socket } from 'node:net';
 
 export interface Line extends AsyncDisposable {
   port: number;
-  /** From now on every connection breaks, until `mend`. */
+  /** Breaks all connections, until `mend`. */
   cut(): void;
   mend(): void;
 }
 
-/** A TCP line to a server that can be cut. It keeps its port while it is cut, so that nobody else can take it. */
+/** A TCP line to a server that can be cut. It keeps its port while it is cut, so that no other process can take it. */
 export async function openLine(target: { hostname: string; port: string }, { isCut = false } = {}): Promise<Line> {
   const state = { isCut };
   const sockets = new Set<Socket>();

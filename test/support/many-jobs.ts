@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** Jobs that have ended, one a minute before now, as `Job number 1` (the newest) and so on. */
+/** Inserts ended jobs, one per minute into the past, as `Job number 1` (the newest) and so on. */
 export async function insertEndedJobs(pool: Pool, projectId: string, count: number): Promise<void> {
   await pool.query(
     `with made as (
@@ -15,7 +15,7 @@ export async function insertEndedJobs(pool: Pool, projectId: string, count: numb
   );
 }
 
-/** A job under way that no worker has: what happens to it is inserted. Answers its id. */
+/** Inserts an active job that no worker runs; the test inserts its steps. Returns its id. */
 export async function insertActiveJob(pool: Pool, projectId: string, id: string): Promise<string> {
   await pool.query(
     `with made as (
@@ -29,7 +29,7 @@ export async function insertActiveJob(pool: Pool, projectId: string, id: string)
   return id;
 }
 
-/** Steps `from` to `to` of a job, each with words and two calls of tools, and the events that announce them. */
+/** Inserts the steps `from` to `to` of a job, each with text and two tool calls, and their events. */
 export async function insertSteps(
   pool: Pool,
   jobId: string,

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** A stream as its reader has it: what came so far, and the means to wait, to stop reading and to leave. */
+/** A stream from its reader's side: the received text, and ways to wait, to stop reading and to disconnect. */
 export interface OpenStream {
   status: number;
   headers: IncomingHttpHeaders;
-  /** What has come so far. */
+  /** Returns the text received so far. */
   text(): string;
-  /** Resolves when what has come holds this; rejects when the stream ends without it. */
+  /** Resolves when this text was received; rejects when the stream ends without it. */
   until(wanted: string): Promise<void>;
-  /** `complete`: the response ended as HTTP says; `cut`: the connection went away, or the reader left. */
+  /** `complete`: the response ended as HTTP demands; `cut`: the connection was lost, or the reader disconnected. */
   ended: Promise<'complete' | 'cut'>;
   /** Begins to read a stream that was opened without reading. */
   read(): void;
@@ -18,21 +18,21 @@ export interface OpenStream {
 }
 
 export interface OpenOptions {
-  /** Left out where a cookie says who asks. */
+  /** Omitted when a cookie authenticates the request. */
   key?: string;
   /** A POST with this body; without it a GET. */
   json?: unknown;
   headers?: Record<string, string>;
   /** The address to connect from. */
   localAddress?: string;
-  /** Takes nothing from the connection until `read` is called. */
+  /** Reads nothing from the connection until `read` is called. */
   isIdle?: boolean;
-  /** Leaves as soon as so many bytes of the body have come. */
+  /** Disconnects after this many bytes of the body. */
   leaveAfter?: number;
   onData?: (part: Buffer) => void;
 }
 
-/** Opens a stream on a connection of its own; resolves with its head. */
+/** Opens a stream on a separate connection; resolves when its headers arrive. */
 export async function openStream(url: string, options: OpenOptions): Promise<OpenStream> {
   const { key, json, headers = {}, localAddress, isIdle = false, leaveAfter = Infinity, onData } = options;
   const body = json === undefined ? undefined : JSON.stringify(json);
@@ -101,7 +101,7 @@ export async function openStream(url: string, options: OpenOptions): Promise<Ope
   };
 }
 
-/** The text of an answer in either protocol. */
+/** Returns the text of an answer in either protocol. */
 export function answerOf(stream: string): string {
   return stream
     .slice(0, stream.lastIndexOf('\n') + 1)
@@ -115,7 +115,7 @@ export function answerOf(stream: string): string {
     .join('');
 }
 
-/** How a stream ends: with an error and a finish, with a finish, or with neither. */
+/** Returns how a stream ends: with an error and a finish, with a finish, or with neither. */
 export function endingOf(stream: string): 'failed' | 'finished' | 'open' {
   const hasFinish = /^d:\{.*\}\n$/m.test(stream) || /data: \{"type":"finish".*\}\n\ndata: \[DONE\]\n\n$/.test(stream);
   if (!hasFinish) return 'open';
@@ -124,7 +124,7 @@ export function endingOf(stream: string): 'failed' | 'finished' | 'open' {
 
 const comment = ': keep-alive\n\n';
 
-/** A stream without what is sent to keep the connection alive, also where the reader left in the middle of it. */
+/** Returns a stream without its keep-alive messages, including one that is cut off at the end. */
 export function withoutKeepAlive(stream: string): string {
   if (!stream.startsWith(':')) return stream.replace(/^\n/gm, '');
   const words = stream.replaceAll(comment, '');

@@ -9,7 +9,7 @@ import { createJobBundleStore } from '../../db/jobs/job-bundle.ts';
 import { createJobTimelineStore } from '../../db/jobs/job-timeline.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
-/** What the operator does with a job, in the organization that it is of. */
+/** Creates the operator's actions on jobs, each in the organization of the job. */
 export function asOperator(pool: Pool) {
   async function of(jobId: string): Promise<Caller> {
     const { rows } = await pool.query('select organization_id as "organizationId" from jobs where id = $1', [jobId]);

@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 
 /** The longest task of a page's main thread, in milliseconds. */
 export interface LongestTask {
-  /** What the thread computed itself: other processes of the machine are not in it. */
+  /** CPU time of the thread, without other processes of the machine. */
   cpuMs: number;
-  /** From its beginning to its end: with what the machine did instead. */
+  /** Elapsed time, including that of other processes. */
   wallMs: number;
 }
 

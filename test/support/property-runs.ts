@@ -1,6 +1,6 @@
 const percent = Number(process.env['PROPERTY_RUNS'] ?? 100);
 
-/** How many runs a property gets of those that it has by default; `PROPERTY_RUNS` is the percentage. */
+/** Returns the number of runs of a property; `PROPERTY_RUNS` is a percentage of the full number. */
 export function propertyRuns(full: number): number {
   return Math.max(1, Math.ceil((full * percent) / 100));
 }

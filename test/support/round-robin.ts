@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 export interface RoundRobin extends AsyncDisposable {
   baseUrl: string;
-  /** Resolves when the health of the process at this port was seen so. */
+  /** Resolves when the proxy sees this health of the process at the port. */
   sees(port: number, health: 'up' | 'down'): Promise<void>;
 }
 
 const checkEveryMs = 100;
 
 /**
- * A small proxy before several processes: takes them in turn, leaves out those whose `/readyz` is not 200, and turns to the
- * next one only when a connection is refused, because then nothing was sent.
+ * Starts a small proxy in front of several processes. It uses them in turn, skips those whose `/readyz` is not 200, and tries
+ * the next one only when a connection is refused, because then nothing was sent.
  */
 export async function startRoundRobin(ports: number[]): Promise<RoundRobin> {
   const agent = new Agent({ keepAlive: true });

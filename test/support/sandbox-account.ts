@@ -7,13 +7,13 @@ interface Hosts {
   privateHosts: readonly string[];
 }
 
-/** What a process of another account is asked: first to open its sandbox, then to run commands in it. */
+/** A request to the process of another account: first to open its sandbox, then to run commands in it. */
 export type AccountRequest =
   | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined; authorities: string | null }
   | { kind: 'run'; id: number; jobId: string; tree: string; command: string; timeoutMs: number }
   | { kind: 'abort'; id: number };
 
-// Runs as the account that the tests give it.
+// Runs under the account that the tests choose.
 const running = new Map<number, AbortController>();
 let opened: Awaited<ReturnType<typeof openSandbox>> | null = null;
 

@@ -15,12 +15,12 @@ import type { AccountRequest } from './sandbox-account.ts';
 export type TestAccount = 'owner' | 'other';
 
 export interface TestSandbox extends AsyncDisposable {
-  /** The folder that a worker would keep secrets in, beside the tree. */
+  /** A folder next to the tree, where a worker would keep secrets. */
   directory: string;
   tree: string;
-  /** With `jobId` as another job, in a tree of its own. */
+  /** Runs a command; with `jobId`, as another job with its own tree. */
   run(command: string, options?: { timeoutMs?: number; signal?: AbortSignal; jobId?: string }): Promise<CommandEnd>;
-  /** What a command said, once it has ended by itself with that code. */
+  /** Returns the output of a command that exits with this code. */
   output(command: string, exitCode?: number): Promise<string>;
 }
 
@@ -30,7 +30,7 @@ const asOtherUser = [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-grou
 const accountProgram = join(import.meta.dirname, 'sandbox-account.ts');
 export const testLimits: SandboxLimits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
 
-/** The accounts whose sandbox comes up here, and why not, if it does not: tests of the others are left out. */
+/** Returns the accounts that have a sandbox here, and why the others do not; the tests of those are skipped. */
 export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; problem: string | null }> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   try {
@@ -43,7 +43,7 @@ export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; 
   }
 }
 
-/** Root only, and where an ordinary user can read this checkout. */
+/** Only for root, and if an ordinary user can read this checkout. */
 async function hasOther(): Promise<boolean> {
   if (process.getuid?.() !== 0) return false;
   try {
@@ -55,7 +55,7 @@ async function hasOther(): Promise<boolean> {
   }
 }
 
-/** What commands of a test may reach; names are resolved by the system where the account is the other one. */
+/** Network that commands of a test may reach; for the other account, the system resolves names. */
 export interface TestNetwork extends EgressOptions {
   hosts: string[];
 }
@@ -64,11 +64,11 @@ interface TestSandboxOptions {
   limits?: SandboxLimits;
   network?: TestNetwork;
   authorities?: string | null;
-  /** Made where it is missing; of the account that runs the tests. */
+  /** Created if missing; belongs to the account that runs the tests. */
   tree?: string;
 }
 
-/** A sandbox of an account, with a tree that only that account may enter. */
+/** Opens the sandbox of an account, with a tree that only that account may enter. */
 export async function openTestSandbox(
   account: TestAccount,
   { limits = testLimits, network, authorities = null, tree: wanted }: TestSandboxOptions = {},
@@ -128,7 +128,7 @@ interface Opening {
   authorities: string | null;
 }
 
-/** As a worker runs commands: in a small process. One that resolves names in its own way runs them itself. */
+/** Runs commands as a worker does, in a small process; with a custom resolver, in this process. */
 async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }> {
   const { directory: parent, limits, network: wanted, authorities } = opening;
   const directory = join(parent, 'sandbox');
@@ -145,7 +145,7 @@ async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }>
   return { runs: (call) => sandbox.run(call), close: () => undefined };
 }
 
-/** A process of an ordinary user, as a worker would be. */
+/** Runs commands in a process of an ordinary user, like a worker without root. */
 async function asOther({ directory, limits, network, authorities }: Opening): Promise<{ runs: Runs; close(): void }> {
   const child = fork(accountProgram, [], {
     execPath: setpriv,
@@ -198,7 +198,7 @@ async function answerOf(child: ChildProcess, isWanted: (answer: AccountAnswer) =
   return Promise.race([wanted, ended]);
 }
 
-/** Ids of the processes of this machine whose command line holds a text. */
+/** Returns the ids of the processes whose command line contains a text. */
 export async function processesNamed(text: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc')) {

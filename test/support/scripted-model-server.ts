@@ -16,7 +16,7 @@ export interface ChatMessage {
 export interface RecordedRequest {
   body: { model: string; messages: ChatMessage[]; tools?: { function: { name: string } }[]; stream?: boolean };
   authorization: string | null;
-  /** Lets a stalled reply go on. */
+  /** Continues a stalled reply. */
   release(): void;
   /** Settles when the exchange is over: `complete`, or `aborted` by either side before its last byte. */
   closed: Promise<'complete' | 'aborted'>;
@@ -29,22 +29,22 @@ export interface ScriptedModelServer {
   baseUrl: string;
   /** Queues replies; each request takes one. */
   script(...replies: (ScriptedReply | ReplyMaker)[]): void;
-  /** Answers whatever the queue does not; null makes unscripted requests violations again. */
+  /** Sets the reply for requests beyond the queue; null makes such requests violations again. */
   respondWith(reply: ScriptedReply | ReplyMaker | null): void;
   requests: RecordedRequest[];
-  /** Requests that were not scripted, or that a vendor would refuse; a test ends by expecting none. */
+  /** Unscripted requests, and those that a vendor would refuse; a test ends by expecting none. */
   violations: string[];
   /** The first request that no earlier call has returned. */
   nextRequest(): Promise<RecordedRequest>;
-  /** Lets the replies to all requests so far go on. */
+  /** Continues the stalled replies to all requests so far. */
   release(): void;
-  /** Replies that are still queued. */
+  /** Returns the number of queued replies. */
   pending(): number;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Starts a model server that speaks `/chat/completions`, as JSON and as a stream, and says only what it was told.
+ * Starts a model server that speaks `/chat/completions`, as JSON and as a stream, and sends scripted replies only.
  * Another process may drive it over HTTP: `POST /control/script` (an array of replies), `POST /control/respond-with`
  * (one reply or null), `POST /control/release`, `GET /control/state`.
  */

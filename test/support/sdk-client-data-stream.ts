@@ -21,7 +21,7 @@ type Update =
   | [{ message: Message; data?: ThreadNote[]; replaceLastMessage?: boolean }]
   | [Message[], ThreadNote[] | undefined];
 
-/** The part of `@ai-sdk/ui-utils` that `useChat` stands on; the later functions are missing in older releases. */
+/** The part of `@ai-sdk/ui-utils` that `useChat` uses; the later functions are missing in older releases. */
 interface UiUtils {
   callChatApi(options: object): Promise<unknown>;
   generateId(): string;

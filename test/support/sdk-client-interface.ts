@@ -18,10 +18,10 @@ export type SdkVersion = (typeof sdkVersions)[number];
 export interface SdkClientOptions {
   version: SdkVersion;
   service: { baseUrl: string; domain: string; assistantKey: string };
-  /** What an earlier client held, as it came back from JSON. */
+  /** Messages of an earlier client, restored from JSON. */
   messages?: unknown[];
   threadId?: string | null;
-  /** v4 only: `sendExtraMessageFields`, true unless told. */
+  /** v4 only: `sendExtraMessageFields`, true by default. */
   sendsExtraFields?: boolean;
 }
 
@@ -40,15 +40,15 @@ export interface SdkClient {
   /** Text of the last message if it is the assistant's, else ''. */
   text(): string;
   sources(): ShownSource[];
-  /** Where this version finds the thread, by place; null where nothing came. */
+  /** Returns the thread id in each place where this version can read it; null where there is none. */
   threadPlaces(): Record<string, string | null>;
-  /** What the application would show; null when the last request ended well. */
+  /** Returns the error that an application would show; null when the last request succeeded. */
   error(): string | null;
   status(): 'ready' | 'busy' | 'error';
   roles(): string[];
-  /** What the application would put into its storage. */
+  /** Returns what an application would store. */
   saved(): unknown[];
-  /** Requests sent so far, also those the SDK makes by itself. */
+  /** Returns the number of requests so far, including the SDK's automatic ones. */
   requestCount(): number;
 }
 

@@ -1,4 +1,4 @@
-/** Tells who waits for words of a reply when they are there, or that they never came. */
+/** Lets a test wait for words of a reply; rejects when they never arrive. */
 export interface Progress {
   changed(): void;
   /** Runs one request to its end. */
@@ -36,7 +36,7 @@ export function createProgress(text: () => string): Progress {
   };
 }
 
-/** The text an application would show for whatever the SDK reports as an error. */
+/** Returns the text that an application would show for an error of the SDK. */
 export function errorTextOf(error: unknown): string | null {
   if (error === undefined || error === null) return null;
   if (typeof error !== 'object') return String(error);

@@ -9,7 +9,7 @@ export interface Demands {
   apiKey: string;
 }
 
-/** A way to a Temporal server by TLS that lets nobody through without a client certificate and an API key. */
+/** Starts a TLS proxy to a Temporal server that demands a client certificate and an API key. */
 export async function startSecuredTemporal(target: string, server: Certificate, first: Demands) {
   let demands = first;
   const sessions = new Set<Http2Session>();
@@ -55,9 +55,9 @@ export async function startSecuredTemporal(target: string, server: Certificate, 
   const hangUp = () => sessions.forEach((session) => session.destroy());
   return {
     address: `127.0.0.1:${port}`,
-    /** Why clients were turned away. */
+    /** Reasons for refused clients. */
     refused,
-    /** Demands other credentials from now on, also of who is connected. */
+    /** Demands other credentials from now on, also from connected clients. */
     rotate(next: Demands) {
       demands = next;
       listener.setSecureContext(tls(next.clientAuthority));

@@ -10,11 +10,11 @@ import type { FakeForge } from './forges/fake-forge.ts';
 import type { TestRepository } from './git-repository.ts';
 import type { Trace } from './canary-secrets.ts';
 
-/** Histories are fetched so many at a time. */
+/** Number of histories that are fetched at a time. */
 const atOnce = 32;
 const bytesShown = /^\\x(?:[0-9a-f]{2})+$/;
 
-/** Every value of every row of a database. */
+/** Yields every value of every row of a database. */
 export async function* databaseTraces(pool: Pool): AsyncGenerator<Trace> {
   const { rows: tables } = await pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -30,7 +30,7 @@ export async function* databaseTraces(pool: Pool): AsyncGenerator<Trace> {
   }
 }
 
-/** Text, JSON, or what is in compressed bytes. */
+/** Returns a value as text; compressed bytes are decompressed. */
 function readable(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (!bytesShown.test(value)) return value;
@@ -38,7 +38,7 @@ function readable(value: unknown): string {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes).toString() : bytes.toString('latin1');
 }
 
-/** The files with these endings below a folder, as they are on the disk. */
+/** Yields the files with these extensions below a folder. */
 export async function* fileTraces(directory: string, endings: readonly string[]): AsyncGenerator<Trace> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   for (const entry of entries) {
@@ -47,7 +47,7 @@ export async function* fileTraces(directory: string, endings: readonly string[])
   }
 }
 
-/** Every history of a namespace, with its payloads as they were sent. */
+/** Yields every history of a namespace, with the payloads as they were sent. */
 export async function* temporalTraces({
   address,
   namespace,
@@ -84,13 +84,13 @@ export async function* temporalTraces({
   }
 }
 
-/** What a forge was asked and keeps: requests, pull requests. */
+/** Yields the requests to a forge, and its pull requests. */
 export function* forgeTraces(forge: FakeForge, fullName: string): Generator<Trace> {
   for (const { path, body } of forge.requests) yield { place: 'forge: request', text: JSON.stringify({ path, body }) };
   for (const one of forge.pullRequests(fullName)) yield { place: 'forge: pull request', text: JSON.stringify(one) };
 }
 
-/** Names of branches, and messages and names of people of all commits. */
+/** Yields the names of branches, and the messages and authors of all commits. */
 export async function* gitTraces(repository: TestRepository): AsyncGenerator<Trace> {
   yield { place: 'git: refs', text: await repository.git('for-each-ref', '--format=%(refname) %(contents)') };
   yield { place: 'git: commits', text: await repository.git('log', '--all', '--format=%an %ae %cn %ce %B') };

@@ -8,12 +8,12 @@ const execute = promisify(execFile);
 
 export interface SmallDisk extends AsyncDisposable {
   directory: string;
-  /** Leaves not one byte. */
+  /** Fills the disk to the last byte. */
   fill(): Promise<void>;
   empty(): Promise<void>;
 }
 
-/** A file system of its own with so many megabytes; null where this account may not mount one. */
+/** Mounts a file system of this many megabytes; null if this account may not mount one. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
   const directory = await mkdtemp(join(tmpdir(), 'docket-disk-'));

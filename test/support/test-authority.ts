@@ -9,22 +9,22 @@ export interface Certificate {
   cert: string;
 }
 
-/** An authority for certificates that nobody knows but the tests. */
+/** A certificate authority that only the tests trust. */
 export interface TestAuthority {
   /** Its own certificate, in PEM. */
   certificate: string;
-  /** A certificate for a host, with its key. */
+  /** Issues a certificate for a host, with its key. */
   issue(host: string): Promise<Certificate>;
 }
 
 const run = promisify(execFile);
 
-/** Whether this machine has what an authority is made with. */
+/** Whether this machine can create an authority. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
 
-/** Makes an authority with the program openssl. */
+/** Creates an authority with the program openssl. */
 export async function createTestAuthority(): Promise<TestAuthority> {
   const own = await inFolder(async (folder) => {
     await openssl(folder, `req -x509 ${newKey} -keyout key -out cert -days 2 -subj /CN=Tests`);

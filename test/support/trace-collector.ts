@@ -20,14 +20,14 @@ export interface CollectedSpan {
 export interface TraceCollector extends AsyncDisposable {
   endpoint: string;
   spans: CollectedSpan[];
-  /** Everything that came, as it came. */
+  /** Everything received, verbatim. */
   text: string;
-  /** Answers 503 to the next requests. */
+  /** Number of further requests to answer with 503. */
   refuse: number;
   authorization: string | undefined;
 }
 
-/** An OpenTelemetry collector that keeps what it gets. */
+/** Starts an OpenTelemetry collector that keeps what it receives. */
 export async function startTraceCollector(): Promise<TraceCollector> {
   const server = createServer(async (request, response) => {
     const body: any = await json(request);

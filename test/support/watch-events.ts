@@ -1,7 +1,7 @@
 import type { PublicJobEvent } from '../../api/jobs/job-schemas.ts';
 
 export interface WatchRequest {
-  /** Of `GET …/events`. */
+  /** Address of `GET …/events`. */
   url: string;
   key: string;
   lastEventId?: number;
@@ -19,7 +19,7 @@ export function openEvents({ url, key, lastEventId, signal }: WatchRequest): Pro
   });
 }
 
-/** The events of a stream, as a client that reads server-sent events takes them. */
+/** Yields the events of a stream like a client of server-sent events. */
 export async function* watchEvents(request: WatchRequest): AsyncGenerator<PublicJobEvent> {
   const response = await openEvents(request);
   if (response.headers.get('content-type') !== 'text/event-stream; charset=utf-8')

@@ -8,14 +8,14 @@ const main = join(import.meta.dirname, '../../worker/main.ts');
 
 export interface WorkerProcess extends AsyncDisposable {
   child: ChildProcess;
-  /** The exit code. */
+  /** Resolves with the exit code. */
   closed: Promise<number | null>;
   output(): string;
-  /** Resolves when the text was printed so many times; rejects when the process ends without. */
+  /** Resolves when the text was printed this many times; rejects when the process ends before that. */
   said(text: string, times?: number): Promise<void>;
 }
 
-/** The worker process, or another program; what it prints can be awaited. */
+/** Starts the worker process, or another program; its output can be awaited. */
 export async function startWorkerProcess(env: NodeJS.ProcessEnv, entry = main): Promise<WorkerProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
   const child = spawn(process.execPath, [entry], {

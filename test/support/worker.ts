@@ -55,16 +55,16 @@ export interface TestJob {
 
 export interface TestWorkerOptions {
   database: TestDatabase;
-  /** Where `compatible/…` models are. */
+  /** Base URL of `compatible/…` models. */
   modelUrl?: string;
   encryptionKeys?: EncryptionKey[];
-  /** Where its worker reaches Temporal; the default is Temporal's own address. */
+  /** Address at which its worker reaches Temporal; Temporal's own by default. */
   temporalAddress?: string;
-  /** Of an earlier worker, whose work this one goes on with. */
+  /** Task queue of an earlier worker, whose work this one continues. */
   taskQueue?: string;
   servers?: Partial<ForgeServers>;
   maxConcurrentActivities?: number;
-  /** Replaces or wraps what the activities work with. */
+  /** Replaces or wraps dependencies of the activities. */
   change?(deps: ActivityDeps): Partial<ActivityDeps>;
 }
 
@@ -72,20 +72,20 @@ export interface TestWorker extends AsyncDisposable {
   client: Client;
   taskQueue: string;
   deps: ActivityDeps;
-  /** Writes a job as the API does, without starting it. */
+  /** Stores a job as the API does, without starting it. */
   createJob(job: TestJob): Promise<string>;
   startJob(jobId: string, limits?: Partial<JobLimits>, turn?: number): Promise<{ workflowId: string }>;
-  /** Waits for the end of the execution of a turn and answers the job's row. */
+  /** Waits for the end of the execution of a turn and returns the job's row. */
   ended(jobId: string, turn?: number): Promise<JobRow>;
-  /** Sends a message to a job that has ended, runs the turn it begins, and answers the job's row. */
+  /** Sends a message to an ended job, runs the new turn, and returns the job's row. */
   followUp(jobId: string, prompt: string): Promise<JobRow>;
-  /** All three. */
+  /** Creates a job, starts it and waits for its end. */
   runJob(job: TestJob, limits?: Partial<JobLimits>): Promise<JobRow>;
 }
 
 const defaultLimits: JobLimits = { maxSteps: 20, maxTokens: 1_000_000, maxDurationMs: 120_000 };
 
-/** The real worker on a task queue of its own: real Temporal, database and git; waits between retries are short. */
+/** Starts the real worker on a separate task queue, with real Temporal, database and git, and short retry delays. */
 export async function startTestWorker(options: TestWorkerOptions): Promise<TestWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();
@@ -226,14 +226,14 @@ function tokensOf({ github, gitlab, gitea }: Partial<ForgeServers> = {}): string
   return [github?.token, gitlab?.token, gitea?.token].filter((token) => typeof token === 'string');
 }
 
-/** Their workflows run in the thread of the tests: one of its own costs each worker half a second of CPU. */
+/** Creates workers whose workflows run in the tests' thread: a separate thread costs half a second of CPU per worker. */
 export const testWorkers: Pick<typeof Worker, 'create'> = {
   create: (options) => Worker.create({ ...options, debugMode: true }),
 };
 
 let isQuiet = false;
 
-/** What the tests provoke is no news. */
+/** Silences warnings that the tests provoke. */
 export function quietRuntime(): void {
   if (isQuiet) return;
   isQuiet = true;

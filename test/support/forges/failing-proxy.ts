@@ -3,13 +3,13 @@ import { createServer, request as send, type IncomingMessage, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What goes wrong once, with the next request whose method and path fit. */
+/** A fault that occurs once, at the next request whose method and path match. */
 export interface ProxyFault {
   on: RegExp;
   /** Null cuts the connection instead of answering. */
   status: number | null;
   headers?: Readonly<Record<string, string>>;
-  /** Lets the request take effect first, so that only its answer is lost or changed. */
+  /** Lets the request take effect first, so that only its response is lost or changed. */
   after?: boolean;
 }
 
@@ -18,17 +18,17 @@ export interface FailingProxy extends AsyncDisposable {
   /** `<method> <path>` of each request, oldest first. */
   requests: string[];
   fail(fault: ProxyFault): void;
-  /** Called once before the next request that fits goes on. */
+  /** Calls `act` once, before the next matching request is forwarded. */
   before(on: RegExp, act: () => Promise<unknown>): void;
 }
 
-/** Stands in front of a server over HTTP and does what a real one cannot be asked for: limits, outages, lost answers. */
+/** Starts an HTTP proxy that simulates rate limits, outages and lost responses of a real server. */
 export async function startFailingProxy(target: string): Promise<FailingProxy> {
   const faults: ProxyFault[] = [];
   const hooks: { on: RegExp; act: () => Promise<unknown> }[] = [];
   const requests: string[] = [];
 
-  /** The first that fits, which is not there any more afterwards. */
+  /** Removes and returns the first match. */
   function take<Kept extends { on: RegExp }>(kept: Kept[], line: string): Kept | undefined {
     const at = kept.findIndex(({ on }) => on.test(line));
     return at === -1 ? undefined : kept.splice(at, 1)[0];

@@ -20,7 +20,7 @@ export type FakeOperation =
   | 'git-read'
   | 'git-write';
 
-/** What goes wrong once. `after` lets the request take effect first, so that only its answer is lost or changed. */
+/** A fault that occurs once. `after` lets the request take effect first, so that only its response is lost or changed. */
 export interface FakeFault {
   on: FakeOperation;
   /** Null cuts the connection instead of answering. */
@@ -61,7 +61,7 @@ export interface FakeForge extends AsyncDisposable {
   requests: FakeRequest[];
   /** Called at each request before it is answered. */
   onRequest: ((request: FakeRequest) => void) | null;
-  /** Requests that nobody planned for, and traffic that the vendor's own description does not know; a test ends by expecting none. */
+  /** Unexpected requests, and traffic that does not match the vendor's own description; a test ends by expecting none. */
   violations: string[];
   addRepository(fullName: string, files?: TestFiles | null): Promise<TestRepository & { url: string }>;
   /** Gives a repository another name: its old address redirects from then on. */
@@ -69,7 +69,7 @@ export interface FakeForge extends AsyncDisposable {
   pullRequests(fullName: string): FakePullRequest[];
   /** Queues a fault for the next request of its operation. */
   fail(fault: FakeFault): void;
-  /** Makes another client create the pull request just before the next `create` arrives, which is refused then. */
+  /** Lets another client create the pull request just before the next `create`, which is then refused. */
   raceNextCreate(): void;
 }
 
@@ -80,7 +80,7 @@ export interface FakeRepository {
 
 export interface FakeCall {
   operation: FakeOperation;
-  /** Null where the request names none, or one that is not there. */
+  /** Null when the request names none, or one that does not exist. */
   found: FakeRepository | null;
   fullName: string;
   /** Below the repository. */
@@ -88,7 +88,7 @@ export interface FakeCall {
   body: any;
   url: URL;
   authorization: string | null;
-  /** Whether another client was first; asking takes it away. */
+  /** Reports, once, whether another client was first. */
   takeRace(): boolean;
 }
 
@@ -98,7 +98,7 @@ export interface FakeAnswer {
   headers?: Record<string, string>;
 }
 
-/** How one vendor's server speaks. */
+/** The API of one vendor's server. */
 export interface Dialect {
   token: string;
   gitUser: string;
@@ -108,7 +108,7 @@ export interface Dialect {
   unauthorized: FakeAnswer;
   moved(location: string, method: string): FakeAnswer;
   perform(call: FakeCall): Promise<FakeAnswer>;
-  /** Looks at what was asked and answered; sentences about what the vendor's description does not know. */
+  /** Returns one sentence for each difference between the traffic and the vendor's description. */
   check(traffic: { method: string; url: URL; body: unknown; answer: FakeAnswer }): string[];
 }
 
@@ -148,7 +148,7 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
     fake.onRequest?.(request);
   }
 
-  /** A fault that comes after the effect waits for a request that has one. */
+  /** A fault after the effect waits for a request that has an effect. */
   function takeFault(operation: FakeOperation, hasEffect: boolean): FakeFault | null {
     const at = faults.findIndex(({ on, after = false }) => on === operation && (hasEffect || !after));
     return at < 0 ? null : (faults.splice(at, 1)[0] ?? null);
@@ -259,7 +259,7 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
   return fake;
 }
 
-/** A commit of each branch, null where there is none. */
+/** Returns the commit of each branch; null for a branch that does not exist. */
 export async function commitsOf({ repository }: FakeRepository, ...branches: string[]): Promise<(string | null)[]> {
   return Promise.all(
     branches.map((branch) => repository.git('rev-parse', '--verify', `refs/heads/${branch}`).catch(() => null)),

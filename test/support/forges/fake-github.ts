@@ -157,7 +157,7 @@ function listed({ pullRequests }: FakeRepository, url: URL, present: (pullReques
   return { status: 200, body: own.toReversed().map(present) };
 }
 
-/** Only `oct…` people are collaborators here. */
+/** Only people whose names begin with `oct` are collaborators. */
 function mark(
   operation: FakeOperation,
   pullRequest: FakePullRequest,
@@ -219,7 +219,7 @@ function presented(pullRequest: FakePullRequest, { origin, fullName }: { origin:
   };
 }
 
-/** A list holds less of each pull request than its own address. */
+/** Returns the fields of a pull request in a list, which are fewer than at its own address. */
 function inList(pullRequest: any): any {
   const [example] = githubExample('get /repos/{owner}/{repo}/pulls 200');
   return Object.fromEntries(
@@ -227,7 +227,7 @@ function inList(pullRequest: any): any {
   );
 }
 
-/** What an app asks with a token that it signs itself. */
+/** Reports whether an app authenticates a request with a token that it signs itself. */
 function isAppRequest(request: IncomingMessage): boolean {
   return /\/installation$|^\/api\/v3\/app\//.test(new URL(request.url ?? '/', 'http://x').pathname);
 }

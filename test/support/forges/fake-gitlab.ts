@@ -15,7 +15,7 @@ import {
 const people: Record<string, number> = { octavia: 7, oscar: 8 };
 const pageSize = 20;
 
-// GitLab publishes no description that could be had: what is asked and answered is held against the types of its client
+// no description of GitLab's API is available here, so the traffic is checked against the types of its client
 const createFields = ['description'] as const satisfies (keyof CreateMergeRequestOptions)[];
 const editFields = [
   'title',

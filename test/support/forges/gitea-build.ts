@@ -18,12 +18,12 @@ const gitea: GoProgram = {
   assets: { module: 'code.gitea.io/gitea', folders: ['templates', 'options', 'public/assets/img'] },
 };
 
-/** A real Gitea, built from the pinned module and kept in the user's cache. It needs Go and a C compiler. */
+/** Builds a real Gitea from the pinned module into the user's cache. Needs Go and a C compiler. */
 export function buildGitea(context: BuildContext): Promise<string> {
   return buildGoProgram(gitea, context);
 }
 
-/** The Gitea that was built before; null where there is none. */
+/** Returns the Gitea that was built before; null when there is none. */
 export function findGitea(env: NodeJS.ProcessEnv): Promise<string | null> {
   return findGoProgram(gitea, env);
 }

@@ -13,22 +13,22 @@ export interface Gitea extends AsyncDisposable {
   origin: string;
   /** A PEM file with the authority; null without TLS. */
   authority: string | null;
-  /** Of `bot`, who owns what is made here. */
+  /** Token of `bot`, which owns everything that is created here. */
   token: string;
-  /** Where its ssh listens; null without. */
+  /** Port of its ssh server; null without one. */
   sshPort: number | null;
-  /** Asks the server's own interface as `bot`; throws for an answer that is no success. */
+  /** Calls the server's API as `bot`; throws unless the response is a success. */
   ask(method: string, path: string, body?: object): Promise<any>;
   addUser(name: string): Promise<void>;
-  /** A token of somebody who was added, with these scopes. */
+  /** Returns a token with these scopes for an added user. */
   tokenOf(name: string, scopes: string[]): Promise<string>;
 }
 
 const execute = promisify(execFile);
 const startTimeoutMs = 120_000;
-/** What a pull request says to a merge before it is known whether it can be merged. */
+/** Matches the refusal of a merge while Gitea checks whether it is possible. */
 const isStillChecked = /try again later/i;
-/** Of everybody but `bot`. */
+/** Password of every account but `bot`. */
 const password = 'pass-word-1';
 
 /** Starts a real Gitea on a free port, with an account `bot` and a token. */
@@ -60,7 +60,7 @@ export async function startGitea(binary: string, { isTls = false, hasSsh = false
   await run('admin', 'user', 'create', ...account, '--admin', '--must-change-password=false');
   const scopes = 'write:repository,write:user,write:issue,write:admin,write:organization';
   const named = ['--username', 'bot', '--token-name', 'tests', '--scopes', scopes, '--raw'];
-  // a warning may stand before it
+  // a warning may precede it
   const token = (await run('admin', 'user', 'generate-access-token', ...named)).split('\n').at(-1) ?? '';
 
   const server = spawn(binary, ['web'], { cwd: home, env, stdio: 'ignore' });
@@ -165,7 +165,7 @@ ROOT_PATH = ${home}/log
 `;
 }
 
-/** Gitea's own server of ssh, which needs no program of the machine. */
+/** Returns the settings of Gitea's built-in ssh server, which needs no program of the machine. */
 function sshSettings(port: number): string {
   return `START_SSH_SERVER = true
 BUILTIN_SSH_SERVER_USER = git
@@ -184,7 +184,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The health page needs no trust in the certificate: only whether it listens is asked. */
+/** Waits for the health page. Ignores the certificate, because only readiness matters. */
 async function untilHealthy(
   port: number,
   { isTls, ended }: { isTls: boolean; ended: Promise<unknown> },

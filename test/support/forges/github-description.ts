@@ -5,8 +5,8 @@ import formats from 'ajv-formats';
 import { z } from 'zod';
 
 /**
- * GitHub's own description of the operations that Docket uses: what our server is asked and answers is held against it, so that
- * it cannot drift from GitHub. Made from the OpenAPI description that the npm package @octokit/openapi publishes.
+ * GitHub's own description of the operations that Docket uses. The traffic of our fake server is checked against it, so that
+ * the fake cannot drift from GitHub. Generated from the OpenAPI description that the npm package @octokit/openapi publishes.
  */
 const schema = z.custom<AnySchema>();
 const descriptionSchema = z.object({
@@ -45,12 +45,12 @@ function problemsOf(name: string, schema: AnySchema | undefined, value: unknown)
   return [`${name}: ${ajv.errorsText(validate.errors?.slice(0, 3))}`];
 }
 
-/** GitHub's own example of an answer, to fill with what a test needs. */
+/** Returns GitHub's own example of a response, for a test to fill in. */
 export function githubExample(operation: string): any {
   return structuredClone(description.examples[operation]);
 }
 
-/** What in a request or its answer GitHub's description does not know. */
+/** Returns what differs from GitHub's description in a request or its response. */
 export function checkGithubTraffic({
   method,
   path,
@@ -81,7 +81,7 @@ export function checkGithubTraffic({
   ];
 }
 
-/** The description lets unknown fields pass; a request of ours has none. */
+/** The description accepts unknown fields, but our requests must not have any. */
 function unknownFields(name: string, schema: AnySchema | undefined, body: unknown): string[] {
   const known = z.object({ properties: z.record(z.string(), z.unknown()) }).safeParse(schema).data?.properties;
   if (known === undefined || typeof body !== 'object' || body === null) return [];

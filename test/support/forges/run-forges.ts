@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { buildGitea } from './gitea-build.ts';
 
-/** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first where there is none. */
+/** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first if necessary. */
 await buildGitea({ env: process.env, log: (line) => console.log(line) });
 const contract = ['forges', 'gitea', 'gitea-faults', 'gitea-git', 'gitea-ssh'].map(
   (name) => `test/integration/clients/${name}.test.ts`,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 
-/** The repository and the service that a request of git asks for; null for any other request. */
+/** Returns the repository and the service that a git client requests; null for any other request. */
 export function gitRequestOf(url: URL): { owner: string; name: string; path: string; isWrite: boolean } | null {
   const [, owner, name, path] = gitPath.exec(url.pathname) ?? [];
   if (owner === undefined || name === undefined || path === undefined) return null;
@@ -11,7 +11,7 @@ export function gitRequestOf(url: URL): { owner: string; name: string; path: str
   return { owner, name, path, isWrite };
 }
 
-/** Lets git itself answer a request of its smart HTTP protocol from a bare repository; `isLost` cuts the answer off. */
+/** Lets git itself answer a request of its smart HTTP protocol from a bare repository; `isLost` cuts the response off. */
 export function serveGit(
   request: IncomingMessage,
   response: ServerResponse,

@@ -2,5 +2,5 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { programPath } from '../../../activities/git/git-environment.ts';
 
-/** Whether OpenSSH's client is where the worker looks for it; without it tests of ssh are left out. */
+/** Whether OpenSSH's client is on the worker's search path; if not, the tests of ssh are skipped. */
 export const hasSsh = programPath.split(':').some((directory) => existsSync(join(directory, 'ssh')));

@@ -8,24 +8,24 @@ export interface SshServer extends AsyncDisposable {
   port: number;
   /** The line of its host key, as ssh-keyscan prints it. */
   hostKey: string;
-  /** Commands that were asked for, as they came. */
+  /** Requested commands, verbatim. */
   commands: string[];
-  /** How many connections came in, whatever became of them. */
+  /** Returns the number of connections, including refused ones. */
   connections(): number;
-  /** `ssh://git@host:port/<name>` of a repository that was added. */
+  /** Returns `ssh://git@host:port/<name>` of an added repository. */
   url(name: string): string;
   /** Serves a bare repository under `owner/name`. */
   add(name: string, path: string): void;
-  /** Cuts the next exchanges after so many bytes of theirs; null: none. */
+  /** Cuts further exchanges after this many bytes; null for no cuts. */
   cutAfter(bytes: number | null): void;
 }
 
 export interface SshServerOptions {
-  /** Public keys, as in authorized_keys, that may come in. */
+  /** Accepted public keys, in the format of authorized_keys. */
   authorizedKeys: readonly string[];
   /** The address it listens on. */
   host?: string;
-  /** A private key; without it one of its own. */
+  /** The server's private key; a new one by default. */
   hostKey?: string;
 }
 
@@ -43,17 +43,17 @@ export interface KeyPair {
   public: string;
 }
 
-/** A key pair in OpenSSH's own format; with a passphrase it is locked. */
+/** Creates a key pair in OpenSSH's own format, encrypted if there is a passphrase. */
 export function createKeyPair(passphrase?: string): KeyPair {
   const lock = passphrase === undefined ? {} : { passphrase, cipher: 'aes256-ctr' as const, rounds: 4 };
   for (;;) {
     const pair = ssh2.utils.generateKeyPairSync('ed25519', lock as object);
-    // one in 256 begins with a zero, which ssh2 leaves out of what it writes: nobody can read that
+    // ssh2 omits the leading zero that one key in 256 has, which makes the key unreadable
     if (!(ssh2.utils.parseKey(pair.private, passphrase) instanceof Error)) return pair;
   }
 }
 
-/** Starts a server that speaks ssh and lets git itself answer for bare repositories. */
+/** Starts an ssh server that serves bare repositories with git itself. */
 export async function startSshServer(options: SshServerOptions): Promise<SshServer> {
   const { authorizedKeys, host = '127.0.0.1', hostKey = createKeyPair().private } = options;
   const allowed = authorizedKeys.map((text) => parsedKey(text));
