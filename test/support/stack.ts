@@ -11,46 +11,48 @@ const checkout = resolve(import.meta.dirname, '../..');
 const startTimeoutMs = 240_000;
 
 export interface TestStackOptions {
-  /** A home that is kept; without it a new one is made and removed in the end. */
+  /** A home that is kept; by default, a new one is created and removed at the end. */
   home?: string;
-  /** Variables for the stack beside the defaults. */
+  /** Additional variables for the stack. */
   env?: NodeJS.ProcessEnv;
-  /** Without it the program that `npm start` runs, as a child of the test. */
+  /** By default, the program that `npm start` runs, as a child of the test. */
   command?: readonly [string, ...string[]];
+  /** Ends the stack when it aborts, also while it is starting. */
+  signal?: AbortSignal;
 }
 
 export interface TestStack extends AsyncDisposable {
   readonly home: string;
-  /** What `local.json` said when the stack was ready. */
+  /** Content of `local.json` when the stack was ready. */
   readonly localJson: LocalJson;
-  /** The environment the stack was started with; the `docket` command line works with it. */
+  /** The environment of the stack, in which the `docket` command line works, too. */
   readonly env: NodeJS.ProcessEnv;
   readonly supervisorPid: number;
-  /** All that `npm start` has printed. */
+  /** Returns the output of `npm start`. */
   output(): string;
-  /** `local.json` as it is now: the process ids change when a process is started again. */
+  /** Reads `local.json` again: its process ids change when a process is restarted. */
   read(): Promise<LocalJson>;
-  /** Sends SIGKILL to a process; its supervisor starts it again. */
+  /** Sends SIGKILL to a process, which its supervisor restarts. */
   kill(name: ChildName): Promise<void>;
-  /** Kills a process and resolves when a new one runs in its place and `local.json` names it. */
+  /** Kills a process and resolves when a new one runs and is in `local.json`. */
   killAndWait(name: ChildName): Promise<LocalJson>;
-  /** Halts a process where it is (SIGSTOP), so that nobody starts it again; `resume` lets it go on. */
+  /** Suspends a process (SIGSTOP), so that it is not restarted, until `resume`. */
   pause(name: ChildName): Promise<void>;
   resume(name: ChildName): Promise<void>;
-  /** Kills the supervisor, and nothing else, with SIGKILL. */
+  /** Kills only the supervisor, with SIGKILL. */
   killSupervisor(): Promise<void>;
-  /** Stops the stack as Ctrl-C does; answers the exit code. */
+  /** Stops the stack as Ctrl-C does, and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** A new home; PostgreSQL can enter it also when the tests run as root. */
+/** Creates a home that PostgreSQL can enter even when the tests run as root. */
 export async function createTestHome(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'docket-test-stack-'));
   await chmod(folder, 0o711);
   return join(folder, 'home');
 }
 
-/** Removes a home of `createTestHome`, and what may still run on it. */
+/** Removes a home of `createTestHome`, and ends processes that still use it. */
 export async function removeTestHome(home: string): Promise<void> {
   await (await openProcessRecord(join(home, 'processes.json'))).endLeftovers();
   await rm(dirname(home), { recursive: true, force: true });
@@ -59,6 +61,7 @@ export async function removeTestHome(home: string): Promise<void> {
 /** Runs `npm start`'s program on free ports and resolves when it is ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const home = options.home ?? (await createTestHome());
+  options.signal?.throwIfAborted();
   const { DATABASE_URL: _database, TEMPORAL_ADDRESS: _temporal, ...inherited } = process.env;
   const env = { ...inherited, PORT: '0', LOG_LEVEL: 'info', DOCKET_HOME: home, ...options.env };
   const [program, ...args] = options.command ?? [process.execPath, join(checkout, 'local/start.ts')];
@@ -89,7 +92,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     if (options.home === undefined) await removeTestHome(home);
   };
 
-  /** False when the supervisor ended without having said it. */
+  options.signal?.addEventListener('abort', () => void remove(), { once: true });
+
+  /** Waits for output; false when the supervisor ends without it. */
   const untilSaid = async (wanted: string, from = 0) => {
     const said = new Promise<void>((done) => {
       onOutput = () => {

@@ -9,12 +9,27 @@ import { identityOf } from '../../../local/processes/process-identity.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const tests = ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'];
-const chaos = ['test/suites/chaos/main.ts', 'jobs', '--jobs', '1', '--kills', '0'];
+const chaos = (suite: string) => ['test/suites/chaos/main.ts', suite, '--jobs', '1', '--kills', '0'];
 
 it.each([
   { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGINT', code: 130 },
   { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGTERM', code: 130 },
-  { of: 'a chaos suite', command: chaos, home: /^docket-test-stack-/, inside: 'home', signal: 'SIGTERM', code: null },
+  {
+    of: 'a chaos suite',
+    command: chaos('jobs'),
+    home: /^docket-test-stack-/,
+    inside: 'home',
+    signal: 'SIGTERM',
+    code: null,
+  },
+  {
+    of: 'a suite on a stack',
+    command: chaos('mixed'),
+    home: /^docket-test-stack-/,
+    inside: 'home',
+    signal: 'SIGTERM',
+    code: 130,
+  },
 ] as const)(
   'a run of $of that receives $signal leaves no server behind',
   { tags: 'slow', timeout: 240_000 },

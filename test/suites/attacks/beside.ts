@@ -9,11 +9,13 @@ export interface Beside {
   writer: boolean;
 }
 
-const spin = 'while :; do :; done';
-const writeAndDelete = `while :; do
+// each ends with the process that started it, however that one ends
+const spin = 'while kill -0 "$PPID"; do :; done';
+const writeAndDelete = `while kill -0 "$PPID"; do
   for i in 1 2 3 4 5 6; do fallocate -l 50M "$0/big-$i"; sleep 0.02; done; rm "$0"/big-*
   perl -e 'for (1 .. 20_000) { open my $f, ">", "$ARGV[0]/$_"; push @made, "$ARGV[0]/$_" } unlink @made' "$0"
-done`;
+done
+rm -rf "$0"`;
 
 /** Starts that load and stops it when it is disposed of. */
 export function startBeside({ load, writer }: Beside): Disposable {

@@ -19,6 +19,7 @@ function runVitest(records: string): Promise<number> {
   const env = { ...process.env, DOCKET_ATTACK_RECORDS: records };
   return new Promise((resolve, reject) => {
     const child = spawn('vitest', ['run', '--project', 'attacks', '--reporter=dot'], { stdio: 'inherit', env });
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void child.kill(signal));
     child.on('error', reject).on('close', (code) => resolve(code ?? 1));
   });
 }
