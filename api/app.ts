@@ -104,7 +104,13 @@ export function createApp(deps: AppDeps): App {
       onCreated: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
-    createJobListsRouter({ ...requestAccess, ...deps.jobEvents, lists: stores.lists, log }),
+    createJobListsRouter({
+      ...requestAccess,
+      ...deps.jobEvents,
+      lists: stores.lists,
+      jobCounts: stores.jobCounts,
+      log,
+    }),
     createJobTimelineRouter({ ...requestAccess, ...stores, readJob }),
     createJobEventsRouter({ ...requestAccess, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({

@@ -10,6 +10,7 @@ import { createJobEndings } from '../db/jobs/job-endings.ts';
 import { createJobEventStore } from '../db/jobs/job-events.ts';
 import { createJobForkStore } from '../db/jobs/job-forks.ts';
 import { createJobListStore } from '../db/jobs/job-lists.ts';
+import { createJobCountStore } from '../db/jobs/job-states.ts';
 import { createJobMessageStore } from '../db/jobs/job-messages.ts';
 import { createJobHistoryStore } from '../db/jobs/job-histories.ts';
 import { createJobBundleStore } from '../db/jobs/job-bundle.ts';
@@ -83,6 +84,7 @@ export function createApiStores({
     }),
     // these count and deliver for all organizations, or identify what they write by an id that no client chooses
     lists: createJobListStore(pool),
+    jobCounts: createJobCountStore(pool),
     outbox: createOutboxStore(pool),
     cancels: createCancelStore(pool),
     rateLimits: createRateLimitStore(pool),

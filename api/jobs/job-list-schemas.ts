@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { closedQuery } from '../http/closed-object.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
+import { jobOrders } from '../../db/jobs/job-statements.ts';
+import { jobStates, mostCounted } from '../../db/jobs/job-states.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
@@ -12,22 +14,61 @@ const project = z
   .optional()
   .meta({ description: 'Only jobs of this project.' });
 
-/** Query of `GET /v1/jobs`. */
-export const jobListQuerySchema = pageQuerySchema.extend({
-  status: z
+const createdSince = z.iso
+  .datetime({ offset: true, message: 'must be a time in ISO 8601' })
+  .transform((text) => new Date(text))
+  .optional()
+  .meta({ description: 'Only jobs created at or after this time.' });
+
+/** Several values of a parameter, which may be repeated or hold commas. */
+function severalOf<Value extends z.ZodType<unknown, string>>(value: Value) {
+  return z
     .string()
     .or(z.array(z.string()).max(10))
     .transform((given) => [given].flat().flatMap((text) => text.split(',')))
-    .pipe(z.array(jobStatusSchema).max(10))
-    .default([])
-    .meta({ description: 'Statuses to include; repeat the parameter or separate them with commas.' }),
+    .pipe(z.array(value).max(10))
+    .default([]);
+}
+
+/** Query of `GET /v1/jobs`. */
+export const jobListQuerySchema = pageQuerySchema.extend({
+  status: severalOf(jobStatusSchema).meta({
+    description: 'Statuses to include; repeat the parameter or separate them with commas.',
+  }),
+  state: severalOf(z.enum(jobStates)).meta({
+    description:
+      'States to include, which are finer than statuses: `queued` and `running` jobs are active, and `failed` leaves out `cancelled` ones.',
+  }),
   project,
+  model: z.string().max(200).optional().meta({ description: 'Only jobs with this model.' }),
+  failure: z
+    .string()
+    .regex(/^[a-z_]{1,64}$/, 'must be a category of failures')
+    .optional()
+    .meta({ description: 'Only jobs whose failure has this category.' }),
+  createdSince,
+  order: z.enum(jobOrders).default('newest').meta({ description: 'Order by when the jobs were created.' }),
   q: z
     .string()
     .trim()
     .max(200)
     .optional()
     .meta({ description: 'Searches title, prompt, repository and branch; or the id of a job.' }),
+});
+
+/** Query of `GET /v1/jobs/counts`. */
+export const jobCountsQuerySchema = closedQuery({ project, createdSince });
+
+export const jobCountsSchema = z.object({
+  counts: z
+    .array(
+      z.object({
+        state: z.enum(jobStates),
+        count: z.number().int().max(mostCounted),
+        isLowerBound: z.boolean().meta({ description: 'True if there may be more jobs than were counted.' }),
+      }),
+    )
+    .max(jobStates.length),
 });
 
 /** Query of `GET /v1/jobs/events`. */
@@ -49,6 +90,11 @@ const listedJobSchema = agentJobSchema.extend({
     .number()
     .int()
     .meta({ description: 'The first prompt is turn 1; each follow-up after the job has ended starts another.' }),
+  changedFiles: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'Number of files that the published change touches; null before it is published.' }),
   updatedAt: time,
   endedAt: timeOrNull,
 });

@@ -10,6 +10,7 @@ export function presentListedJob(row: ListedJobRow): ListedJob {
     prompt: row.prompt,
     branch: row.branch,
     turn: row.turn,
+    changedFiles: row.changedFiles,
     updatedAt: row.updatedAt.toISOString(),
     endedAt: row.status === 'active' ? null : (row.endedAt?.toISOString() ?? null),
   };

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createJobEventBell, type JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
+import type { JobCountStore } from '../../db/jobs/job-states.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { z } from 'zod';
 import { defineRoute, json } from '../http/define-route.ts';
@@ -8,7 +9,14 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream, serverSentEvent } from '../http/event-stream.ts';
 import { streamJobChanges } from './stream-job-changes.ts';
-import { jobChangesQuerySchema, jobListQuerySchema, lastChangeId, listedJobsSchema } from './job-list-schemas.ts';
+import {
+  jobChangesQuerySchema,
+  jobCountsQuerySchema,
+  jobCountsSchema,
+  jobListQuerySchema,
+  lastChangeId,
+  listedJobsSchema,
+} from './job-list-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentListedJob } from './present-listed-job.ts';
@@ -19,9 +27,20 @@ export const jobListRoutes = {
     method: 'get',
     path: '/v1/jobs',
     summary: 'Lists the jobs of the organization, newest first.',
+    description:
+      'A page of a search, or with state, model or failure, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
     key: 'admin',
     query: jobListQuerySchema,
     responses: { 200: json('A page of jobs.', listedJobsSchema) },
+  }),
+  countJobs: defineRoute({
+    method: 'get',
+    path: '/v1/jobs/counts',
+    summary: 'Counts the jobs of the organization by state.',
+    description: 'Counts up to 1,000 jobs of each status, the newest first.',
+    key: 'admin',
+    query: jobCountsQuerySchema,
+    responses: { 200: json('The counts.', jobCountsSchema) },
   }),
   followJobs: defineRoute({
     method: 'get',
@@ -40,6 +59,7 @@ export interface JobListRouteDeps {
   admit: Admission;
   takeStreamSlot: TakeStreamSlot;
   lists: JobListStore;
+  jobCounts: JobCountStore;
   wakeups: JobEventWakeups;
   /** Aborts when the process shuts down. Clients then reconnect to another process. */
   stopping: AbortSignal;
@@ -49,13 +69,17 @@ export interface JobListRouteDeps {
 const times = { keepAliveMs: 10_000, lookEveryMs: 2_000, restMs: 250 };
 
 export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
-  const { admit, takeStreamSlot, lists, wakeups, stopping, log } = deps;
+  const { admit, takeStreamSlot, lists, jobCounts, wakeups, stopping, log } = deps;
 
   return mountRoutes(admit, jobListRoutes, {
-    async listJobs({ caller, query: { status, project, q, limit, cursor } }) {
-      const query = { statuses: status, projectId: project, search: q || undefined, limit, cursor };
+    async listJobs({ caller, query: { status, state, project, q, ...others } }) {
+      const query = { ...others, statuses: status, states: state, projectId: project, search: q || undefined };
       const { jobs, nextCursor } = await pageOf(() => lists.list(caller, query));
       return { jobs: jobs.map(presentListedJob), nextCursor };
+    },
+
+    async countJobs({ caller, query: { project: projectId, createdSince } }) {
+      return { counts: await jobCounts.count(caller, { projectId, createdSince }) };
     },
 
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {

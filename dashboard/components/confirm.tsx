@@ -11,13 +11,15 @@ interface ConfirmProps {
   act(): Promise<unknown>;
   /** Awaited before the dialog closes. */
   onDone(): unknown;
+  /** Opens the dialog other than by its button, such as by a key. */
+  opened?: { isOpen: boolean; onOpenChange(isOpen: boolean): void };
 }
 
 /** Shows a button that asks for confirmation before an irreversible action. */
-export function Confirm({ label, what, title, text, act, onDone }: ConfirmProps) {
+export function Confirm({ label, what, title, text, act, onDone, opened }: ConfirmProps) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (
-    <DialogTrigger>
+    <DialogTrigger {...opened}>
       <Button className="button button-danger">{label}</Button>
       <ModalOverlay className="overlay" isDismissable>
         <Modal className="modal">

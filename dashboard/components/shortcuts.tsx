@@ -5,6 +5,8 @@ import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-compone
 const shortcuts = [
   [['J'], 'next job in the list'],
   [['K'], 'previous job'],
+  [['X'], 'select the job'],
+  [['E'], 'archive the selected jobs'],
   [['Enter'], 'open the job'],
   [['/'], 'search'],
   [['C'], 'new job'],
@@ -15,8 +17,10 @@ const shortcuts = [
 /** Reports whether a key is meant for a field or for the browser. */
 export function isForOthers(event: KeyboardEvent): boolean {
   const isTyping =
-    event.target instanceof HTMLElement && event.target.matches('input, textarea, select, [contenteditable]');
-  return isTyping || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]') !== null;
+    event.target instanceof HTMLElement &&
+    event.target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
+  const isInDialog = document.querySelector('[role=dialog], [role=alertdialog]') !== null;
+  return isTyping || isInDialog || event.metaKey || event.ctrlKey || event.altKey;
 }
 
 /** Handles the keys that work on every page and shows the list of all shortcuts. */

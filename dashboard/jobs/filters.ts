@@ -1,21 +1,46 @@
-export const statuses = ['active', 'completed', 'failed', 'archived'] as const;
-export type Status = (typeof statuses)[number];
+export const states = ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'] as const;
+export type JobState = (typeof states)[number];
+
+const dayMs = 86_400_000;
+/** Ages that the list can be limited to, in milliseconds. */
+export const ages = { hour: dayMs / 24, day: dayMs, week: 7 * dayMs, month: 30 * dayMs } as const;
+export type Age = keyof typeof ages;
+export const ageNames = ['hour', 'day', 'week', 'month'] as const satisfies Age[];
 
 /** Filters in the address of the job list. */
 export interface JobFilters {
-  status?: Status;
+  status?: JobState;
   project?: string;
+  model?: string;
+  /** Category of the failure. */
+  failure?: string;
+  /** Only jobs that are at most this old. */
+  age?: Age;
+  order?: 'oldest';
   q?: string;
 }
 
 /** Reads the filters from an address and ignores anything invalid. */
 export function readFilters(search: Record<string, unknown>): JobFilters {
-  const status = statuses.find((name) => name === search['status']);
-  const project = typeof search['project'] === 'string' ? search['project'] : undefined;
-  const q = typeof search['q'] === 'string' || typeof search['q'] === 'number' ? String(search['q']) : undefined;
-  return {
-    ...(status === undefined ? {} : { status }),
-    ...(project === undefined || project === '' ? {} : { project }),
-    ...(q === undefined || q === '' ? {} : { q }),
+  const textOf = (name: string) => {
+    const value = search[name];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   };
+  const status = states.find((name) => name === search['status']);
+  const age = ageNames.find((name) => name === search['age']);
+  const [project, model, failure, q] = ['project', 'model', 'failure', 'q'].map(textOf);
+  return {
+    ...(status && { status }),
+    ...(project && { project }),
+    ...(model && { model }),
+    ...(failure && { failure }),
+    ...(age && { age }),
+    ...(search['order'] === 'oldest' && { order: 'oldest' }),
+    ...(q && { q }),
+  };
+}
+
+/** Returns the time since which jobs of an age were created, in ISO format. */
+export function createdSince(age: Age, now: number = Date.now()): string {
+  return new Date(now - ages[age]).toISOString();
 }

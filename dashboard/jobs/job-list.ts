@@ -1,10 +1,10 @@
-import { infiniteQueryOptions, type InfiniteData } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { answerOf, api } from '../http/client.ts';
 import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
 import type { ListedJob } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
-import type { JobFilters } from './filters.ts';
+import { createdSince, type JobFilters } from './filters.ts';
 import { withChanges, type JobListPage } from './with-changes.ts';
 
 const pageSize = 100;
@@ -19,13 +19,14 @@ export function jobListQuery(filters: JobFilters) {
     // comparing thousands of jobs with the cached ones takes longer than rendering them
     structuralSharing: false,
     queryFn: ({ pageParam, signal }): Promise<JobListPage> => {
-      const { status, ...others } = filters;
+      const { status, age, ...others } = filters;
       return answerOf(
         api.GET('/v1/jobs', {
           params: {
             query: {
               ...others,
-              ...(status === undefined ? {} : { status: [status] }),
+              ...(status === undefined ? {} : { state: [status] }),
+              ...(age === undefined ? {} : { createdSince: createdSince(age) }),
               ...(pageParam === '' ? {} : { cursor: pageParam }),
               limit: pageSize,
             },
@@ -38,12 +39,41 @@ export function jobListQuery(filters: JobFilters) {
   });
 }
 
-/** Keeps the list current through one subscription. */
+/** Returns the query for the number of jobs by state; filters other than these are not counted. */
+export function jobCountsQuery({ project, age }: Pick<JobFilters, 'project' | 'age'>) {
+  return queryOptions({
+    queryKey: [countsKey, project, age],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/jobs/counts', {
+          params: {
+            query: {
+              ...(project === undefined ? {} : { project }),
+              ...(age === undefined ? {} : { createdSince: createdSince(age) }),
+            },
+          },
+          signal,
+        }),
+      ),
+    placeholderData: (before) => before,
+  });
+}
+
+const countsKey = 'job-counts';
+const countAgainMs = 1_000;
+
+/** Keeps the list and the counts current through one subscription. */
 export function useLiveJobs(filters: JobFilters): Connection {
+  const counting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(counting.current), []);
   const take = useCallback(
     (events: StreamEvent[]) => {
       const jobs = events.flatMap(({ event, data }) => (event === 'job' ? [parseJob(data)] : []));
       if (jobs.length === 0) return;
+      counting.current ??= setTimeout(() => {
+        counting.current = undefined;
+        void queryClient.invalidateQueries({ queryKey: [countsKey] });
+      }, countAgainMs);
       const { queryKey } = jobListQuery(filters);
       // only the server can evaluate a text search
       if (filters.q !== undefined) return void queryClient.invalidateQueries({ queryKey });
@@ -56,10 +86,12 @@ export function useLiveJobs(filters: JobFilters): Connection {
   const connection = useStream('/v1/jobs/events', take);
   const wasLive = useRef(false);
   useEffect(() => {
-    if (connection !== 'live' || wasLive.current) return;
+    if (connection !== 'live') return;
+    const { queryKey } = jobListQuery(filters);
+    if (wasLive.current && queryClient.getQueryState(queryKey)?.status !== 'error') return;
     wasLive.current = true;
-    // fetches changes between the first page and the subscription
-    void queryClient.invalidateQueries({ queryKey: jobListQuery(filters).queryKey });
+    // fetches changes between the first page and the subscription, and what failed while the server was away
+    void queryClient.invalidateQueries({ queryKey });
   }, [connection, filters]);
   return connection;
 }

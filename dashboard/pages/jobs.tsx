@@ -1,22 +1,38 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { Button, Input, Label, SearchField } from 'react-aria-components';
+import { Link, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { Button } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { readFilters, statuses, type JobFilters } from '../jobs/filters.ts';
+import { BulkBar } from '../jobs/bulk-bar.tsx';
+import type { JobFilters } from '../jobs/filters.ts';
+import { Filters, useSetFilters } from '../jobs/job-filters.tsx';
 import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { JobRows } from '../jobs/job-rows.tsx';
+import { useSelection } from '../jobs/selection.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 
 /** Shows all jobs of the organization, live. The filters are in the address. */
 export function JobsPage() {
   const filters = useSearch({ from: '/jobs' });
+  const { defaults } = useSession();
+  const set = useSetFilters();
   const list = useInfiniteQuery(jobListQuery(filters));
   const connection = useLiveJobs(filters);
   const jobs = useMemo(() => list.data?.pages.flatMap((page) => page.jobs) ?? [], [list.data]);
+  const models = useMemo(
+    () => [...new Set([filters.model ?? defaults.agentModel, ...jobs.map(({ model }) => model)])].sort(),
+    [jobs, filters.model, defaults.agentModel],
+  );
+  const selection = useSelection(filters);
+  // a page of a filtered list may hold no job although there are more
+  const isLooking = list.hasNextPage && jobs.length === 0;
+  const { isFetching, isError, fetchNextPage } = list;
+  useEffect(() => {
+    if (isLooking && !isFetching && !isError) void fetchNextPage();
+  }, [isLooking, isFetching, isError, fetchNextPage]);
   useEffect(() => {
     document.title = 'Jobs · Docket';
   }, []);
@@ -26,19 +42,32 @@ export function JobsPage() {
         <h1>Jobs</h1>
         <LiveDot connection={connection} />
       </div>
-      <Filters filters={filters} />
+      <Filters filters={filters} models={models} />
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
-      {list.isError && <ErrorNote title="Jobs could not be loaded" message={messageOf(list.error)} />}
-      {list.isPending && <Loading />}
-      {list.isSuccess && jobs.length === 0 && <NoJobs filters={filters} />}
+      {isError && (
+        <ErrorNote title="Jobs could not be loaded" message={messageOf(list.error)}>
+          <Button
+            className="button"
+            onPress={() => void (list.isFetchNextPageError ? fetchNextPage() : list.refetch())}
+          >
+            Retry
+          </Button>
+        </ErrorNote>
+      )}
+      {(list.isPending || (isLooking && !isError)) && <Loading />}
+      {list.isSuccess && jobs.length === 0 && !list.hasNextPage && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
         <JobRows
           jobs={jobs}
           hasMore={list.hasNextPage}
-          isFetching={list.isFetching}
-          onMore={() => void list.fetchNextPage()}
+          mayAsk={!isFetching && !isError}
+          onMore={() => void fetchNextPage()}
+          order={filters.order ?? 'newest'}
+          onOrder={(order) => set({ order: order === 'oldest' ? order : undefined })}
+          selection={selection}
         />
       )}
+      <BulkBar jobs={jobs} selection={selection} />
     </>
   );
 }
@@ -60,62 +89,5 @@ function NoJobs({ filters }: { filters: JobFilters }) {
         Create the first job
       </Link>
     </EmptyNote>
-  );
-}
-
-function Filters({ filters }: { filters: JobFilters }) {
-  const { projects } = useSession();
-  const navigate = useNavigate({ from: '/jobs' });
-  const { q = '' } = filters;
-  const [text, setText] = useState(q);
-  const searched = useRef(q);
-  const set = (change: { [Name in keyof JobFilters]?: JobFilters[Name] | undefined }) =>
-    void navigate({ to: '/jobs', search: (current) => readFilters({ ...current, ...change }), replace: true });
-  useEffect(() => {
-    // a link has changed the search
-    if (q === searched.current) return;
-    searched.current = q;
-    setText(q);
-  }, [q]);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (text.trim() === searched.current) return;
-      searched.current = text.trim();
-      set({ q: text.trim() || undefined });
-    }, 250);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <div className="filters" role="search">
-      <div className="segments" role="group" aria-label="Status">
-        {[undefined, ...statuses].map((status) => (
-          <Button
-            key={status ?? 'all'}
-            className="segment"
-            aria-pressed={filters.status === status}
-            onPress={() => set({ status })}
-          >
-            {status ?? 'all'}
-          </Button>
-        ))}
-      </div>
-      {projects.length > 1 && (
-        <label className="inline-field">
-          <span>Project</span>
-          <select value={filters.project ?? ''} onChange={({ target }) => set({ project: target.value || undefined })}>
-            <option value="">all</option>
-            {projects.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <SearchField className="search" value={text} onChange={setText}>
-        <Label className="visually-hidden">Search jobs</Label>
-        <Input className="input" placeholder="Search prompts, titles, repositories…" />
-      </SearchField>
-    </div>
   );
 }

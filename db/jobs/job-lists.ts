@@ -2,7 +2,8 @@ import type { Pool } from 'pg';
 import type { JobStatus } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import { canBeId, isId } from '../ids.ts';
-import { jobColumns, newestJobs } from './job-statements.ts';
+import { jobColumns, newestJobs, orderBy, type JobOrder } from './job-statements.ts';
+import { stateOf, statusesOf, type JobState } from './job-states.ts';
 import type { JobRow } from './jobs.ts';
 import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin } from '../pool.ts';
@@ -11,6 +12,8 @@ import { toStoredText } from '../stored-text.ts';
 export interface ListedJobRow extends JobRow {
   /** Beginning of the job's first prompt. */
   prompt: string;
+  /** Files that the published change differs in from its base; null before it is published. */
+  changedFiles: number | null;
   /** Microseconds since 1970, as text: a Date would lose precision of the sort key. */
   updatedMicros: string;
 }
@@ -18,7 +21,15 @@ export interface ListedJobRow extends JobRow {
 export interface JobListQuery {
   /** Empty for any. */
   statuses: JobStatus[];
+  /** Empty for any. */
+  states?: JobState[];
   projectId?: string;
+  model?: string;
+  /** Category of the failure. */
+  failure?: string;
+  /** Only jobs created at or after this time. */
+  createdSince?: Date;
+  order?: JobOrder;
   /** A job id, which returns only that job; otherwise a case-insensitive part of the title, prompt, repository or branch. */
   search?: string;
   limit: number;
@@ -26,7 +37,7 @@ export interface JobListQuery {
 }
 
 export interface JobListStore {
-  /** Newest first. Throws InvalidCursorError. */
+  /** Newest first unless the query says otherwise. Throws InvalidCursorError. */
   list(owner: Owner, query: JobListQuery): Promise<{ jobs: ListedJobRow[]; nextCursor: string | null }>;
   /** Returns jobs that were created or changed after a time (in microseconds), in the order of their last change. */
   listChanged(
@@ -42,47 +53,66 @@ const timeOf = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigi
 
 const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
+  (select changed_files from job_snapshots where job_id = jobs.id and tree = jobs.head_tree) as "changedFiles",
   ${micros('updated_at')} as "updatedMicros"`;
 
-/** Largest number of jobs that one page of a search reads. */
+/** Largest number of jobs that one page of a filtered list reads. */
 const mostLookedAt = 5_000;
+
+/** Conditions that no index can evaluate. */
+const fits = `($7::text[] is null or ${stateOf} = any($7)) and ($8::text is null or model = $8)
+  and ($9::text is null or failure_category = $9)`;
+const matches = `($10::text is null or title ilike $10 or repository ilike $10 or branch ilike $10 or exists (
+    -- the offset keeps the planner from hashing the turns of all jobs
+    select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $10 offset 0
+  ))`;
 
 /** Creates the store of job lists of an organization. */
 export function createJobListStore(pool: Pool): JobListStore {
   return {
-    async list({ organizationId }, { statuses, projectId, search, limit, cursor }) {
+    async list({ organizationId }, { search, limit, cursor, order = 'newest', ...query }) {
+      const { projectId, states = [] } = query;
       const after = cursor === undefined ? null : decodeCursor(cursor);
       if (projectId !== undefined && !canBeId(projectId)) return { jobs: [], nextCursor: null };
-      const looked = newestJobs(search === undefined ? limit + 1 : mostLookedAt);
+      const statuses = statusesIn(states, query.statuses);
+      if (statuses?.length === 0) return { jobs: [], nextCursor: null };
+      const isPlain =
+        states.every((state) => state === 'completed' || state === 'archived') &&
+        [search, query.model, query.failure].every((filter) => filter === undefined);
+      const looked = newestJobs(
+        isPlain ? limit + 1 : mostLookedAt,
+        order,
+        '($6::timestamptz is null or created_at >= $6)',
+      );
       const where = [
         organizationId,
-        statuses.length === 0 ? null : statuses,
+        statuses,
         projectId ?? null,
         after?.createdMicros ?? null,
         after?.id ?? null,
+        query.createdSince ?? null,
       ];
+      const fitting = [states.length === 0 ? null : states, query.model ?? null, query.failure ?? null];
       return readWithin(pool, 'search', async (client) => {
         if (search !== undefined && after === null && isId('job_', search)) {
           const found = await client.query<ListedJobRow>(
             `select ${listedColumns} from jobs
              where organization_id = $1 and ($2::text[] is null or status = any($2))
-               and ($3::text is null or project_id = $3) and id = $4`,
-            [...where.slice(0, 3), search],
+               and ($3::text is null or project_id = $3) and ($6::timestamptz is null or created_at >= $6)
+               and ${fits} and id = $10
+               -- parameters of the cursor, which the first page does not have
+               and $4::bigint is null and $5::text is null`,
+            [...where, ...fitting, search],
           );
           if (found.rows.length > 0) return { jobs: found.rows, nextCursor: null };
         }
         const { rows } = await client.query<ListedJobRow & { createdMicros: string }>(
           `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
-           from (${looked}) as jobs
-           where ($6::text is null or title ilike $6 or repository ilike $6 or branch ilike $6 or exists (
-             -- the offset keeps the planner from hashing the turns of all jobs
-             select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $6 offset 0
-           ))
-           order by created_at desc, id desc limit $7`,
-          [...where, search === undefined ? null : patternOf(search), limit + 1],
+           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $11`,
+          [...where, ...fitting, search === undefined ? null : patternOf(search), limit + 1],
         );
         const { rows: jobs, nextCursor } = pageOf(rows, limit);
-        if (nextCursor !== null || search === undefined) return { jobs, nextCursor };
+        if (nextCursor !== null || isPlain) return { jobs, nextCursor };
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, ${micros('created_at')} as "createdMicros" from (${looked}) as jobs offset ${mostLookedAt - 1} limit 1`,
@@ -110,6 +140,13 @@ export function createJobListStore(pool: Pool): JobListStore {
       return rows[0]?.now ?? '0';
     },
   };
+}
+
+/** Returns the statuses to read for some states within some statuses; null for any. An empty list is no restriction. */
+function statusesIn(states: JobState[], statuses: JobStatus[]): JobStatus[] | null {
+  const ofStates = statusesOf(states);
+  if (states.length === 0) return statuses.length === 0 ? null : statuses;
+  return statuses.length === 0 ? ofStates : ofStates.filter((status) => statuses.includes(status));
 }
 
 /** Matches a text literally: `%` and `_` are escaped. */

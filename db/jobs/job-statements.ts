@@ -52,21 +52,30 @@ export const insertJob = {
     from job, append_job_events(job.id, job.turn, null, '[{"type": "phase", "data": {"phase": "queued"}}]')`,
 };
 
+export const jobOrders = ['newest', 'oldest'] as const;
+export type JobOrder = (typeof jobOrders)[number];
+
+/** Returns the order of a list by when its jobs were created. */
+export function orderBy(order: JobOrder): string {
+  return order === 'newest' ? 'created_at desc, id desc' : 'created_at, id';
+}
+
 /**
- * Returns a query for the newest jobs of an organization ($1), filtered by statuses ($2, null for any) and project
- * ($3, null for any), after a cursor ($4 in microseconds, $5). Each status is a separate index scan, so a rare one is
- * as fast as a common one.
+ * Returns a query for the newest (or oldest) jobs of an organization ($1), filtered by statuses ($2, null for any) and
+ * project ($3, null for any), after a cursor ($4 in microseconds, $5), and by further conditions that an index can
+ * evaluate. Each status is a separate index scan, so a rare one is as fast as a common one.
  */
-export function newestJobs(limit: number): string {
+export function newestJobs(limit: number, order: JobOrder = 'newest', further = 'true'): string {
   const ofStatus = (status: string) => `
     select * from jobs
-    where organization_id = $1 and ${status} and ($3::text is null or project_id = $3)
-      and ($4::bigint is null or (created_at, id) < ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
-    order by created_at desc, id desc limit ${limit}`;
+    where organization_id = $1 and ${status} and ($3::text is null or project_id = $3) and ${further}
+      and ($4::bigint is null or (created_at, id) ${order === 'newest' ? '<' : '>'}
+        ('epoch'::timestamptz + $4::bigint * interval '1 microsecond', $5::text))
+    order by ${orderBy(order)} limit ${limit}`;
   return `
     select jobs.* from unnest($2::text[]) as wanted (status), lateral (${ofStatus('status = wanted.status')}) as jobs
     union all (${ofStatus('$2::text[] is null')})
-    order by created_at desc, id desc limit ${limit}`;
+    order by ${orderBy(order)} limit ${limit}`;
 }
 
 export const turnUsage = `

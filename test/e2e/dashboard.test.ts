@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
-import { startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -83,7 +83,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   it('keeps the filters of the list in the URL', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
-    await page.getByRole('button', { name: 'failed' }).click();
+    await page.getByRole('button', { name: /^failed 1$/ }).click();
     await page.waitForURL(/status=failed/);
     await page.locator('.row', { hasText: 'Delete README.md' }).waitFor();
     expect(await page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
@@ -94,6 +94,33 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.row', { hasText: 'Replace "colour"' }).waitFor();
     await expect.poll(() => page.locator('.row', { hasText: 'Delete README.md' }).count()).toBe(0);
     expect(await page.getByLabel('Search jobs').inputValue()).toBe('colour');
+  });
+
+  it('acts on several jobs at once, by keys and check boxes, and tells each failure', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.goto(`${stack.localJson.baseUrl}/jobs?status=failed`);
+    const failed = page.locator('.rows .row', { hasText: 'Delete README.md' });
+    await failed.waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 job selected').waitFor();
+    await page.getByRole('button', { name: 'Retry 1' }).click();
+    await page.getByText('1 job retried.').waitFor();
+    await expect.poll(() => failed.count(), { timeout: 60_000 }).toBe(2);
+    await page.getByLabel('Select all loaded jobs').check();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.route('**/archive', (route) => route.fulfill({ status: 500, json: { error: 'Not today.' } }), {
+      times: 1,
+    });
+    await page.keyboard.press('e');
+    await page.getByRole('alertdialog', { name: 'Archive 2 jobs?' }).waitFor();
+    await page.getByRole('button', { name: 'Archive the jobs' }).click();
+    await page.getByText('1 job archived. 1 job could not be:').waitFor();
+    await page.getByText('Delete README.md: Not today.').waitFor();
+    await expect.poll(() => failed.count()).toBe(1);
+    await page.getByText('1 job selected').waitFor();
+    expect(visit.complaints).toEqual([]);
   });
 
   it('continues after the API restarts', async () => {

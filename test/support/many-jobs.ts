@@ -1,17 +1,17 @@
 import type { Pool } from 'pg';
 
 /** Inserts ended jobs, one per minute into the past, as `Job number 1` (the newest) and so on. */
-export async function insertEndedJobs(pool: Pool, projectId: string, count: number): Promise<void> {
+export async function insertEndedJobs(pool: Pool, projectId: string, count: number, ids = 'job_many'): Promise<void> {
   await pool.query(
     `with made as (
        insert into jobs (id, project_id, organization_id, status, repository, model, title, created_at, updated_at, ended_at)
-       select 'job_many' || number, project.id, project.organization_id, 'completed', project.repository, 'offline/editor',
+       select $3 || number, project.id, project.organization_id, 'completed', project.repository, 'offline/editor',
               'Job number ' || number, now() - number * interval '1 minute', now() - number * interval '1 minute', now()
        from projects as project, generate_series(1, $2::integer) as number where project.id = $1
        returning id, created_at
      )
      insert into job_turns (job_id, turn, prompt, status, created_at) select id, 1, 'Do it.', 'completed', created_at from made`,
-    [projectId, count],
+    [projectId, count, ids],
   );
 }
 

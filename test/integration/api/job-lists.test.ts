@@ -97,6 +97,58 @@ describe('the jobs of an organization', () => {
     expect(await titles(foreign, `q=${id}`)).toEqual([]);
   });
 
+  it('are filtered by state, model, category of failure and age, and are listed oldest first on request', async () => {
+    const { project, key } = await stage();
+    const { pool } = database;
+    const day = 86_400_000;
+    await buildJob(pool, project, { title: 'queued', createdAt: new Date(Date.now() - day) });
+    await buildJob(pool, project, { title: 'running', phase: 'running', model: 'offline/other' });
+    await buildJob(pool, project, { title: 'cancelled', status: 'failed', failureCategory: 'cancelled' });
+    await buildJob(pool, project, { title: 'failed', status: 'failed', failureCategory: 'ref_not_found' });
+    await buildJob(pool, project, { title: 'done', status: 'completed' });
+    for (const [query, found] of [
+      ['state=queued', ['queued']],
+      ['state=running', ['running']],
+      ['state=failed', ['failed']],
+      ['state=cancelled', ['cancelled']],
+      ['status=failed', ['failed', 'cancelled']],
+      ['state=completed,failed&order=oldest', ['failed', 'done']],
+      ['state=failed&status=completed', []],
+      ['failure=ref_not_found', ['failed']],
+      ['model=offline/other', ['running']],
+      [`createdSince=${new Date(Date.now() - day / 2).toISOString()}&status=active`, ['running']],
+      ['order=oldest&limit=2', ['queued', 'running']],
+    ] as const)
+      expect([query, await titles(key, query)]).toEqual([query, found]);
+    const first = await api.ask('/v1/jobs?order=oldest&limit=2', { key });
+    expect(await titles(key, `order=oldest&cursor=${first.body.nextCursor}`)).toEqual(['cancelled', 'failed', 'done']);
+  });
+
+  it('are counted by state, up to a thousand per status', async () => {
+    const { project, sibling, key } = await stage();
+    const { pool } = database;
+    await buildJob(pool, project, { phase: 'running' });
+    await buildJob(pool, sibling, { status: 'failed', failureCategory: 'cancelled' });
+    await buildJob(pool, project, { status: 'failed', failureCategory: 'internal' });
+    await buildJob(pool, await buildProject(pool));
+    await insertEndedJobs(pool, project.id, 1_001, 'job_counted');
+    const count = async (query: string) => (await api.ask(`/v1/jobs/counts?${query}`, { key })).body.counts;
+    const exact = (state: string, number: number) => ({ state, count: number, isLowerBound: false });
+    expect(await count('')).toEqual([
+      exact('queued', 0),
+      exact('running', 1),
+      { state: 'completed', count: 1_000, isLowerBound: true },
+      exact('failed', 1),
+      exact('cancelled', 1),
+      exact('archived', 0),
+    ]);
+    const ofLastHour = await count(
+      `project=${project.id}&createdSince=${new Date(Date.now() - 3_570_000).toISOString()}`,
+    );
+    expect(ofLastHour).toContainEqual(exact('completed', 59));
+    expect(ofLastHour).toContainEqual(exact('cancelled', 0));
+  });
+
   it('come in pages without omissions or repeats', async () => {
     const { project, key } = await stage();
     for (let count = 0; count < 7; count += 1) await buildJob(database.pool, project, { title: `job ${count}` });
@@ -111,14 +163,22 @@ describe('the jobs of an organization', () => {
     expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map((count) => `job ${count}`));
   });
 
-  it.each(['status=broken', 'limit=0', 'limit=101', 'cursor=abc', 'project=%00', `q=${'a'.repeat(201)}`])(
-    'answers 400 to %s',
-    async (query) => {
-      const { key } = await stage();
-      const answer = await api.ask(`/v1/jobs?${query}`, { key });
-      expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
-    },
-  );
+  it.each([
+    'status=broken',
+    'state=active',
+    'failure=X',
+    'createdSince=today',
+    'order=x',
+    'limit=0',
+    'limit=101',
+    'cursor=abc',
+    'project=%00',
+    `q=${'a'.repeat(201)}`,
+  ])('answers 400 to %s', async (query) => {
+    const { key } = await stage();
+    const answer = await api.ask(`/v1/jobs?${query}`, { key });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+  });
 });
 
 describe('the stream of an organization’s jobs', () => {

@@ -69,7 +69,12 @@ afterAll(async () => {
 
 /** Statements that may read more, and why. An unused entry fails the test. */
 const readsMore = [
-  { what: /^GET \/v1\/jobs\?q=/, rows: 5_000, why: 'a page of a search looks through 5,000 jobs at most' },
+  {
+    what: /^GET \/v1\/jobs\?(?:q|state|model|failure)=/,
+    rows: 5_000,
+    why: 'a page of a filtered list looks through 5,000 jobs at most',
+  },
+  { what: /^GET \/v1\/jobs\/counts/, rows: 4_004, why: 'up to 1,000 jobs of each status are counted' },
   { what: /conversations\?/, rows: 4_100, why: 'a page of a search looks through 2,000 conversations at most' },
   { what: /^GET \/v1\/operations/, rows: Infinity, why: 'the period is read for two seconds at most' },
   { what: /^retention .* job_snapshots/, rows: Infinity, why: 'the sizes of all snapshots are added up' },
@@ -100,6 +105,11 @@ function costly(what: string): string[] {
 /** Values of query parameters to try. */
 const asked: Record<string, string[]> = {
   status: ['active', 'completed', 'failed', 'archived'],
+  state: ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'],
+  model: ['no/such'],
+  failure: ['ref_not_found'],
+  createdSince: ['2026-01-01T00:00:00Z'],
+  order: ['oldest'],
   q: ['nothing is like this', 'number 99', 'job_many9999'],
   answered: ['true', 'false'],
   vote: ['up', 'down'],

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { withChanges } from '../../../dashboard/jobs/with-changes.ts';
+import { stateOf, withChanges } from '../../../dashboard/jobs/with-changes.ts';
 import type { ListedJob } from '../../../dashboard/http/types.ts';
 
 function job(id: string, minute: number, change: Partial<ListedJob> = {}): ListedJob {
   return {
     id,
     status: 'active',
+    details: { phase: 'running', failure: null },
     projectId: 'p',
     createdAt: `2026-11-21T10:0${minute}:00.000Z`,
     ...change,
@@ -29,7 +30,7 @@ it('puts new jobs first, newest first', () => {
 });
 
 it('omits what the filters exclude', () => {
-  const filters = { status: 'active' as const, project: 'p' };
+  const filters = { status: 'running' as const, project: 'p' };
   expect(idsOf(withChanges(pages, [job('c', 3, { status: 'completed' })], filters))).toEqual([['b'], ['a']]);
   expect(idsOf(withChanges(pages, [job('d', 4, { projectId: 'q' })], filters))).toEqual([['c', 'b'], ['a']]);
 });
@@ -48,6 +49,26 @@ it('inserts an old job that now matches the filters where it belongs', () => {
     ['a', 'old'],
   ]);
   expect(idsOf(withChanges([{ jobs: [], nextCursor: null }], [oldest], filters))).toEqual([['old']]);
+});
+
+it('tells queued jobs from running ones, and cancelled ones from failed ones', () => {
+  const details = (phase: string | null, category?: string) =>
+    ({ phase, failure: category === undefined ? null : { category } }) as ListedJob['details'];
+  expect(stateOf(job('a', 1, { details: details('queued') }))).toBe('queued');
+  expect(stateOf(job('a', 1, { details: details('publishing') }))).toBe('running');
+  expect(stateOf(job('a', 1, { status: 'failed', details: details(null, 'internal') }))).toBe('failed');
+  expect(stateOf(job('a', 1, { status: 'failed', details: details(null, 'cancelled') }))).toBe('cancelled');
+  expect(stateOf(job('a', 1, { status: 'archived', details: details(null, 'cancelled') }))).toBe('archived');
+  const cancelled = job('b', 2, { status: 'failed', details: details(null, 'cancelled') });
+  expect(idsOf(withChanges([{ jobs: [], nextCursor: null }], [cancelled], { status: 'failed' }))).toEqual([[]]);
+  expect(idsOf(withChanges([{ jobs: [], nextCursor: null }], [cancelled], { failure: 'cancelled' }))).toEqual([['b']]);
+});
+
+it('keeps a list of the oldest first in its order, and omits newer ones that are not loaded', () => {
+  const oldest = [{ jobs: [job('a', 1), job('c', 3)], nextCursor: 'x' }];
+  const filters = { order: 'oldest' as const };
+  expect(idsOf(withChanges(oldest, [job('b', 2), job('d', 4)], filters))).toEqual([['a', 'b', 'c']]);
+  expect(idsOf(withChanges([{ ...oldest[0]!, nextCursor: null }], [job('d', 4)], filters))).toEqual([['a', 'c', 'd']]);
 });
 
 it('omits a job that is older than all that are loaded while there are more', () => {

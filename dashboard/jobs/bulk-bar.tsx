@@ -1,0 +1,105 @@
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { Button } from 'react-aria-components';
+import { Confirm } from '../components/confirm.tsx';
+import { useSession } from '../components/session.tsx';
+import { isForOthers } from '../components/shortcuts.tsx';
+import { headline, plain } from '../plain.ts';
+import { plural } from '../format.ts';
+import type { ListedJob } from '../http/types.ts';
+import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk.ts';
+import { focusedJob } from './job-rows.tsx';
+import type { Selection } from './selection.ts';
+
+/** Shows the actions on the selected jobs, and what became of them. */
+export function BulkBar({ jobs, selection }: { jobs: ListedJob[]; selection: Selection }) {
+  const { projects } = useSession();
+  const [isArchiving, setArchiving] = useState(false);
+  const chosen = selection.ids.size === 0 ? [] : jobs.filter(({ id }) => selection.ids.has(id));
+  const bulk = useMutation({
+    mutationFn: async ({ done, appliesTo, act }: BulkAction) => ({
+      doneAs: done,
+      ...(await actOnAll(chosen.filter(appliesTo), (job) => act(job, projects))),
+    }),
+    onSuccess: ({ failures }) => {
+      // the dialog goes with the last job that could be archived
+      setArchiving(false);
+      selection.set(failures.map(({ job }) => job.id));
+    },
+  });
+  const of = (action: BulkAction) => chosen.filter(action.appliesTo).length;
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key !== 'e' || isForOthers(event)) return;
+    const focused = focusedJob();
+    const wanted = chosen.length > 0 ? chosen : jobs.filter(({ id }) => id === focused);
+    if (!wanted.some(archiveAction.appliesTo)) return;
+    selection.set(wanted.map(({ id }) => id));
+    setArchiving(true);
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => onKey(event);
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+  const outcome = bulk.data ?? null;
+  if (chosen.length === 0 && outcome === null) return null;
+  return (
+    <section className="bulk-bar" aria-label="Selected jobs">
+      {outcome !== null && (
+        <div role="status">
+          <p>
+            {plural(outcome.done, 'job')} {outcome.doneAs}.
+            {outcome.failures.length > 0 && ` ${plural(outcome.failures.length, 'job')} could not be:`}
+          </p>
+          {outcome.failures.length > 0 && (
+            <ul>
+              {outcome.failures.map(({ job, message }) => (
+                <li key={job.id}>
+                  <b>{headline(plain(job.details.title ?? job.prompt), 60)}</b>: {message}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      <div className="actions">
+        {chosen.length > 0 && <span>{plural(chosen.length, 'job')} selected</span>}
+        {of(cancelAction) > 0 && (
+          <Confirm
+            label={`Cancel ${of(cancelAction)}`}
+            what="Cancel the jobs"
+            title={`Cancel ${plural(of(cancelAction), 'job')}?`}
+            text="They stop and publish nothing further. A follow-up message resumes a job."
+            act={() => bulk.mutateAsync(cancelAction)}
+            onDone={() => undefined}
+          />
+        )}
+        {of(archiveAction) > 0 && (
+          <Confirm
+            label={`Archive ${of(archiveAction)}`}
+            what="Archive the jobs"
+            title={`Archive ${plural(of(archiveAction), 'job')}?`}
+            text="Archived jobs stay readable but accept no more messages. This cannot be undone."
+            act={() => bulk.mutateAsync(archiveAction)}
+            onDone={() => undefined}
+            opened={{ isOpen: isArchiving, onOpenChange: setArchiving }}
+          />
+        )}
+        {of(retryAction) > 0 && (
+          <Button className="button" isDisabled={bulk.isPending} onPress={() => bulk.mutate(retryAction)}>
+            Retry {of(retryAction)}
+          </Button>
+        )}
+        <Button
+          className="button button-quiet"
+          onPress={() => {
+            bulk.reset();
+            selection.set([]);
+          }}
+        >
+          {chosen.length > 0 ? 'Clear selection' : 'Dismiss'}
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { Button, Input, Label, SearchField } from 'react-aria-components';
+import { Choice } from '../components/choice.tsx';
+import { useSession } from '../components/session.tsx';
+import { count } from '../format.ts';
+import { ageNames, readFilters, states, type JobFilters } from './filters.ts';
+import { jobCountsQuery } from './job-list.ts';
+
+type Change = { [Name in keyof JobFilters]?: JobFilters[Name] | undefined };
+
+/** Returns a function that changes filters in the address of the list. */
+export function useSetFilters(): (change: Change) => void {
+  const navigate = useNavigate({ from: '/jobs' });
+  return (change) =>
+    void navigate({ to: '/jobs', search: (current) => readFilters({ ...current, ...change }), replace: true });
+}
+
+/** Shows the filters of the job list: a tab with a count for each state, menus, and the search. */
+export function Filters({ filters, models }: { filters: JobFilters; models: string[] }) {
+  const { projects } = useSession();
+  const set = useSetFilters();
+  return (
+    <>
+      <StateTabs filters={filters} />
+      <div className="filters" role="search">
+        {projects.length > 1 && (
+          <Choice
+            label="Project"
+            isInline
+            value={filters.project ?? ''}
+            options={[['', 'any'], ...projects.map(({ id, name }) => [id, name] as const)]}
+            onChange={(project) => set({ project })}
+          />
+        )}
+        <Choice
+          label="Model"
+          isInline
+          value={filters.model ?? ''}
+          options={[['', 'any'], ...models.map((model) => [model, model] as const)]}
+          onChange={(model) => set({ model })}
+        />
+        <Choice
+          label="Created"
+          isInline
+          value={filters.age ?? ''}
+          options={[['', 'any time'], ...ageNames.map((age) => [age, `in the last ${age}`] as const)]}
+          onChange={(age) => set({ age: age === '' ? undefined : age })}
+        />
+        {filters.failure !== undefined && (
+          <Button className="button" onPress={() => set({ failure: undefined })}>
+            <span className="visually-hidden">Remove the filter: </span>
+            failure {filters.failure} <span aria-hidden="true">✕</span>
+          </Button>
+        )}
+        <Search q={filters.q ?? ''} onSearch={(q) => set({ q })} />
+      </div>
+    </>
+  );
+}
+
+function StateTabs({ filters }: { filters: JobFilters }) {
+  const { project, model, failure, q, age, status: chosen } = filters;
+  const set = useSetFilters();
+  const { data } = useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) }));
+  // the counts do not follow these filters
+  const isCounted = model === undefined && failure === undefined && q === undefined;
+  const counts = isCounted ? (data?.counts ?? []) : [];
+  const all = {
+    count: counts.reduce((sum, one) => sum + one.count, 0),
+    isLowerBound: counts.some(({ isLowerBound }) => isLowerBound),
+  };
+  return (
+    <div className="segments state-tabs" role="group" aria-label="Status">
+      {[undefined, ...states].map((state) => {
+        const shown = state === undefined ? all : counts.find((one) => one.state === state);
+        return (
+          <Button
+            key={state ?? 'all'}
+            className="segment"
+            aria-pressed={chosen === state}
+            onPress={() => set({ status: state })}
+          >
+            {state ?? 'all'}
+            {counts.length > 0 && shown !== undefined && (
+              <span className="segment-count">{` ${count(shown.count)}${shown.isLowerBound ? '+' : ''}`}</span>
+            )}
+          </Button>
+        );
+      })}
+    </div>
+  );
+}
+
+function Search({ q, onSearch }: { q: string; onSearch(q: string | undefined): void }) {
+  const [text, setText] = useState(q);
+  const searched = useRef(q);
+  useEffect(() => {
+    // a link has changed the search
+    if (q === searched.current) return;
+    searched.current = q;
+    setText(q);
+  }, [q]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (text.trim() === searched.current) return;
+      searched.current = text.trim();
+      onSearch(text.trim() || undefined);
+    }, 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <SearchField className="search" value={text} onChange={setText}>
+      <Label className="visually-hidden">Search jobs</Label>
+      <Input className="input" placeholder="Search prompts, titles, repositories…" />
+    </SearchField>
+  );
+}

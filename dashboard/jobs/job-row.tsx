@@ -1,0 +1,67 @@
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
+import { Ago } from '../components/time.tsx';
+import { cost, duration, plural } from '../format.ts';
+import type { ListedJob } from '../http/types.ts';
+import { plain } from '../plain.ts';
+
+interface RowProps {
+  job: ListedJob;
+  project: string;
+  /** Position in the table, from 1; its head is row 1. */
+  position: number;
+  isSelected: boolean;
+  onToggle(id: string): void;
+}
+
+/** Shows a job as a row of the list. */
+export const JobRow = memo(function JobRow({ job, project, position, isSelected, onToggle }: RowProps) {
+  const { details, prLink, changedFiles } = job;
+  const title = plain(details.title ?? job.prompt);
+  return (
+    <div role="row" aria-rowindex={position} data-selected={isSelected || undefined} className="row" data-job={job.id}>
+      <span role="cell" className="row-check">
+        <input type="checkbox" aria-label={`Select ${title}`} checked={isSelected} onChange={() => onToggle(job.id)} />
+      </span>
+      <span role="cell" className="row-status">
+        <StatusBadge job={job} />
+      </span>
+      <span role="cell" className="row-main">
+        <Link className="row-title" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
+          {title}
+        </Link>
+        {details.failure !== null && <span className="row-failure">{details.failure.title}</span>}
+        {details.failure === null && details.incomplete !== null && <span className="row-failure">Incomplete</span>}
+      </span>
+      <span role="cell" className="row-project" title={project}>
+        {project}
+      </span>
+      <span role="cell" className="row-pr">
+        {details.pullRequest !== null && prLink !== null && (
+          <a href={prLink} aria-label={`Pull request of ${title}: ${details.pullRequest.state}`}>
+            <PullRequestBadge {...details.pullRequest} />
+          </a>
+        )}
+      </span>
+      <span role="cell" className="row-number">
+        {changedFiles === null ? '' : plural(changedFiles, 'file')}
+      </span>
+      <span role="cell" className="row-number">
+        {timeOf(job)}
+      </span>
+      <span role="cell" className="row-number">
+        {cost(details.usage.costUsd)}
+      </span>
+      <span role="cell" className="row-number row-age">
+        <Ago date={job.createdAt} />
+      </span>
+    </div>
+  );
+});
+
+/** Returns how long a job took. Between turns a job waits for people, so of several turns only the number says much. */
+export function timeOf({ turn, createdAt, endedAt }: Pick<ListedJob, 'turn' | 'createdAt' | 'endedAt'>): string {
+  if (turn > 1) return plural(turn, 'turn');
+  return endedAt === null ? '' : duration(Date.parse(endedAt) - Date.parse(createdAt));
+}

@@ -1,0 +1,80 @@
+import type { Pool } from 'pg';
+import type { JobStatus } from '../../workflows/contract/job.ts';
+import type { Owner } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { readWithin } from '../pool.ts';
+
+/** States of a job as people tell them apart: queued jobs from running ones, and cancelled from failed ones. */
+export const jobStates = ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'] as const;
+export type JobState = (typeof jobStates)[number];
+
+/** SQL expression for the state of a job. */
+export const stateOf = `
+  case when status = 'active' then case when phase = 'queued' then 'queued' else 'running' end
+       when status = 'failed' and failure_category = 'cancelled' then 'cancelled'
+       else status end`;
+
+const statuses: Record<JobState, JobStatus> = {
+  queued: 'active',
+  running: 'active',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'failed',
+  archived: 'archived',
+};
+
+/** Returns the statuses that jobs in these states have. */
+export function statusesOf(states: JobState[]): JobStatus[] {
+  return [...new Set(states.map((state) => statuses[state]))];
+}
+
+/** Number of jobs of each status that are counted at most. */
+export const mostCounted = 1_000;
+
+export interface JobCount {
+  state: JobState;
+  count: number;
+  /** There may be more: not all jobs of the status were counted. */
+  isLowerBound: boolean;
+}
+
+export interface JobCountStore {
+  /** Counts the newest jobs of an organization by state, up to a thousand of each status. */
+  count(owner: Owner, query: { projectId?: string; createdSince?: Date }): Promise<JobCount[]>;
+}
+
+const newest = (status: string, columns = '') => `
+  select ${columns} from jobs
+  where organization_id = $1 and status = ${status} and ($2::text is null or project_id = $2)
+    and ($3::timestamptz is null or created_at >= $3)
+  order by created_at desc, id desc limit ${mostCounted + 1}`;
+
+// the states of active and failed jobs are in no index, so their rows are read
+const countStatement = `
+  select wanted.status, wanted.status as state, looked.count
+  from unnest(array['completed', 'archived']) as wanted (status),
+       lateral (select count(*)::integer as count from (${newest('wanted.status')}) as jobs) as looked
+  union all
+  select status, state, count(*)::integer
+  from unnest(array['active', 'failed']) as wanted (status),
+       lateral (select ${stateOf} as state from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs) as looked
+  group by status, state`;
+
+/** Creates the counts of an organization's jobs. */
+export function createJobCountStore(pool: Pool): JobCountStore {
+  return {
+    async count({ organizationId }, { projectId, createdSince }) {
+      if (projectId !== undefined && !canBeId(projectId)) return [];
+      const values = [organizationId, projectId ?? null, createdSince ?? null];
+      const { rows } = await readWithin(pool, 'search', (client) =>
+        client.query<{ status: JobStatus; state: JobState; count: number }>(countStatement, values),
+      );
+      return jobStates.map((state) => {
+        const ofStatus = rows.filter(({ status }) => status === statuses[state]);
+        const counted = ofStatus.reduce((sum, { count }) => sum + count, 0);
+        const count = rows.find((row) => row.state === state)?.count ?? 0;
+        return { state, count: Math.min(count, mostCounted), isLowerBound: counted > mostCounted };
+      });
+    },
+  };
+}
