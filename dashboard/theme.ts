@@ -9,9 +9,18 @@ export function storedTheme(): Theme {
   return themes.find((theme) => theme === stored) ?? 'system';
 }
 
+const listeners = new Set<() => void>();
+
+/** Calls back when a theme is applied. Returns a function that ends this. */
+export function onTheme(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 /** Applies a theme and stores it. */
 export function applyTheme(theme: Theme): void {
   localStorage.setItem(key, theme);
   if (theme === 'system') delete document.documentElement.dataset['theme'];
   else document.documentElement.dataset['theme'] = theme;
+  for (const listener of listeners) listener();
 }

@@ -1,13 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useSyncExternalStore } from 'react';
 import { Button } from 'react-aria-components';
 import { forgetDrafts } from '../drafts.ts';
 import { api, done } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
 import { endSession } from '../queries.ts';
+import { PaletteButton } from './palette-button.tsx';
 import { Shortcuts } from './shortcuts.tsx';
-import { applyTheme, storedTheme, themes } from '../theme.ts';
+import { applyTheme, onTheme, storedTheme, themes } from '../theme.ts';
 
 /** Site of Docket's own documentation, which `npm start` creates. */
 const documentationSite = 'docket';
@@ -21,7 +22,7 @@ async function signOut(): Promise<void> {
 
 /** Shows the account, the theme and the sign-out button at the foot of the sidebar. */
 export function AccountMenu({ session }: { session: Session }) {
-  const [theme, setTheme] = useState(storedTheme);
+  const theme = useSyncExternalStore(onTheme, storedTheme);
   return (
     <div className="account">
       <span className="quiet account-name">{session.organization.name}</span>
@@ -29,17 +30,14 @@ export function AccountMenu({ session }: { session: Session }) {
         <span>Theme</span>
         <select
           value={theme}
-          onChange={({ target }) => {
-            const chosen = themes.find((name) => name === target.value) ?? 'system';
-            setTheme(chosen);
-            applyTheme(chosen);
-          }}
+          onChange={({ target }) => applyTheme(themes.find((name) => name === target.value) ?? 'system')}
         >
           {themes.map((name) => (
             <option key={name}>{name}</option>
           ))}
         </select>
       </label>
+      <PaletteButton />
       <Shortcuts />
       {session.sites.some(({ domain }) => domain === documentationSite) && (
         <Link className="button button-quiet" to="/playground" search={{ site: documentationSite }}>

@@ -9,6 +9,7 @@ const shortcuts = [
   [['E'], 'archive the selected jobs'],
   [['Enter'], 'open the job'],
   [['/'], 'search'],
+  [['Ctrl', 'K'], 'commands'],
   [['C'], 'new job'],
   [['Ctrl', 'Enter'], 'send'],
   [['?'], 'show shortcuts'],

@@ -1,0 +1,38 @@
+import type { NavigateOptions } from '@tanstack/react-router';
+import type { Theme } from '../theme.ts';
+
+export interface Command {
+  label: string;
+  to?: NavigateOptions;
+  theme?: Theme;
+}
+
+const pages: Command[] = [
+  { label: 'Jobs', to: { to: '/jobs' } },
+  { label: 'Playground', to: { to: '/playground' } },
+  { label: 'Conversations', to: { to: '/conversations' } },
+  { label: 'Gaps', to: { to: '/gaps' } },
+  { label: 'Operations', to: { to: '/operations' } },
+  { label: 'Settings: API keys', to: { to: '/settings/$part', params: { part: 'keys' } } },
+  { label: 'Settings: projects', to: { to: '/settings/$part', params: { part: 'projects' } } },
+  { label: 'Settings: sites', to: { to: '/settings/$part', params: { part: 'sites' } } },
+  { label: 'Settings: webhooks', to: { to: '/settings/$part', params: { part: 'webhooks' } } },
+  { label: 'Settings: log', to: { to: '/settings/$part', params: { part: 'audit' } } },
+];
+
+const actions: Command[] = [
+  { label: 'New job', to: { to: '/new' } },
+  { label: 'Show running jobs', to: { to: '/jobs', search: { status: 'running' } } },
+  { label: 'Show failed jobs', to: { to: '/jobs', search: { status: 'failed' } } },
+];
+
+/** Returns the commands that match a text: each of its words occurs in the label. An id of a pull request is a page. */
+export function commandsFor(text: string, themes: readonly Theme[]): { pages: Command[]; actions: Command[] } {
+  const words = text.toLowerCase().split(/\s+/);
+  const isWanted = ({ label }: Command) => words.every((word) => label.toLowerCase().includes(word));
+  const id = /^\s*(pr_\w+)\s*$/.exec(text)?.[1];
+  const pull: Command[] =
+    id === undefined ? [] : [{ label: `Pull request ${id}`, to: { to: '/pulls/$id', params: { id } } }];
+  const themeActions = themes.map((theme): Command => ({ label: `Theme: ${theme}`, theme }));
+  return { pages: [...pull, ...pages.filter(isWanted)], actions: [...actions, ...themeActions].filter(isWanted) };
+}

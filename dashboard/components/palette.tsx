@@ -1,0 +1,134 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, type NavigateOptions } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import {
+  Autocomplete,
+  Dialog,
+  Header,
+  Input,
+  Menu,
+  MenuItem,
+  MenuSection,
+  Modal,
+  ModalOverlay,
+  SearchField,
+} from 'react-aria-components';
+import { answerOf, api } from '../http/client.ts';
+import { headline, plain } from '../plain.ts';
+import { applyTheme, themes } from '../theme.ts';
+import { StatusBadge } from './status.tsx';
+import { commandsFor, type Command } from './commands.ts';
+
+const waitMs = 150;
+const mostJobs = 8;
+
+/** Shows the command palette: pages, actions, and the jobs that match what is typed, or the one with that id. */
+export function Palette({ onClose }: { onClose(): void }) {
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const q = useSettled(text.trim());
+  const found = useQuery({
+    queryKey: ['palette', q],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/jobs', { params: { query: { q, limit: mostJobs } }, signal })),
+    placeholderData: keepPreviousData,
+  });
+  const go = (to: NavigateOptions) => {
+    onClose();
+    void navigate(to);
+  };
+  const run = ({ to, theme }: Command) => {
+    if (theme !== undefined) applyTheme(theme);
+    if (to === undefined) onClose();
+    else go(to);
+  };
+  const { pages, actions } = commandsFor(text, themes);
+  const jobs = found.data?.jobs ?? [];
+  return (
+    <ModalOverlay
+      className="overlay overlay-top"
+      isDismissable
+      isOpen
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Modal className="modal palette">
+        <Dialog className="dialog" aria-label="Commands">
+          <Autocomplete inputValue={text} onInputChange={setText}>
+            <SearchField aria-label="Search pages, actions and jobs" autoFocus>
+              <Input className="input" placeholder="Search pages, actions and jobs, or paste an id" />
+            </SearchField>
+            <Menu
+              className="palette-list"
+              aria-label="Results"
+              renderEmptyState={() => <p className="hint">{found.isFetching ? 'Searching…' : 'Nothing found.'}</p>}
+            >
+              <CommandSection title="Pages" commands={pages} onRun={run} />
+              <CommandSection title="Actions" commands={actions} onRun={run} />
+              {jobs.length > 0 && (
+                <MenuSection>
+                  <Header>Jobs</Header>
+                  {jobs.map((job) => {
+                    const title = headline(plain(job.details.title ?? job.prompt), 80);
+                    return (
+                      <MenuItem
+                        key={job.id}
+                        id={job.id}
+                        textValue={title}
+                        className="palette-item"
+                        onAction={() =>
+                          go({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id: job.id } })
+                        }
+                      >
+                        <span className="palette-title">{title}</span>
+                        <StatusBadge job={job} />
+                      </MenuItem>
+                    );
+                  })}
+                </MenuSection>
+              )}
+            </Menu>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function CommandSection({
+  title,
+  commands,
+  onRun,
+}: {
+  title: string;
+  commands: Command[];
+  onRun(command: Command): void;
+}) {
+  if (commands.length === 0) return null;
+  return (
+    <MenuSection>
+      <Header>{title}</Header>
+      {commands.map((command) => (
+        <MenuItem
+          key={command.label}
+          id={command.label}
+          textValue={command.label}
+          className="palette-item"
+          onAction={() => onRun(command)}
+        >
+          {command.label}
+        </MenuItem>
+      ))}
+    </MenuSection>
+  );
+}
+
+/** Returns a value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), waitMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { commandsFor } from '../../../dashboard/components/commands.ts';
+
+const labelsOf = (text: string) => {
+  const { pages, actions } = commandsFor(text, ['light', 'dark']);
+  return [...pages, ...actions].map(({ label }) => label);
+};
+
+it('finds pages and actions by words in any order and case', () => {
+  expect(labelsOf('')).toHaveLength(15);
+  expect(labelsOf('keys sett')).toEqual(['Settings: API keys']);
+  expect(labelsOf('JOB')).toEqual(['Jobs', 'New job', 'Show running jobs', 'Show failed jobs']);
+  expect(labelsOf('dark')).toEqual(['Theme: dark']);
+  expect(labelsOf('job_01kb')).toEqual([]);
+});
+
+it('offers the pull request whose id is typed', () => {
+  expect(commandsFor(' pr_01kb ', []).pages).toEqual([
+    { label: 'Pull request pr_01kb', to: { to: '/pulls/$id', params: { id: 'pr_01kb' } } },
+  ]);
+});
