@@ -1,6 +1,8 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
 import { fullTime } from '../format.ts';
+import { PlotTable } from './plot-table.tsx';
+import { movedBy, valuesAt } from './read-values.ts';
 import 'uplot/dist/uPlot.min.css';
 
 export interface Series {
@@ -31,11 +33,22 @@ const minuteOf = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-
 const localDayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Shows a plot over time, with the same data as a table for people who cannot see it. */
+/**
+ * Shows a plot over time. The values of an interval are shown under the pointer, and with the arrow keys; a table has all
+ * of them.
+ */
 export function Plot(props: PlotProps) {
   const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time' } = props;
   const container = useRef<HTMLDivElement>(null);
+  const drawn = useRef<UPlot>(null);
+  const [at, setAt] = useState<{ index: number; isRight: boolean; offset: number } | null>(null);
   const scheme = useScheme();
+  const last = Math.max(0, times.length - 1);
+  const names = useMemo(() => (span === 'day' ? times : times.map(fullTime)), [times, span]);
+  const point = (index: number | null) => {
+    const time = index === null ? undefined : drawn.current?.data[0][index];
+    drawn.current?.setCursor({ left: time === undefined ? -10 : drawn.current.valToPos(time, 'x'), top: 0 });
+  };
   useEffect(() => {
     const element = container.current;
     if (element === null) return undefined;
@@ -60,10 +73,13 @@ export function Plot(props: PlotProps) {
         width: element.clientWidth,
         height: 190,
         legend: { show: false },
-        cursor: { show: false },
+        cursor: { y: false, drag: { x: false, y: false } },
         scales: { y: { range: (_, __, max) => [0, rangeOf(max, limit?.value ?? 0)] } },
         ...(span === 'day' ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'UTC') } : {}),
-        hooks: { draw: [(drawn: UPlot) => drawLimit(drawn, limit?.value ?? null, colour('--red'))] },
+        hooks: {
+          draw: [(plot: UPlot) => drawLimit(plot, limit?.value ?? null, colour('--red'))],
+          setCursor: [(plot: UPlot) => setAt((before) => readingOf(plot, before))],
+        },
         axes: [
           {
             ...axis,
@@ -93,10 +109,13 @@ export function Plot(props: PlotProps) {
       [times.map((time) => Date.parse(time) / 1000), ...series.map(({ values }) => values)],
       element,
     );
+    drawn.current = plot;
     const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: 190 }));
     watch.observe(element);
     return () => {
       watch.disconnect();
+      drawn.current = null;
+      setAt(null);
       plot.destroy();
     };
   }, [times, series, format, kind, scheme, limit?.value, span]);
@@ -118,35 +137,56 @@ export function Plot(props: PlotProps) {
           {note !== undefined && <li>{note}</li>}
         </ul>
       </figcaption>
-      <div ref={container} aria-hidden="true" />
-      <details className="hint">
-        <summary>As a table</summary>
-        <div className="table-scroll" tabIndex={0} role="group" aria-label={`${title}, as a table`}>
-          <table className="table">
-            <thead>
-              <tr>
-                <th>From</th>
-                {series.map(({ label }) => (
-                  <th key={label}>{label}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((time, index) => (
-                <tr key={time}>
-                  <td>{span === 'day' ? time : fullTime(time)}</td>
-                  {series.map(({ label, values }) => {
-                    const value = values[index] ?? null;
-                    return <td key={label}>{value === null ? '' : format(value)}</td>;
-                  })}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <div
+        ref={container}
+        className="plot-area"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${title}: values by time`}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={at?.index ?? last}
+        aria-valuetext={`${names[at?.index ?? last] ?? ''}: ${valuesAt(series, at?.index ?? last, format)}`}
+        onFocus={({ currentTarget }) => {
+          if (currentTarget.matches(':focus-visible')) point(last);
+        }}
+        onBlur={() => point(null)}
+        onKeyDown={(event) => {
+          const next = movedBy(event.key, at?.index ?? last, last);
+          if (next === null) return;
+          event.preventDefault();
+          point(next);
+        }}
+      >
+        {at !== null && (
+          <div className="plot-values" style={at.isRight ? { right: at.offset } : { left: at.offset }}>
+            <b>{names[at.index]}</b>
+            {series.map(({ label, colour, values }) => (
+              <div key={label}>
+                <span className={`swatch swatch${colour}`} aria-hidden="true" /> {label}{' '}
+                {valuesAt([{ label: '', colour, values }], at.index, format)}
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+      <PlotTable title={title} times={names} series={series} format={format} />
     </figure>
   );
+}
+
+/** Returns the interval under the pointer and where its values are shown: beside it, towards the middle. */
+function readingOf<Reading extends { index: number }>(
+  { cursor, data, over, valToPos }: UPlot,
+  before: Reading | null,
+): Reading | { index: number; isRight: boolean; offset: number } | null {
+  const { idx, left = -1 } = cursor;
+  const time = typeof idx === 'number' ? data[0][idx] : undefined;
+  if (typeof idx !== 'number' || time === undefined || left < 0) return null;
+  if (before?.index === idx) return before;
+  const x = valToPos(time, 'x');
+  const isRight = x > over.clientWidth / 2;
+  return { index: idx, isRight, offset: 12 + (isRight ? over.clientWidth - x : x + over.offsetLeft) };
 }
 
 /** Returns the width of the y axis, which fits its longest label. There are no labels before the first drawing. */

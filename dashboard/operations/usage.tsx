@@ -6,7 +6,9 @@ import { cost, count } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Usage } from '../http/types.ts';
 import { plain } from '../plain.ts';
+import { EmptyPlots } from './empty-plots.tsx';
 import { Plot, type Series } from './plot.tsx';
+import { isEmpty } from './read-values.ts';
 
 const spans = [7, 30, 90] as const;
 const colours = ['--blue', '--purple', '--amber', '--green', '--red'];
@@ -34,7 +36,13 @@ export function UsageOverTime() {
         </div>
       </div>
       {usage.isPending && <Loading />}
-      {usage.isError && <ErrorNote title="Usage could not be loaded" message={messageOf(usage.error)} />}
+      {usage.isError && (
+        <ErrorNote
+          title="Usage could not be loaded"
+          message={messageOf(usage.error)}
+          onRetry={() => void usage.refetch()}
+        />
+      )}
       {usage.data !== undefined && (
         <div className="plots">
           <KeyPlots assistant={usage.data.assistant} />
@@ -72,6 +80,7 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
     ],
     [organization],
   );
+  if (isEmpty(byKey) && isEmpty(hours)) return <EmptyPlots titles={['reader requests']} />;
   return (
     <>
       <Plot
@@ -95,7 +104,17 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
 }
 
 function ProjectPlots({ projects }: { projects: Usage['projects'] }) {
-  return projects.map((project) => <ProjectPlot key={project.id} project={project} />);
+  const hasCost = ({ days }: Usage['projects'][number]) => days.some(({ costUsd }) => costUsd > 0);
+  return (
+    <>
+      {projects.filter(hasCost).map((project) => (
+        <ProjectPlot key={project.id} project={project} />
+      ))}
+      <EmptyPlots
+        titles={projects.filter((project) => !hasCost(project)).map(({ name }) => `cost of ${plain(name)}`)}
+      />
+    </>
+  );
 }
 
 function ProjectPlot({ project: { name, days, budgetUsd } }: { project: Usage['projects'][number] }) {

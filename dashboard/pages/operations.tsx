@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ErrorNote, Loading } from '../components/notes.tsx';
@@ -6,7 +7,9 @@ import { Ago } from '../components/time.tsx';
 import { cost, count, duration, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
+import { EmptyPlots } from '../operations/empty-plots.tsx';
 import { Plot } from '../operations/plot.tsx';
+import { isEmpty, successOf } from '../operations/read-values.ts';
 import { UsageOverTime } from '../operations/usage.tsx';
 import '../styles/settings.css';
 import '../styles/job.css';
@@ -44,7 +47,13 @@ export function OperationsPage() {
         </div>
       </div>
       {operations.isPending && <Loading />}
-      {operations.isError && <ErrorNote title="Metrics could not be loaded" message={messageOf(operations.error)} />}
+      {operations.isError && (
+        <ErrorNote
+          title="Metrics could not be loaded"
+          message={messageOf(operations.error)}
+          onRetry={() => void operations.refetch()}
+        />
+      )}
       {operations.data !== undefined && (
         <>
           <Figures operations={operations.data} />
@@ -69,6 +78,7 @@ function Figures({ operations }: { operations: Operations }) {
       queue.oldestSeconds === null ? '' : `oldest ${duration(queue.oldestSeconds * 1000)}`,
     ],
     ['Active jobs', count(queue.active), ''],
+    ['Success rate', ...successOf(operations.throughput)],
     ['Turn duration (p50)', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
     ['Model latency (p50)', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
     ['Time to first token (p50)', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
@@ -141,11 +151,10 @@ function Plots({ operations }: { operations: Operations }) {
     [throughput, latency, spending, answers],
   );
   return (
-    <div className="plots">
-      {plots.map((plot) => (
-        <Plot key={plot.title} {...plot} />
-      ))}
-    </div>
+    <>
+      <div className="plots">{plots.map((plot) => isEmpty(plot.series) || <Plot key={plot.title} {...plot} />)}</div>
+      <EmptyPlots titles={plots.filter(({ series }) => isEmpty(series)).map(({ title }) => title)} />
+    </>
   );
 }
 
@@ -158,9 +167,9 @@ function Failures({ failures }: { failures: Operations['failures'] }) {
       <ul className="bars">
         {failures.map(({ category, title, count: times }) => (
           <li key={category}>
-            <span>
+            <Link to="/jobs" search={{ failure: category }}>
               {title} <code className="quiet">{category}</code>
-            </span>
+            </Link>
             <progress aria-label={`${title}: ${times}`} max={most} value={times} />
             <span className="row-number">{count(times)}</span>
           </li>
