@@ -129,8 +129,8 @@ export const router = createRouter({
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultErrorComponent: ({ error }) => (
-    <ErrorNote title="This page could not be displayed" message={messageOf(error)} />
+  defaultErrorComponent: ({ error, reset }) => (
+    <ErrorNote title="This page could not be displayed" message={messageOf(error)} onRetry={reset} />
   ),
 });
 

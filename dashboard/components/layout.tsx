@@ -7,6 +7,7 @@ import type { Session } from '../http/types.ts';
 import { sessionQuery } from '../queries.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ErrorNote, Loading } from './notes.tsx';
+import { OfflineBar } from './offline-bar.tsx';
 import { SessionContext } from './session.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -27,11 +28,11 @@ export function Layout() {
   return (
     <main className="alone">
       {session.isError ? (
-        <ErrorNote title="Docket cannot be reached" message={messageOf(session.error)}>
-          <Button className="button" onPress={() => void session.refetch()}>
-            Try again
-          </Button>
-        </ErrorNote>
+        <ErrorNote
+          title="Docket cannot be reached"
+          message={messageOf(session.error)}
+          onRetry={() => void session.refetch()}
+        />
       ) : (
         <Loading />
       )}
@@ -48,6 +49,7 @@ function SignedIn({ session }: { session: Session }) {
       <a className="skip" href="#content">
         Skip to content
       </a>
+      <OfflineBar />
       <div className="frame">
         <header className="side" data-open={isOpen || undefined}>
           <div className="side-top">

@@ -3,7 +3,7 @@ import { messageOf } from '../http/client.ts';
 import { ErrorNote, Loading } from './notes.tsx';
 
 interface LoadedProps<T> {
-  query: { data: T | undefined; error: unknown; isError: boolean };
+  query: { data: T | undefined; error: unknown; isError: boolean; refetch(): unknown };
   /** Title shown above the error. */
   problem: string;
   children(data: T): ReactNode;
@@ -12,6 +12,7 @@ interface LoadedProps<T> {
 /** Renders the data of a query once it has loaded. Earlier data stays visible when a refetch fails. */
 export function Loaded<T>({ query, problem, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <ErrorNote title={problem} message={messageOf(query.error)} />;
+  if (query.isError)
+    return <ErrorNote title={problem} message={messageOf(query.error)} onRetry={() => void query.refetch()} />;
   return <Loading />;
 }

@@ -1,12 +1,26 @@
 import type { ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+
+interface ErrorNoteProps {
+  title: string;
+  message: string;
+  /** Tries again what failed. */
+  onRetry?: () => void;
+  children?: ReactNode;
+}
 
 /** Shows an error and what to do about it. */
-export function ErrorNote({ title, message, children }: { title: string; message: string; children?: ReactNode }) {
+export function ErrorNote({ title, message, onRetry, children }: ErrorNoteProps) {
   return (
     <section className="note note-error" role="alert">
       <h2>{title}</h2>
       <p>{message}</p>
       {children}
+      {onRetry !== undefined && (
+        <Button className="button" onPress={onRetry}>
+          Retry
+        </Button>
+      )}
     </section>
   );
 }
@@ -21,11 +35,14 @@ export function EmptyNote({ title, children }: { title: string; children?: React
   );
 }
 
-/** Shows that something is loading. */
-export function Loading({ what = 'Loading…' }: { what?: string }) {
+/** Shows that something is loading: the outline of some lines of text. */
+export function Loading({ what = 'Loading…', lines = 3 }: { what?: string; lines?: number }) {
   return (
-    <p className="loading" role="status">
-      {what}
-    </p>
+    <div className="loading" role="status">
+      <span className="visually-hidden">{what}</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} className="skeleton" aria-hidden="true" />
+      ))}
+    </div>
   );
 }

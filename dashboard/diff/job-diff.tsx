@@ -11,6 +11,13 @@ export function JobDiff({ job }: { job: JobRef }) {
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: job }, parseAs: 'text' })),
   });
   if (diff.isPending) return <Loading />;
-  if (diff.isError) return <ErrorNote title="The diff could not be loaded" message={messageOf(diff.error)} />;
+  if (diff.isError)
+    return (
+      <ErrorNote
+        title="The diff could not be loaded"
+        message={messageOf(diff.error)}
+        onRetry={() => void diff.refetch()}
+      />
+    );
   return <DiffView patch={diff.data} />;
 }

@@ -23,6 +23,13 @@ export function StepDiff({ job: { projectId, id }, step: { turn, step } }: StepD
       ),
   });
   if (diff.isPending) return <Loading />;
-  if (diff.isError) return <ErrorNote title="The diff could not be loaded" message={messageOf(diff.error)} />;
+  if (diff.isError)
+    return (
+      <ErrorNote
+        title="The diff could not be loaded"
+        message={messageOf(diff.error)}
+        onRetry={() => void diff.refetch()}
+      />
+    );
   return <DiffView patch={diff.data} />;
 }

@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { noteReached } from './reachable.ts';
 
 export interface StreamEvent {
   id?: string | undefined;
@@ -35,11 +36,13 @@ async function readEvents({ position, signal, onEvents, onConnection }: ReadOpti
       if (response.status === 401 || response.status === 404) return onConnection('lost');
       if (!response.ok || response.body === null) throw new Error(`The stream responded with ${response.status}.`);
       failures = 0;
+      noteReached(true);
       onConnection('live');
       const reader = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       await readAll(reader, position, onEvents);
-    } catch {
+    } catch (error) {
       if (signal.aborted) return;
+      if (error instanceof TypeError) noteReached(false);
     }
     onConnection('lost');
     failures += 1;

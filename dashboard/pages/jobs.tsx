@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
-import { Button } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
@@ -45,16 +44,13 @@ export function JobsPage() {
       <Filters filters={filters} models={models} />
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {isError && (
-        <ErrorNote title="Jobs could not be loaded" message={messageOf(list.error)}>
-          <Button
-            className="button"
-            onPress={() => void (list.isFetchNextPageError ? fetchNextPage() : list.refetch())}
-          >
-            Retry
-          </Button>
-        </ErrorNote>
+        <ErrorNote
+          title="Jobs could not be loaded"
+          message={messageOf(list.error)}
+          onRetry={() => void (list.isFetchNextPageError ? fetchNextPage() : list.refetch())}
+        />
       )}
-      {(list.isPending || (isLooking && !isError)) && <Loading />}
+      {(list.isPending || (isLooking && !isError)) && <Loading lines={12} />}
       {list.isSuccess && jobs.length === 0 && !list.hasNextPage && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
         <JobRows

@@ -129,6 +129,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.live-live').waitFor();
     await stack.killAndWait('api');
     await page.locator('.live-live').waitFor();
+    await page.locator('.offline-bar').waitFor({ state: 'detached' });
     const { baseUrl, projectId, adminKey } = stack.localJson;
     const made = await fetch(`${baseUrl}/v2/agent/${projectId}/job`, {
       method: 'POST',
