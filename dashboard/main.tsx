@@ -6,6 +6,7 @@ import { correctErrorsWhileTyping } from './components/fields.tsx';
 import { queryClient } from './queries.ts';
 import { router } from './router.tsx';
 import { applyTheme, storedTheme } from './theme.ts';
+import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/controls.css';

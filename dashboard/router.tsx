@@ -110,6 +110,11 @@ const settingsPart = createRoute({
   path: '/settings/$part',
   component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
 });
+const design = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/design',
+  component: lazyRouteComponent(() => import('./pages/design.tsx'), 'DesignPage'),
+});
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -126,6 +131,7 @@ export const router = createRouter({
     operations,
     settings,
     settingsPart,
+    design,
   ]),
   defaultPreload: 'intent',
   scrollRestoration: true,

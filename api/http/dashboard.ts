@@ -19,7 +19,8 @@ export const dashboardPolicy = [
 ].join('; ');
 
 /** Paths of the app, which it routes on the client side. */
-export const appPaths = /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls)(?:\/|$))/;
+export const appPaths =
+  /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls|design)(?:\/|$))/;
 
 /** Serves the built dashboard: files by name, and the app's page at every app path. Other requests are passed on. */
 export function createDashboard({ files }: { files: DashboardFiles }): AppMiddleware {

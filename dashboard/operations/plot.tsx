@@ -28,7 +28,7 @@ interface PlotProps {
 }
 
 const noLimit = null;
-const axisFont = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
+const axisFont = '12px "Inter Variable", system-ui, -apple-system, "Segoe UI", sans-serif';
 const minuteOf = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const localDayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -46,6 +46,7 @@ beforeAll(async () => {
     sites: '/settings/sites',
     webhooks: '/settings/webhooks',
     log: '/settings/audit',
+    design: '/design',
   };
 });
 
@@ -67,7 +68,8 @@ async function ask(question: string): Promise<void> {
 async function show(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
   await page.locator('main h1').waitFor();
-  await expect.poll(() => page.locator('.loading').count()).toBe(0);
+  // the page of all components shows also the one for loading
+  await expect.poll(() => page.locator('.loading:not(.design-part *)').count()).toBe(0);
 }
 
 describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
@@ -211,6 +213,11 @@ describe.runIf(chromiumPath !== null)('the operations page', () => {
       .toBe('1');
     await page.getByText('limit: 10,000 per hour, all keys together').waitFor();
     await page.getByText('budget: $5.00 per day').waitFor();
+    const cost = page.locator('.plot', { hasText: 'budget: $5.00 per day' });
+    await cost.getByRole('slider').press('End');
+    await cost.locator('.plot-values').getByText('$4.00').waitFor();
+    await cost.getByRole('slider').press('ArrowLeft');
+    await cost.locator('.plot-values').getByText('$3.60').waitFor();
     await page.getByRole('button', { name: '90 days' }).click();
     await expect.poll(() => counted.locator('tbody tr').count(), { timeout: 60_000 }).toBe(90);
     expect(await seriousProblems(page)).toEqual([]);

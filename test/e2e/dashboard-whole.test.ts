@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,6 +62,53 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.getByRole('button', { name: 'Later messages' }).click();
     await thread.getByText('Answer 30.').waitFor();
     expect(await page.getByRole('button', { name: 'Later messages' }).count()).toBe(0);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('loads at most 200 KB before the list of jobs, the font included', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    await using first = await browser.newContext({ storageState: await visit.context.storageState() });
+    const page = await first.newPage();
+    const sizes: Promise<[string, number]>[] = [];
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url());
+      if (!['document', 'script', 'stylesheet', 'font'].includes(response.request().resourceType())) return;
+      sizes.push(response.body().then((body) => [pathname, gzipSync(body).length]));
+    });
+    await page.goto(`${stack.localJson.baseUrl}/jobs`);
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+    expect(await page.evaluate(async () => (await document.fonts.ready).check('16px "Inter Variable"'))).toBe(true);
+    const loaded = await Promise.all(sizes);
+    expect(loaded.filter(([path]) => path.endsWith('.woff2'))).toHaveLength(1);
+    const total = loaded.reduce((sum, [, size]) => sum + size, 0);
+    expect([loaded, total > 100_000, total <= 200_000]).toEqual([loaded, true, true]);
+  });
+
+  it('leads to pages, actions and jobs by the command palette', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create found.md with "by its id"');
+    await untilStatus(page, 'completed');
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Commands' });
+    const search = palette.getByRole('searchbox');
+    await search.fill('oper');
+    await palette.getByRole('menuitem', { name: 'Operations' }).waitFor();
+    await checkLooks(page, 'palette-light');
+    await search.press('Enter');
+    await page.waitForURL(/\/operations$/);
+    await palette.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Commands' }).click();
+    await search.fill(id);
+    await palette.getByRole('menuitem', { name: /found\.md.*completed/ }).waitFor();
+    await search.press('Enter');
+    await page.waitForURL(new RegExp(id));
+    await page.keyboard.press('Control+k');
+    await search.fill('theme: dark');
+    await palette.getByRole('menuitem', { name: 'Theme: dark' }).click();
+    await expect.poll(() => page.getByLabel('Theme').inputValue()).toBe('dark');
     expect(visit.complaints).toEqual([]);
   });
 
