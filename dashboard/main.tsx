@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { correctErrorsWhileTyping } from './components/fields.tsx';
+import { correctErrorsWhileTyping } from './components/correct-errors.ts';
 import { queryClient } from './queries.ts';
 import { router } from './router.tsx';
 import { applyTheme, storedTheme } from './theme.ts';

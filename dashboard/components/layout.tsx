@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import type { Session } from '../http/types.ts';
@@ -9,7 +9,8 @@ import { AccountMenu } from './account-menu.tsx';
 import { ErrorNote, Loading } from './notes.tsx';
 import { OfflineBar } from './offline-bar.tsx';
 import { SessionContext } from './session.tsx';
-import { SignIn } from './sign-in.tsx';
+
+const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
 
 const pages = [
   { to: '/jobs', label: 'Jobs' },
@@ -23,7 +24,12 @@ const pages = [
 /** Frames every page. Without a session, every address shows the sign-in page. */
 export function Layout() {
   const session = useQuery(sessionQuery);
-  if (session.data === null) return <SignIn />;
+  if (session.data === null)
+    return (
+      <Suspense>
+        <SignIn />
+      </Suspense>
+    );
   if (session.data !== undefined) return <SignedIn session={session.data} />;
   return (
     <main className="alone">

@@ -44,14 +44,7 @@ export function Palette({ onClose }: { onClose(): void }) {
   const { pages, actions } = commandsFor(text, themes);
   const jobs = found.data?.jobs ?? [];
   return (
-    <ModalOverlay
-      className="overlay overlay-top"
-      isDismissable
-      isOpen
-      onOpenChange={(isOpen) => {
-        if (!isOpen) onClose();
-      }}
-    >
+    <ModalOverlay className="overlay overlay-top" isDismissable isOpen onOpenChange={onClose}>
       <Modal className="modal palette">
         <Dialog className="dialog" aria-label="Commands">
           <Autocomplete inputValue={text} onInputChange={setText}>

@@ -1,19 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useEffectEvent, useState } from 'react';
-import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { Button } from 'react-aria-components';
 
-const shortcuts = [
-  [['J'], 'next job in the list'],
-  [['K'], 'previous job'],
-  [['X'], 'select the job'],
-  [['E'], 'archive the selected jobs'],
-  [['Enter'], 'open the job'],
-  [['/'], 'search'],
-  [['Ctrl', 'K'], 'commands'],
-  [['C'], 'new job'],
-  [['Ctrl', 'Enter'], 'send'],
-  [['?'], 'show shortcuts'],
-] as const;
+const ShortcutsDialog = lazy(() =>
+  import('./shortcuts-dialog.tsx').then(({ ShortcutsDialog }) => ({ default: ShortcutsDialog })),
+);
 
 /** Reports whether a key is meant for a field or for the browser. */
 export function isForOthers(event: KeyboardEvent): boolean {
@@ -48,30 +39,11 @@ export function Shortcuts() {
       <Button className="button button-quiet" onPress={() => setOpen(true)}>
         Shortcuts <kbd>?</kbd>
       </Button>
-      <ModalOverlay className="overlay" isDismissable isOpen={isOpen} onOpenChange={setOpen}>
-        <Modal className="modal">
-          <Dialog className="dialog">
-            <Heading slot="title">Keyboard</Heading>
-            <dl className="shortcuts">
-              {shortcuts.map(([keys, meaning]) => (
-                <div key={meaning}>
-                  <dt>
-                    {keys.map((key) => (
-                      <kbd key={key}>{key}</kbd>
-                    ))}
-                  </dt>
-                  <dd>{meaning}</dd>
-                </div>
-              ))}
-            </dl>
-            <div className="actions">
-              <Button slot="close" className="button" autoFocus>
-                Close
-              </Button>
-            </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      {isOpen && (
+        <Suspense>
+          <ShortcutsDialog onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,20 +1,23 @@
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useEffectEvent, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
-import { isForOthers } from '../components/shortcuts.tsx';
 import { headline, plain } from '../plain.ts';
 import { plural } from '../format.ts';
 import type { ListedJob } from '../http/types.ts';
-import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk.ts';
-import { focusedJob } from './job-rows.tsx';
+import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk-actions.ts';
 import type { Selection } from './selection.ts';
 
+interface BulkBarProps {
+  jobs: ListedJob[];
+  selection: Selection;
+  /** State of the dialog that archives, which a key opens, too. */
+  archiving: { isOpen: boolean; onOpenChange(isOpen: boolean): void };
+}
+
 /** Shows the actions on the selected jobs, and what became of them. */
-export function BulkBar({ jobs, selection }: { jobs: ListedJob[]; selection: Selection }) {
+export function BulkBar({ jobs, selection, archiving }: BulkBarProps) {
   const { projects } = useSession();
-  const [isArchiving, setArchiving] = useState(false);
   const chosen = selection.ids.size === 0 ? [] : jobs.filter(({ id }) => selection.ids.has(id));
   const bulk = useMutation({
     mutationFn: async ({ done, appliesTo, act }: BulkAction) => ({
@@ -23,24 +26,11 @@ export function BulkBar({ jobs, selection }: { jobs: ListedJob[]; selection: Sel
     }),
     onSuccess: ({ failures }) => {
       // the dialog goes with the last job that could be archived
-      setArchiving(false);
+      archiving.onOpenChange(false);
       selection.set(failures.map(({ job }) => job.id));
     },
   });
   const of = (action: BulkAction) => chosen.filter(action.appliesTo).length;
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key !== 'e' || isForOthers(event)) return;
-    const focused = focusedJob();
-    const wanted = chosen.length > 0 ? chosen : jobs.filter(({ id }) => id === focused);
-    if (!wanted.some(archiveAction.appliesTo)) return;
-    selection.set(wanted.map(({ id }) => id));
-    setArchiving(true);
-  });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKey(event);
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
   const outcome = bulk.data ?? null;
   if (chosen.length === 0 && outcome === null) return null;
   return (
@@ -82,7 +72,7 @@ export function BulkBar({ jobs, selection }: { jobs: ListedJob[]; selection: Sel
             text="Archived jobs stay readable but accept no more messages. This cannot be undone."
             act={() => bulk.mutateAsync(archiveAction)}
             onDone={() => undefined}
-            opened={{ isOpen: isArchiving, onOpenChange: setArchiving }}
+            opened={archiving}
           />
         )}
         {of(retryAction) > 0 && (

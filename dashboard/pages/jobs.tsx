@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'react';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { BulkBar } from '../jobs/bulk-bar.tsx';
+import { Bulk } from '../jobs/bulk.tsx';
 import type { JobFilters } from '../jobs/filters.ts';
 import { Filters, useSetFilters } from '../jobs/job-filters.tsx';
 import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
@@ -63,7 +63,7 @@ export function JobsPage() {
           selection={selection}
         />
       )}
-      <BulkBar jobs={jobs} selection={selection} />
+      <Bulk jobs={jobs} selection={selection} />
     </>
   );
 }
