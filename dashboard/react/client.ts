@@ -1,0 +1,24 @@
+export { createClient, AnswerError } from '../widget/client.ts';
+export type {
+  Answer,
+  AnswerEvent,
+  AskedMessage,
+  Client,
+  ClientOptions,
+  Passage,
+  Question,
+  QuestionContext,
+  Rating,
+  ResumeHandle,
+  Source,
+} from '../widget/client.ts';
+export { createConversation } from '../widget/conversation.ts';
+export type {
+  AskOptions,
+  ChatMessage,
+  ChatState,
+  ChatStatus,
+  Conversation,
+  ConversationOptions,
+  Vote,
+} from '../widget/conversation.ts';

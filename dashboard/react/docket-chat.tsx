@@ -1,0 +1,35 @@
+import { useMemo } from 'react';
+import { Chat } from '../widget/chat.tsx';
+import { defaultLabels, type Labels } from '../widget/labels.ts';
+import { useDocketChat, type DocketChatOptions } from './use-docket-chat.ts';
+
+export interface DocketChatProps extends DocketChatOptions {
+  /** Questions to start with. */
+  questions?: string[];
+  labels?: Partial<Labels>;
+  /** Base of relative links: the URL of the documentation. By default the page's own URL. */
+  pagesUrl?: string;
+}
+
+const noQuestions: string[] = [];
+
+/** Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. */
+export function DocketChat({ questions = noQuestions, labels, pagesUrl, ...options }: DocketChatProps) {
+  const chat = useDocketChat(options);
+  const target = useMemo(() => ({ pagesUrl: pagesUrl ?? baseOfPage() }), [pagesUrl]);
+  return (
+    <Chat
+      driver={chat}
+      labels={{ ...defaultLabels, ...labels }}
+      target={target}
+      questions={questions}
+      selection={null}
+      onForgetSelection={() => {}}
+    />
+  );
+}
+
+/** There is no page yet when a server renders the chat. */
+function baseOfPage(): string {
+  return typeof document === 'undefined' ? 'http://localhost/' : document.baseURI;
+}

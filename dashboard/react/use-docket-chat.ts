@@ -1,0 +1,122 @@
+import { useChat } from '@ai-sdk/react';
+import { DefaultChatTransport, type UIMessage } from 'ai';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ChatDriver } from '../widget/chat-driver.ts';
+import type { ChatMessage, Vote } from '../widget/chat-state.ts';
+import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import { parseJson, stringIn } from '../widget/unknown-fields.ts';
+import { createChatStorage } from './chat-storage.ts';
+
+export interface DocketChatOptions extends ClientOptions {
+  /** Distinguishes the chats of a page. The conversation is kept in the tab under this name. */
+  id?: string;
+  /** Path of the page that the reader is on. By default that of the address. */
+  currentPath?: string;
+}
+
+/** The state of a chat and what a reader can do. `messages` are plain text and sources; `chat` is AI SDK's own. */
+export interface DocketChat extends ChatDriver {
+  chat: ReturnType<typeof useChat>;
+}
+
+/** Holds a conversation with a documentation site, on `useChat`. A reload continues an answer in progress. */
+export function useDocketChat(options: DocketChatOptions): DocketChat {
+  const { baseUrl, site, apiKey, user = 'anonymous', id = 'docket', currentPath } = options;
+  const readerToken = useRef(options.readerToken);
+  readerToken.current = options.readerToken;
+  const client = useMemo(
+    () => createClient({ baseUrl, site, apiKey, user, readerToken: () => readerToken.current?.() ?? null }),
+    [baseUrl, site, apiKey, user],
+  );
+  const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
+  const transport = useMemo(
+    () =>
+      new DefaultChatTransport<UIMessage>({
+        api: `${baseUrl.replace(/\/+$/, '')}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
+        body: { fp: user, resumable: true },
+        headers: async () => {
+          const token = await readerToken.current?.();
+          return {
+            Authorization: `Bearer ${apiKey}`,
+            'X-Resume-Token': storage.token() ?? '',
+            ...(token ? { 'X-Reader-Token': token } : {}),
+          };
+        },
+        fetch: async (input, init) => {
+          const response = await fetch(input, init);
+          const token = response.headers.get('X-Resume-Token');
+          if (token !== null) storage.keepToken(token);
+          return response;
+        },
+      }),
+    [baseUrl, site, apiKey, user, storage],
+  );
+  // only what a reload has cut off is resumed
+  const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
+  const chat = useChat({ id, transport, ...restored });
+  const { messages, status, error, sendMessage, stop, setMessages, clearError } = chat;
+  const [votes, setVotes] = useState<Record<string, Vote>>({});
+
+  const before = useRef(status);
+  useEffect(() => {
+    const isDone = status === 'ready';
+    // an answer in progress is resumed from its start
+    const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
+    storage.save(isDone ? messages : messages.slice(0, lastQuestion + 1));
+    if (isDone && before.current === 'streaming') storage.forgetToken();
+    before.current = status;
+  }, [storage, messages, status]);
+
+  const threadId = stringIn(messages.findLast(({ role }) => role === 'assistant')?.metadata, 'threadId');
+  const body = (context: QuestionContext[]) => ({
+    currentPath: [...(currentPath ?? location.pathname)].slice(0, 200).join(''),
+    ...(threadId === null ? {} : { threadId }),
+    ...(context.length === 0 ? {} : { context }),
+  });
+  const shown = useMemo(() => messages.map((message) => shownMessage(message, votes)), [messages, votes]);
+  return {
+    chat,
+    messages: shown,
+    status,
+    error: error === undefined ? null : sentenceOf(error),
+    threadId,
+    ask: (text, context) => void sendMessage({ text }, { body: body(context) }),
+    edit: (messageId, text, context) => void sendMessage({ text, messageId }, { body: body(context) }),
+    stop() {
+      const token = storage.token();
+      // the reader has stopped reading either way
+      if (token !== null) void client.stop({ chatId: id, token }).catch(() => {});
+      storage.forgetToken();
+      void stop();
+    },
+    async rate(messageId, vote) {
+      if (threadId === null) return;
+      await client.rate({ threadId, messageId, ...vote });
+      setVotes((before) => ({ ...before, [messageId]: vote }));
+    },
+    clear() {
+      void stop();
+      setMessages([]);
+      clearError();
+      storage.clear();
+    },
+    search: client.search,
+  };
+}
+
+function shownMessage({ id, role, parts }: UIMessage, votes: Record<string, Vote>): ChatMessage {
+  return {
+    id,
+    role: role === 'user' ? 'user' : 'assistant',
+    text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    sources: parts.flatMap((part) =>
+      part.type === 'source-url' ? [{ url: part.url, title: part.title ?? part.url }] : [],
+    ),
+    vote: votes[id] ?? null,
+  };
+}
+
+/** Returns the API's sentence. The transport throws the body of an error response as the error's message. */
+function sentenceOf({ message }: Error): string {
+  return stringIn(parseJson(message), 'error') ?? message;
+}
