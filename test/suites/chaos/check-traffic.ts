@@ -64,7 +64,7 @@ export function checkCalls({ calls, faults, startedMs, sentLate }: CallsToCheck,
     if (paid.length === 0) violations.push(`${name} has an answer that the model never gave`);
     const late = own.filter((call) => call.atMs > atMs);
     if (late.length > (sentLate?.has(job) === true ? 1 : 0))
-      violations.push(`${name} was asked for again after its answer was stored`);
+      violations.push(`${name} was asked for again ${Math.round(late[0]!.atMs - atMs)} ms after its answer was stored`);
     const timesOf = (events: { atMs: number }[]) => events.map(({ atMs }) => (atMs - startedMs) / 1000).join(', ');
     const [first, last] = [paid.at(0)?.atMs ?? 0, paid.at(-1)?.atMs ?? 0];
     const hits = faults.filter(

@@ -126,8 +126,10 @@ async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): P
       if (tree !== undisturbed) violations.push(`${name} ends with the tree ${tree} and not ${undisturbed}`);
       const repeated = repeatedCalls(calls.filter(({ job }) => job === plan.index)).length;
       if (repeated > 1) violations.push(`${name} asks the model ${repeated} times again`);
-      if (process.env['CHAOS_VERBOSE'] !== undefined)
-        console.log(`${name}: ${((Date.now() - begunMs) / 1000).toFixed(1)} s${isFired ? '' : ', not passed'}`);
+      if (process.env['CHAOS_VERBOSE'] !== undefined || repeated > 0)
+        console.log(
+          `${name}: ${((Date.now() - begunMs) / 1000).toFixed(1)} s${isFired ? '' : ', not passed'}${repeated > 0 ? `, job ${plan.index} asked the model again` : ''}`,
+        );
     }
   };
   await Promise.all(lanes.map(work));
