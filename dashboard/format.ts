@@ -1,5 +1,13 @@
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const dayClock = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
 const whole = new Intl.NumberFormat('en');
 
 const units = [
@@ -18,6 +26,16 @@ export function ago(date: string, now: number = Date.now()): string {
 
 export function fullTime(date: string): string {
   return absolute.format(new Date(date));
+}
+
+/** Formats the time of day: "14:03:05". */
+export function clockTime(at: number): string {
+  return clock.format(at);
+}
+
+/** Formats a time without its year: "23 Nov, 14:03:05". */
+export function dayAndTime(at: number): string {
+  return dayClock.format(at);
 }
 
 /** Formats a duration: "1.2 s", "3 min 04 s", "2 h 10 min". */

@@ -1,6 +1,15 @@
 import { useLocation } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type Ref,
+} from 'react';
 import type { Job, Step, Turn } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { KeptStates } from './kept-state.tsx';
@@ -11,7 +20,13 @@ import { StepJump } from './step-jump.tsx';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
 import { anchorOf, timelineOf, type Outcome, type TimelineItem } from './timeline.ts';
 
+export interface ConversationHandle {
+  /** Scrolls to an item, named by its anchor. */
+  show(anchor: string): void;
+}
+
 interface ConversationProps {
+  ref: Ref<ConversationHandle>;
   job: JobRef;
   details: Job['details'];
   turns: Turn[];
@@ -26,7 +41,7 @@ const jumpHeight = 64;
 const longestMessage = 20_000;
 
 /** Shows messages and steps in order. For a long job, only the visible part is rendered. */
-export function Conversation({ job, details, turns, steps, live }: ConversationProps) {
+export function Conversation({ ref, job, details, turns, steps, live }: ConversationProps) {
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   const [kept] = useState(() => new Map<string, boolean>());
@@ -51,6 +66,7 @@ export function Conversation({ job, details, turns, steps, live }: ConversationP
     const index = items.findIndex(({ key }) => key === anchor);
     if (index !== -1) rows.scrollToIndex(index, { align: 'start' });
   });
+  useImperativeHandle(ref, () => ({ show: jump }));
   const hash = useLocation({ select: (location) => location.hash });
   const isThere = items.some(({ key }) => key === hash);
   useEffect(() => {

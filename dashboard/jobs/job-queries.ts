@@ -70,6 +70,12 @@ export interface PhaseMark {
   at: number;
 }
 
+/** Start of an attempt to get an answer from the model. */
+export interface AttemptStart {
+  attempt: number;
+  at: number;
+}
+
 export interface Notice {
   turn: number;
   /** Step that was about to begin. */
@@ -82,14 +88,18 @@ export interface TurnEnd {
   turn: number;
   /** Title of its failure; null if it completed. */
   failure: string | null;
+  isCancelled: boolean;
+  title: string | null;
   message: string | null;
   prLink: string | null;
 }
 
-/** Data that only the events contain: the text of a running answer, when phases began, notices, and ends of turns. */
+/** Data that only the events contain: the text of a running answer, when phases and attempts began, notices, and ends of turns. */
 export interface LiveOutput {
   words: Map<string, { attempt: number; text: string }>;
   phases: PhaseMark[];
+  /** By step. */
+  starts: Map<string, AttemptStart[]>;
   notices: Notice[];
   ends: TurnEnd[];
 }
@@ -102,6 +112,7 @@ export function stepKeyOf({ turn, step }: { turn: number; step: number }): strin
 export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
   let words = live.words;
   const marks: PhaseMark[] = [];
+  let starts = live.starts;
   const notices: Notice[] = [];
   const ends: TurnEnd[] = [];
   for (const { type, turn, step, data, createdAt } of events) {
@@ -111,13 +122,24 @@ export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
     if (type === 'notice') notices.push({ turn, step, text: textOf(data['text']) ?? '' });
     if (type === 'finish' || type === 'failure') {
       const failure = type === 'failure' ? textOf(data['title']) : null;
-      ends.push({ turn, failure, message: textOf(data['message']), prLink: textOf(data['prLink']) });
+      ends.push({
+        turn,
+        failure,
+        isCancelled: data['category'] === 'cancelled',
+        title: type === 'finish' ? textOf(data['title']) : null,
+        message: textOf(data['message']),
+        prLink: textOf(data['prLink']),
+      });
     }
     if (step === null) continue;
     const key = stepKeyOf({ turn, step });
     const { attempt, offset, text } = data;
     // a new attempt discards the text of the earlier one; the text of earlier steps is stored
-    if (type === 'step-start' && typeof attempt === 'number') words = new Map([[key, { attempt, text: '' }]]);
+    if (type === 'step-start' && typeof attempt === 'number') {
+      words = new Map([[key, { attempt, text: '' }]]);
+      if (starts === live.starts) starts = new Map(starts);
+      starts.set(key, [...(starts.get(key) ?? []), { attempt, at: Date.parse(createdAt) }]);
+    }
     if (type === 'text' && typeof attempt === 'number' && typeof text === 'string' && typeof offset === 'number') {
       const known = words.get(key);
       const before = known?.attempt === attempt ? known.text.slice(0, offset) : '';
@@ -129,6 +151,7 @@ export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
   return {
     words,
     phases: joined(live.phases, marks),
+    starts,
     notices: joined(live.notices, notices),
     ends: joined(live.ends, ends),
   };
@@ -138,7 +161,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-export const noOutput: LiveOutput = { words: new Map(), phases: [], notices: [], ends: [] };
+export const noOutput: LiveOutput = { words: new Map(), phases: [], starts: new Map(), notices: [], ends: [] };
 
 /**
  * Follows a job from its first event. Data that the events announce is read from the API. The events end with a turn; a

@@ -38,6 +38,11 @@ export function anchorOf({ turn, step }: StepKey): string {
   return `step-${turn}-${step}`;
 }
 
+/** Returns the name of a turn in an address. */
+export function turnAnchorOf({ turn }: { turn: number }): string {
+  return `turn-${turn}`;
+}
+
 interface TimelineSource {
   turns: Turn[];
   steps: Step[];
@@ -62,7 +67,7 @@ export function timelineOf({ turns, steps, details, live }: TimelineSource): Tim
         if (at === step) items.push({ kind: 'notice', key: `notice ${turn.turn} ${index}`, text });
       }
     };
-    items.push({ kind: 'prompt', key: `turn-${turn.turn}`, turn });
+    items.push({ kind: 'prompt', key: turnAnchorOf(turn), turn });
     for (const step of stepsOfTurn) {
       add(step.step);
       const isCopied = isUpTo(step, details.forkedFrom);

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, memo, Suspense, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
-import type { Job, Step, Turn } from '../http/types.ts';
+import type { Job } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
-import { Conversation } from '../jobs/conversation.tsx';
+import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
-import { jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef, type PhaseMark } from '../jobs/job-queries.ts';
+import { jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
-import { segmentsOf, TimeStrip } from '../jobs/time-strip.tsx';
+import { Waterfall } from '../jobs/waterfall.tsx';
 import { headline, plain } from '../plain.ts';
 import '../styles/job.css';
 
@@ -34,6 +34,8 @@ function JobView({ job: ref }: { job: JobRef }) {
   const navigate = useNavigate({ from: '/jobs/$projectId/$id' });
   const [round, setRound] = useState(0);
   const { connection, ...live } = useLiveJob(ref, round);
+  const conversation = useRef<ConversationHandle>(null);
+  const showItem = useCallback((anchor: string) => conversation.current?.show(anchor), []);
   const title = headline(plain(job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
   useEffect(() => {
     document.title = `${headline(title, 80)} · Docket`;
@@ -57,7 +59,7 @@ function JobView({ job: ref }: { job: JobRef }) {
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
-          <Times turns={turns.data} steps={steps.data} phases={live.phases} />
+          <Waterfall turns={turns.data} steps={steps.data} phases={live.phases} starts={live.starts} onGo={showItem} />
           <Tabs
             className="tabs"
             selectedKey={tab}
@@ -78,7 +80,14 @@ function JobView({ job: ref }: { job: JobRef }) {
               </Tab>
             </TabList>
             <TabPanel id="conversation">
-              <Conversation job={ref} details={job.data.details} turns={turns.data} steps={steps.data} live={live} />
+              <Conversation
+                ref={conversation}
+                job={ref}
+                details={job.data.details}
+                turns={turns.data}
+                steps={steps.data}
+                live={live}
+              />
               <FollowUp job={ref} standing={job.data} onSent={() => wasEnded && setRound(round + 1)} />
             </TabPanel>
             <TabPanel id="changes">
@@ -130,27 +139,3 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
     </div>
   );
 }
-
-const Times = memo(function Times({ turns, steps, phases }: { turns: Turn[]; steps: Step[]; phases: PhaseMark[] }) {
-  const isOpen = turns.at(-1)?.endedAt === null;
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isOpen) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isOpen]);
-  const strips = useMemo(() => {
-    const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
-    return turns.map((turn) => ({
-      turn: turn.turn,
-      segments: segmentsOf(turn, ofTurns.get(turn.turn) ?? [], phases, now),
-    }));
-  }, [turns, steps, phases, now]);
-  return (
-    <div className="strips">
-      {strips.map(({ turn, segments }) => (
-        <TimeStrip key={turn} label={turns.length === 1 ? 'Time breakdown' : `Turn ${turn}`} segments={segments} />
-      ))}
-    </div>
-  );
-});

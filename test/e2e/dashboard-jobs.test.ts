@@ -170,7 +170,16 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.goto(`${baseUrl}/jobs/${projectId}/${id}`);
     await stepOf(page, 1).waitFor();
     expect(await page.locator('.step').count()).toBeLessThan(60);
-    expect(await page.locator('.strip rect').count()).toBeLessThan(900);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByRole('link', { name: /^Turn 1: / }).focus();
+    expect(await page.locator('.waterfall-row').count()).toBeLessThan(60);
+    expect(await page.locator('.waterfall-bar').count()).toBeLessThan(900);
+    await page.keyboard.press('End');
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await expect.poll(focused, { timeout: 60_000 }).toMatch(/^Step 2000: /);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#step-1-2000$/);
+    await untilInSight(page, 2_000);
 
     await page.getByLabel('Go to step').fill('1234');
     await page.getByLabel('Go to step').press('Enter');

@@ -30,7 +30,9 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await stack.killAndWait('worker');
     await untilStatus(page, 'completed');
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
-    expect(await page.getByRole('img', { name: /^Time breakdown: / }).isVisible()).toBe(true);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByRole('link', { name: /^Step 1: / }).hover();
+    await timeline.locator('.waterfall-values', { hasText: 'Step 1: ' }).waitFor();
     // the other window has not been touched since before the job was created
     await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/time-strip.tsx';
+import { noOutput, type LiveOutput } from '../../../dashboard/jobs/job-queries.ts';
+import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/segments.ts';
 import type { Step, Turn } from '../../../dashboard/http/types.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10) + second * 1000).toISOString();
@@ -8,11 +9,14 @@ const step = (number: number, [started, answered, ended]: [number, number | null
   ({
     turn: 1,
     step: number,
+    attempts: 1,
+    modelFailures: 0,
     toolCalls: [{ toolCallId: 'c', toolName: 'read', input: {}, output: '', characters: 0, isError: false }],
     startedAt: at(started),
     answeredAt: answered === null ? null : at(answered),
     endedAt: ended === null ? null : at(ended),
   }) as Step;
+const live = (phases: LiveOutput['phases'] = []) => ({ ...noOutput, phases });
 const phase = (name: string, second: number) => ({ turn: 1, phase: name, at: Date.parse(at(second)) });
 
 function told(segments: ReturnType<typeof segmentsOf>) {
@@ -24,7 +28,7 @@ function told(segments: ReturnType<typeof segmentsOf>) {
 it('accounts for all of the time, without gaps', () => {
   const phases = [phase('preparing', 1), phase('running', 3), phase('publishing', 15)];
   const steps = [step(1, [4, 6, 8]), step(2, [8, 10, 14])];
-  expect(told(segmentsOf(turn, steps, phases, 0))).toEqual([
+  expect(told(segmentsOf(turn, steps, live(phases), 0))).toEqual([
     'queue 0-1',
     'git 1-3',
     'waiting 3-4',
@@ -40,9 +44,9 @@ it('accounts for all of the time, without gaps', () => {
 it('lets the open segment of an active turn grow, and omits steps from another time', () => {
   const open = { ...turn, endedAt: null };
   const now = Date.parse(at(9));
-  expect(told(segmentsOf(open, [step(1, [4, null, null])], [], now))).toEqual(['queue 0-4', 'model 4-9']);
+  expect(told(segmentsOf(open, [step(1, [4, null, null])], live(), now))).toEqual(['queue 0-4', 'model 4-9']);
   const taken = step(1, [-50, -40, -30]);
-  expect(told(segmentsOf(open, [taken], [phase('preparing', 1), phase('running', 2)], now))).toEqual([
+  expect(told(segmentsOf(open, [taken], live([phase('preparing', 1), phase('running', 2)]), now))).toEqual([
     'queue 0-1',
     'git 1-2',
     'waiting 2-9',
@@ -52,7 +56,7 @@ it('lets the open segment of an active turn grow, and omits steps from another t
 it('counts the time after a step without tools toward what came next', () => {
   const phases = [phase('preparing', 1), phase('running', 2), phase('publishing', 9)];
   const last = { ...step(1, [2, 8, null]), toolCalls: [] };
-  expect(told(segmentsOf({ ...turn, endedAt: null }, [last], phases, Date.parse(at(12))))).toEqual([
+  expect(told(segmentsOf({ ...turn, endedAt: null }, [last], live(phases), Date.parse(at(12))))).toEqual([
     'queue 0-1',
     'git 1-2',
     'model 2-8',
@@ -66,7 +70,7 @@ it('joins segments that are too short to see, without losing time', () => {
     const begin = number / 100;
     return step(number + 1, [begin, begin + 0.006, begin + 0.01]);
   });
-  const segments = segmentsOf(turn, steps, [], 0);
+  const segments = segmentsOf(turn, steps, live(), 0);
   const pieces = visibleSegments(segments);
   expect(segments.length).toBeGreaterThan(3_000);
   expect(pieces.length).toBeLessThan(500);
@@ -77,7 +81,7 @@ it('joins segments that are too short to see, without losing time', () => {
 
 it('counts the time of a tool that was stopped with the turn', () => {
   const phases = [phase('preparing', 1), phase('running', 2)];
-  expect(told(segmentsOf(turn, [step(1, [2, 4, null])], phases, 0))).toEqual([
+  expect(told(segmentsOf(turn, [step(1, [2, 4, null])], live(phases), 0))).toEqual([
     'queue 0-1',
     'git 1-2',
     'model 2-4',

@@ -1,0 +1,113 @@
+import type { Step, Turn } from '../http/types.ts';
+import { attemptsOf } from './attempts.ts';
+import { stepKeyOf, type LiveOutput } from './job-queries.ts';
+
+const kinds = ['queue', 'git', 'model', 'tools', 'lost', 'waiting'] as const;
+export type Kind = (typeof kinds)[number];
+
+export interface Segment {
+  kind: Kind;
+  from: number;
+  to: number;
+  what: string;
+  /** Null for time that belongs to no step. */
+  step: number | null;
+}
+
+/** Splits the time of a turn into segments, in order and without gaps. Times are milliseconds since 1970. */
+export function segmentsOf(
+  turn: Turn,
+  steps: Step[],
+  { phases, starts }: Pick<LiveOutput, 'phases' | 'starts'>,
+  now: number,
+): Segment[] {
+  const begin = Date.parse(turn.createdAt);
+  const end = turn.endedAt === null ? Math.max(now, begin) : Date.parse(turn.endedAt);
+  const at = (phase: string) => phases.find((mark) => mark.turn === turn.turn && mark.phase === phase)?.at;
+  const known: Segment[] = [];
+  const preparing = at('preparing');
+  const running = at('running');
+  const publishing = phases.findLast((mark) => mark.turn === turn.turn && mark.phase === 'publishing')?.at;
+  const first = steps[0] === undefined ? end : Date.parse(steps[0].startedAt);
+  if (preparing !== undefined) {
+    known.push({ kind: 'queue', from: begin, to: preparing, what: 'Waiting for a worker', step: null });
+    const to = running ?? Math.min(first, end);
+    known.push({ kind: 'git', from: preparing, to, what: 'Preparing the repository', step: null });
+  } else
+    known.push({ kind: 'queue', from: begin, to: Math.min(first, end), what: 'Before the first step', step: null });
+  for (const one of steps) {
+    const { step, startedAt, answeredAt, endedAt, toolCalls } = one;
+    const { lost, lostInTools } = attemptsOf(one, starts.get(stepKeyOf(one)));
+    for (const { attempt, from, to } of lost)
+      known.push({ kind: 'lost', from, to, what: `Step ${step}: attempt ${attempt} lost`, step });
+    const started = lost.at(-1)?.to ?? Date.parse(startedAt);
+    const answered = answeredAt === null ? end : Date.parse(answeredAt);
+    known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: model`, step });
+    if (answeredAt === null || toolCalls.length === 0) continue;
+    // tools that run when the turn is stopped have run until then
+    const done = endedAt === null ? (publishing ?? end) : Date.parse(endedAt);
+    const what = lostInTools === 0 ? `Step ${step}: tools` : `Step ${step}: tools, with a lost attempt`;
+    known.push({ kind: lostInTools === 0 ? 'tools' : 'lost', from: answered, to: done, what, step });
+  }
+  if (publishing !== undefined) known.push({ kind: 'git', from: publishing, to: end, what: 'Publishing', step: null });
+  return withGaps(known, begin, end);
+}
+
+function withGaps(known: Segment[], begin: number, end: number): Segment[] {
+  const all: Segment[] = [];
+  let at = begin;
+  for (const segment of known.sort((one, other) => one.from - other.from)) {
+    // steps that were copied from another job are outside the turn's time
+    const from = Math.min(Math.max(segment.from, at), end);
+    const to = Math.min(Math.max(segment.to, from), end);
+    if (from > at) all.push({ kind: 'waiting', from: at, to: from, what: 'Between steps', step: null });
+    if (to > from) all.push({ ...segment, from, to });
+    at = Math.max(at, to);
+  }
+  if (end > at) all.push({ kind: 'waiting', from: at, to: end, what: 'Waiting', step: null });
+  return all;
+}
+
+const leastShare = 1 / 400;
+
+/**
+ * Returns segments that are wide enough to see. Adjacent shorter ones are merged, each group as the kind that takes
+ * most of its time, or as lost if any attempt in it was.
+ */
+export function visibleSegments(segments: Segment[]): Segment[] {
+  const [first, last] = [segments[0], segments.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const least = (last.to - first.from) * leastShare;
+  const visible: Segment[] = [];
+  let short: Segment[] = [];
+  const join = () => {
+    const [begin, end] = [short[0], short.at(-1)];
+    if (begin === undefined || end === undefined) return;
+    const hasLost = short.some(({ kind }) => kind === 'lost');
+    const most = hasLost ? 'lost' : (timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? begin.kind);
+    const what = short.length === 1 ? begin.what : `${begin.what} – ${end.what}, mostly ${most}`;
+    visible.push({ kind: most, from: begin.from, to: end.to, what, step: begin.step });
+    short = [];
+  };
+  for (const segment of segments) {
+    if (segment.to - segment.from >= least) {
+      join();
+      visible.push(segment);
+      continue;
+    }
+    short.push(segment);
+    if (segment.to - (short[0]?.from ?? segment.to) >= least) join();
+  }
+  join();
+  return visible;
+}
+
+/** Returns the total time of each kind that takes any. */
+export function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
+  return kinds
+    .map((kind) => ({
+      kind,
+      ms: segments.filter((segment) => segment.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0),
+    }))
+    .filter(({ ms }) => ms > 0);
+}

@@ -1,0 +1,94 @@
+import { duration } from '../format.ts';
+import type { Step, Turn } from '../http/types.ts';
+import { attemptsOf } from './attempts.ts';
+import { stepKeyOf, type LiveOutput } from './job-queries.ts';
+import { segmentsOf, visibleSegments, type Segment } from './segments.ts';
+import { anchorOf, turnAnchorOf } from './timeline.ts';
+
+/** Row of the timeline: a turn, its time in the queue, a step, and so on. */
+export interface WaterfallRow {
+  /** Unique among the rows. */
+  key: string;
+  /** Item of the conversation that the row leads to. */
+  anchor: string;
+  label: string;
+  isTurn: boolean;
+  /** Names of the tools of a step. */
+  tools: string;
+  segments: Segment[];
+  ms: number;
+  /** Why attempts failed; null if none did. */
+  reason: string | null;
+}
+
+/** Returns the rows of all turns, in the order of time. */
+export function waterfallRows(
+  turns: Turn[],
+  steps: Step[],
+  live: Pick<LiveOutput, 'phases' | 'starts'>,
+  now: number,
+): WaterfallRow[] {
+  const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
+  return turns.flatMap((turn) => rowsOfTurn(turn, ofTurns.get(turn.turn) ?? [], live, now));
+}
+
+function rowsOfTurn(
+  turn: Turn,
+  steps: Step[],
+  live: Pick<LiveOutput, 'phases' | 'starts'>,
+  now: number,
+): WaterfallRow[] {
+  const anchor = turnAnchorOf(turn);
+  const segments = segmentsOf(turn, steps, live, now);
+  const ofSteps = Map.groupBy(segments, ({ step }) => step);
+  const others = (ofSteps.get(null) ?? []).filter(({ kind }) => kind !== 'waiting');
+  const publishing = others.filter(({ what }) => what === 'Publishing');
+  const partOf = (name: string, label: string, parts: Segment[]) =>
+    parts.length === 0 ? [] : [rowOf({ key: `${anchor} ${name}`, anchor, label, segments: parts })];
+  return [
+    rowOf({ key: anchor, anchor, label: `Turn ${turn.turn}`, isTurn: true, segments: visibleSegments(segments) }),
+    ...partOf(
+      'queue',
+      'Queue',
+      others.filter(({ kind }) => kind === 'queue'),
+    ),
+    ...partOf(
+      'prepare',
+      'Prepare',
+      others.filter((segment) => segment.kind === 'git' && !publishing.includes(segment)),
+    ),
+    ...steps.map((step) =>
+      rowOf({
+        key: anchorOf(step),
+        anchor: anchorOf(step),
+        label: `Step ${step.step}`,
+        tools: [...new Set(step.toolCalls.map(({ toolName }) => toolName))].join(', '),
+        segments: ofSteps.get(step.step) ?? [],
+        reason: attemptsOf(step, live.starts.get(stepKeyOf(step))).reason,
+      }),
+    ),
+    ...partOf('publish', 'Publish', publishing),
+  ];
+}
+
+type NewRow = Pick<WaterfallRow, 'key' | 'anchor' | 'label' | 'segments'> & Partial<WaterfallRow>;
+
+function rowOf(row: NewRow): WaterfallRow {
+  const ms = row.segments.reduce((sum, { from, to }) => sum + to - from, 0);
+  return { isTurn: false, tools: '', reason: null, ms, ...row };
+}
+
+/** Returns the values of a row as text: each part with its duration, the tools, and why attempts failed. */
+export function valuesOf({ label, isTurn, tools, segments, ms, reason }: WaterfallRow): string {
+  const parts = isTurn ? [] : segments.map(({ what, from, to }) => `${shortened(what, label)} ${duration(to - from)}`);
+  return [
+    `${label}: ${duration(ms)}`,
+    ...(parts.length > 1 || reason !== null ? parts : []),
+    ...(tools === '' ? [] : [tools]),
+    ...(reason === null ? [] : [reason]),
+  ].join(' · ');
+}
+
+function shortened(what: string, label: string): string {
+  return what.startsWith(`${label}: `) ? what.slice(label.length + 2) : what;
+}

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest';
+import { attemptsOf } from '../../../dashboard/jobs/attempts.ts';
+import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
+import { timeAxis } from '../../../dashboard/jobs/time-axis.ts';
+import { valuesOf, waterfallRows } from '../../../dashboard/jobs/waterfall-rows.ts';
+import type { JobEvent, Step, Turn } from '../../../dashboard/http/types.ts';
+
+const begin = Date.UTC(2026, 10, 21, 10);
+const at = (second: number) => new Date(begin + second * 1000).toISOString();
+const turnOf = (turn: number, from: number, to: number | null) =>
+  ({ turn, createdAt: at(from), endedAt: to === null ? null : at(to) }) as Turn;
+const stepOf = (step: number, [started, answered, ended]: [number, number | null, number | null], more = {}) =>
+  ({
+    turn: 1,
+    step,
+    attempts: 1,
+    modelFailures: 0,
+    toolCalls: [{ toolCallId: 'c', toolName: 'run', input: {}, output: '', characters: 0, isError: false }],
+    startedAt: at(started),
+    answeredAt: answered === null ? null : at(answered),
+    endedAt: ended === null ? null : at(ended),
+    ...more,
+  }) as Step;
+const eventOf = (second: number, step: number | null, type: JobEvent['type'], data: Record<string, unknown>) =>
+  ({ seq: 1, turn: 1, step, type, createdAt: at(second), data }) satisfies JobEvent;
+
+it('has a row for the turn, the queue, the repository, each step and the publishing', () => {
+  const live = withEvents(noOutput, [
+    eventOf(1, null, 'phase', { phase: 'preparing' }),
+    eventOf(3, null, 'phase', { phase: 'running' }),
+    eventOf(8, null, 'phase', { phase: 'publishing' }),
+  ]);
+  const rows = waterfallRows([turnOf(1, 0, 10)], [stepOf(1, [3, 4, 5]), stepOf(2, [5, 6, 8])], live, 0);
+  expect(rows.map(valuesOf)).toEqual([
+    'Turn 1: 10.0 s',
+    'Queue: 1.0 s',
+    'Prepare: 2.0 s',
+    'Step 1: 2.0 s · model 1.0 s · tools 1.0 s · run',
+    'Step 2: 3.0 s · model 1.0 s · tools 2.0 s · run',
+    'Publish: 2.0 s',
+  ]);
+  expect(rows.map(({ anchor }) => anchor)).toEqual(['turn-1', 'turn-1', 'turn-1', 'step-1-1', 'step-1-2', 'turn-1']);
+});
+
+it('shows each lost attempt with its time and why it was lost', () => {
+  const live = withEvents(noOutput, [
+    eventOf(2, 1, 'step-start', { attempt: 1 }),
+    eventOf(5, 1, 'step-start', { attempt: 2 }),
+  ]);
+  const [, , refused] = waterfallRows(
+    [turnOf(1, 0, 9)],
+    [stepOf(1, [2, 8, 9], { attempts: 2, modelFailures: 1 })],
+    live,
+    0,
+  );
+  expect(refused?.segments.map(({ kind, from, to }) => [kind, (to - from) / 1000])).toEqual([
+    ['lost', 3],
+    ['model', 3],
+    ['tools', 1],
+  ]);
+  expect(refused && valuesOf(refused)).toBe(
+    'Step 1: 7.0 s · attempt 1 lost 3.0 s · model 3.0 s · tools 1.0 s · run · The model provider failed once.',
+  );
+});
+
+it('marks tools whose worker stopped, at a time that is not stored', () => {
+  const live = withEvents(noOutput, [eventOf(2, 1, 'step-start', { attempt: 1 })]);
+  const rows = waterfallRows([turnOf(1, 0, 9)], [stepOf(1, [2, 3, 9], { attempts: 2 })], live, 0);
+  expect(rows.map(({ segments }) => segments.map(({ kind }) => kind).join(' '))).toEqual([
+    'queue model lost',
+    'queue',
+    'model lost',
+  ]);
+  expect(rows[2]?.reason).toMatch(/^A worker stopped once/);
+});
+
+it('counts an attempt that was overtaken but answered first once', () => {
+  const starts = [2, 5, 8].map((second, index) => ({ attempt: index === 1 ? 2 : 1, at: begin + second * 1000 }));
+  const step = { attempts: 2, modelFailures: 0, answeredAt: at(8) };
+  expect(attemptsOf(step, starts)).toMatchObject({ lost: [{ attempt: 1 }], lostInTools: 0 });
+});
+
+it('shows all turns on one axis, with little room for the time between them', () => {
+  const seconds = (from: number, to: number) => ({ from: begin + from * 1000, to: begin + to * 1000 });
+  const { position, ticks, breaks } = timeAxis([seconds(0, 60), seconds(3_660, 3_720)]);
+  expect(position(begin)).toBe(0);
+  expect(position(begin + 3_720_000)).toBe(1);
+  expect(position(begin + 3_660_000) - position(begin + 60_000)).toBeCloseTo(0.03, 1);
+  expect(breaks).toMatchObject([{ ms: 3_600_000 }]);
+  expect(ticks.length).toBeGreaterThan(2);
+  for (const [index, tick] of ticks.entries())
+    expect(tick.position - (ticks[index - 1]?.position ?? -1)).toBeGreaterThan(0.1);
+});
+
+it('has no more than a few hundred parts in the row of a turn of 2,000 steps', () => {
+  const steps = Array.from({ length: 2_000 }, (_, number) =>
+    stepOf(number + 1, [number, number + 0.6, number + 1], number === 1_000 ? { attempts: 2 } : {}),
+  );
+  const live = withEvents(
+    noOutput,
+    steps.map(({ step }) => eventOf(step - 1, step, 'step-start', { attempt: 1 })),
+  );
+  const [turn, ...rows] = waterfallRows([turnOf(1, 0, 2_000)], steps, live, 0);
+  expect(rows.length).toBeGreaterThanOrEqual(2_000);
+  expect(turn?.segments.length).toBeLessThan(500);
+  expect(turn?.segments.filter(({ kind }) => kind === 'lost')).toHaveLength(1);
+});
