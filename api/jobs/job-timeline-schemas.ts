@@ -48,6 +48,11 @@ export const turnListSchema = z.object({
         status: z.enum(['active', 'completed', 'failed']),
         createdAt: time,
         endedAt: time.nullable(),
+        baseCommit: z
+          .string()
+          .nullable()
+          .meta({ description: 'Commit that the changes of the turn are compared with.' }),
+        headCommit: z.string().nullable().meta({ description: 'Commit that the turn pushed; null for none.' }),
         messages: z
           .array(
             z.object({

@@ -8,6 +8,8 @@ export function presentTurn({
   status,
   createdAt,
   endedAt,
+  baseCommit,
+  headCommit,
   messages,
 }: TimelineTurn): PublicTurns['turns'][number] {
   return {
@@ -16,6 +18,8 @@ export function presentTurn({
     status,
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
+    baseCommit,
+    headCommit,
     messages: messages.map(({ prompt, step, createdAt }) => ({
       prompt,
       step,

@@ -19,6 +19,10 @@ export interface TimelineTurn {
   status: 'active' | 'completed' | 'failed';
   createdAt: Date;
   endedAt: Date | null;
+  /** Commit that the turn's changes are compared with; null until it is known. */
+  baseCommit: string | null;
+  /** Commit that the turn pushed last; null when it pushed nothing. */
+  headCommit: string | null;
   messages: TimelineMessage[];
 }
 
@@ -170,7 +174,10 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
         text: inPages({
           order: 'turn',
           rows: `
-            select turn, prompt, status, created_at as "createdAt", ended_at as "endedAt", coalesce((
+            select turn, prompt, status, created_at as "createdAt", ended_at as "endedAt", base_commit as "baseCommit", (
+                     select result ->> 'commit' from job_effects as pushes
+                     where pushes.job_id = turns.job_id and pushes.turn = turns.turn and effect = 'push'
+                   ) as "headCommit", coalesce((
                      select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt,
                                                          'createdAt', said.created_at) order by position)
                      from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn

@@ -25,6 +25,12 @@ beforeAll(async () => {
   shared.path = `/v2/agent/${project.id}/job/${job.id}`;
   shared.jobId = job.id;
   await pool.query("update jobs set base_commit = 'base' where id = $1", [job.id]);
+  await pool.query("update job_turns set base_commit = 'base' where job_id = $1", [job.id]);
+  await pool.query(
+    `insert into job_effects (job_id, turn, effect, result)
+     values ($1, 1, 'push', '{"commit": "pushed", "tree": "t2"}'), ($1, 1, 'resolve', '{"commit": "base"}')`,
+    [job.id],
+  );
   await asOperator(pool).send({ jobId: job.id, prompt: 'And that.', idempotency: null });
   const steps = createStepStore(pool);
   for (const step of [1, 2]) {
@@ -73,6 +79,7 @@ it('shows the prompts, including waiting messages', async () => {
   expect(status).toBe(200);
   const { turns } = turnListSchema.strict().parse(body);
   expect(turns).toMatchObject([{ turn: 1, prompt: 'Fix it.', status: 'active', endedAt: null }]);
+  expect(turns).toMatchObject([{ baseCommit: 'base', headCommit: 'pushed' }]);
   expect(turns[0]?.messages).toMatchObject([{ prompt: 'And that.', step: null }]);
 });
 
