@@ -1,6 +1,7 @@
-import { useLocation } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
+  useCallback,
   useEffect,
   useEffectEvent,
   useImperativeHandle,
@@ -11,14 +12,14 @@ import {
   type Ref,
 } from 'react';
 import type { Job, Step, Turn } from '../http/types.ts';
-import { Markdown } from '../components/markdown.tsx';
+import { ConversationItem } from './conversation-item.tsx';
 import { KeptStates } from './kept-state.tsx';
-import { Ago } from '../components/time.tsx';
-import { beginning, plain } from '../plain.ts';
-import { StepItem } from './step-item.tsx';
+import type { JobRef, LiveOutput } from './job-queries.ts';
+import { StepInspector } from './step-inspector.tsx';
 import { StepJump } from './step-jump.tsx';
-import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
-import { anchorOf, timelineOf, type Outcome, type TimelineItem } from './timeline.ts';
+import { anchorOf, timelineOf } from './timeline.ts';
+import { useFollow } from './use-follow.ts';
+import { useStepKeys } from './use-step-keys.ts';
 
 export interface ConversationHandle {
   /** Scrolls to an item, named by its anchor. */
@@ -28,7 +29,7 @@ export interface ConversationHandle {
 interface ConversationProps {
   ref: Ref<ConversationHandle>;
   job: JobRef;
-  details: Job['details'];
+  snapshot: Job;
   turns: Turn[];
   steps: Step[];
   live: LiveOutput;
@@ -37,18 +38,18 @@ interface ConversationProps {
 /** Up to this number, all items are in the page, so that the browser's own search finds everything. */
 const mostWhole = 120;
 const jumpHeight = 64;
-/** Number of characters shown of a message. */
-const longestMessage = 20_000;
 
 /** Shows messages and steps in order. For a long job, only the visible part is rendered. */
-export function Conversation({ ref, job, details, turns, steps, live }: ConversationProps) {
+export function Conversation({ ref, job, snapshot, turns, steps, live }: ConversationProps) {
+  const { details, prLink } = snapshot;
+  const isActive = details.phase !== null;
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   const [kept] = useState(() => new Map<string, boolean>());
   const { notices, ends } = live;
   const items = useMemo(
-    () => timelineOf({ turns, steps, details, live: { notices, ends } }),
-    [turns, steps, details, notices, ends],
+    () => timelineOf({ turns, steps, prLink, details, live: { notices, ends } }),
+    [turns, steps, prLink, details, notices, ends],
   );
   useLayoutEffect(() => {
     const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
@@ -62,25 +63,46 @@ export function Conversation({ ref, job, details, turns, steps, live }: Conversa
     scrollMargin: offset,
     scrollPaddingStart: jumpHeight,
   });
-  const jump = useEffectEvent((anchor: string) => {
+  const follow = useFollow({
+    isActive,
+    height: rows.getTotalSize(),
+    onFollow: () => rows.scrollToIndex(items.length - 1, { align: 'auto' }),
+  });
+  const show = useEffectEvent((anchor: string) => {
+    follow.stop();
     const index = items.findIndex(({ key }) => key === anchor);
     if (index !== -1) rows.scrollToIndex(index, { align: 'start' });
   });
-  useImperativeHandle(ref, () => ({ show: jump }));
+  useImperativeHandle(ref, () => ({ show }));
   const hash = useLocation({ select: (location) => location.hash });
-  const isThere = items.some(({ key }) => key === hash);
+  // until the place of the list is known, a jump would miss
+  const isThere = offset > 0 && items.some(({ key }) => key === hash);
   useEffect(() => {
-    if (isThere) jump(hash);
+    if (isThere) show(hash);
   }, [hash, isThere]);
-  const last = steps.at(-1);
-  const follow = () => {
-    if (last !== undefined) jump(anchorOf(last));
+  const navigate = useNavigate();
+  const setHash = useCallback(
+    (anchor: string) =>
+      void navigate({ to: '.', hash: anchor, replace: true, resetScroll: false, hashScrollIntoView: false }),
+    [navigate],
+  );
+  const go = (step: Step) => {
+    setHash(anchorOf(step));
+    show(anchorOf(step));
   };
+  useStepKeys({ list, steps, hash, onGo: go });
+  const [isInspecting, setInspecting] = useState(false);
+  const inspected = isInspecting ? steps.find((step) => anchorOf(step) === hash) : undefined;
+  const inspect = useCallback(
+    (anchor: string) => {
+      setHash(anchor);
+      setInspecting(true);
+    },
+    [setHash],
+  );
   return (
     <KeptStates value={kept}>
-      {steps.length > 10 && (
-        <StepJump steps={steps} isActive={details.phase !== null} onJump={jump} onFollow={follow} />
-      )}
+      {(isActive || steps.length > 10) && <StepJump steps={steps} isActive={isActive} follow={follow} onGo={go} />}
       <div
         ref={list}
         role="list"
@@ -104,84 +126,30 @@ export function Conversation({ ref, job, details, turns, steps, live }: Conversa
               }
               style={{ transform: `translateY(${start - offset}px)` }}
             >
-              <TimelineEntry item={item} job={job} live={live} isHere={item.key === hash} />
+              <ConversationItem
+                item={item}
+                job={job}
+                pullRequest={details.pullRequest}
+                words={live.words}
+                isHere={item.key === hash}
+                onInspect={inspect}
+              />
             </div>
           );
         })}
       </div>
+      <div ref={follow.end} className="conversation-end" />
+      {inspected !== undefined && (
+        <StepInspector
+          job={job}
+          model={snapshot.model}
+          step={inspected}
+          turn={turns.find(({ turn }) => turn === inspected.turn)}
+          firstStep={details.forkedFrom?.turn === inspected.turn ? details.forkedFrom.step + 1 : 1}
+          live={live}
+          onClose={() => setInspecting(false)}
+        />
+      )}
     </KeptStates>
   );
-}
-
-interface SaidProps {
-  text: string;
-  createdAt: string;
-  /** True until the agent has read the message. */
-  isWaiting?: boolean;
-}
-
-/** Shows a message from a person to a job. */
-function Said({ text, createdAt, isWaiting = false }: SaidProps) {
-  const { shown, left } = beginning(plain(text), longestMessage);
-  return (
-    <div className="said">
-      <p className="said-head">
-        You{' '}
-        <span className="quiet">
-          <Ago date={createdAt} />
-          {isWaiting && ' · the agent reads it before its next step'}
-        </span>
-      </p>
-      <p className="words">{shown}</p>
-      {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
-    </div>
-  );
-}
-
-/** Shows the outcome of a turn: first what is incomplete, then what it did. */
-function OutcomeOf({ outcome: { heading, isGood, incomplete, message, prLink } }: { outcome: Outcome }) {
-  return (
-    <div className={isGood ? 'outcome' : 'outcome outcome-failed'}>
-      {incomplete !== null && (
-        <>
-          <h3>Incomplete</h3>
-          <p role="status">{plain(incomplete)}</p>
-        </>
-      )}
-      <h3>{heading}</h3>
-      <Markdown text={message ?? ''} />
-      {prLink !== null && <a href={prLink}>Pull request</a>}
-    </div>
-  );
-}
-
-interface TimelineEntryProps {
-  item: TimelineItem;
-  job: JobRef;
-  live: LiveOutput;
-  isHere: boolean;
-}
-
-function TimelineEntry({ item, job, live, isHere }: TimelineEntryProps) {
-  switch (item.kind) {
-    case 'prompt':
-      return (
-        <section aria-label={`Turn ${item.turn.turn}`}>
-          <Said text={item.turn.prompt} createdAt={item.turn.createdAt} />
-        </section>
-      );
-    case 'message':
-      return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
-    case 'notice':
-      return <p className="note note-warn notice">{plain(item.text)}</p>;
-    case 'step': {
-      const { step, isOver, isCopied } = item;
-      const words = step.answeredAt === null ? (live.words.get(stepKeyOf(step))?.text ?? null) : null;
-      return <StepItem job={job} step={step} isOver={isOver} isCopied={isCopied} words={words} isHere={isHere} />;
-    }
-    case 'outcome':
-      return <OutcomeOf outcome={item.outcome} />;
-    default:
-      return item satisfies never;
-  }
 }

@@ -27,7 +27,7 @@ interface ForkProps {
 export function ForkDialog({ job, turn, step }: ForkProps) {
   return (
     <DialogTrigger>
-      <Button className="button button-quiet step-fork" aria-label={`Fork from step ${step}`}>
+      <Button className="button button-quiet" aria-label={`Fork from step ${step}`}>
         Fork
       </Button>
       <ModalOverlay className="overlay" isDismissable>

@@ -17,6 +17,17 @@ export function jobQuery({ projectId, id }: JobRef) {
   });
 }
 
+/** Returns the query for the branch that a job pushed; null for none. */
+export function branchQuery(id: string) {
+  return queryOptions({
+    queryKey: ['branch', id],
+    queryFn: async () => {
+      const { jobs } = await answerOf(api.GET('/v1/jobs', { params: { query: { q: id, limit: 1 } } }));
+      return jobs[0]?.branch ?? null;
+    },
+  });
+}
+
 export function turnsQuery({ projectId, id }: JobRef) {
   return queryOptions({
     queryKey: ['job', id, 'turns'],
@@ -61,6 +72,19 @@ export function stepsQuery({ projectId, id }: JobRef) {
       }
       return steps;
     },
+  });
+}
+
+/** Returns the query for one step with the complete outputs of its tools. */
+export function stepQuery({ projectId, id }: JobRef, { turn, step }: { turn: number; step: number }) {
+  return queryOptions({
+    queryKey: ['job', id, 'step', turn, step],
+    queryFn: () =>
+      answerOf(
+        api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}', {
+          params: { path: { projectId, id, turn, step } },
+        }),
+      ),
   });
 }
 

@@ -5,10 +5,11 @@ import type { Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { cost, duration, tokens } from '../format.ts';
+import { Copy } from './copy.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
 import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './job-queries.ts';
-import { anchorOf, type StepStanding } from './timeline.ts';
+import { addressOf, anchorOf, type StepStanding } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 
 const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
@@ -20,10 +21,11 @@ interface StepProps extends StepStanding {
   words: string | null;
   /** True if the page's address names this step. */
   isHere: boolean;
+  onInspect(anchor: string): void;
 }
 
 /** Shows one step: the model's text, its tool calls, and its duration, tokens and cost. */
-export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, words, isHere }: StepProps) {
+export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, words, isHere, onInspect }: StepProps) {
   const [showsDiff, setShowsDiff] = useKeptState(`${anchorOf(step)} diff`);
   const isSpeaking = step.answeredAt === null && !isOver;
   const text = step.text ?? words ?? '';
@@ -34,6 +36,7 @@ export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, wo
           <Link
             to="."
             hash={anchorOf(step)}
+            activeOptions={{ includeHash: true }}
             className="step-name"
             resetScroll={false}
             hashScrollIntoView={false}
@@ -44,7 +47,17 @@ export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, wo
         </h3>
         <StepMarks step={step} />
         <span className="step-facts">{isCopied ? 'copied from the original job' : factsOf(step)}</span>
-        {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
+        <span className="step-buttons">
+          <Copy label={`link to step ${step.step}`} text={addressOf(step)} />
+          <Button
+            className="button button-quiet"
+            aria-label={`Inspect step ${step.step}`}
+            onPress={() => onInspect(anchorOf(step))}
+          >
+            Inspect
+          </Button>
+          {step.endedAt !== null && <ForkDialog job={job} turn={step.turn} step={step.step} />}
+        </span>
       </div>
       {text !== '' && <Markdown text={text} />}
       {isSpeaking && <p className="speaking">{words ? '' : 'Waiting for the model…'}</p>}
@@ -78,14 +91,7 @@ function StepMarks({ step }: { step: Step }) {
           model failed {step.modelFailures === 1 ? 'once' : `${step.modelFailures} times`}
         </span>
       )}
-      {retakes > step.modelFailures && (
-        <span
-          className="badge badge-warn"
-          title="A worker stopped during this step, and another continued from the stored state."
-        >
-          handed over
-        </span>
-      )}
+      {retakes > step.modelFailures && <span className="badge badge-warn">handed over</span>}
     </>
   );
 }

@@ -69,8 +69,8 @@ function ticksOf(turns: Range[], position: (at: number) => number, active: numbe
     ticks.push({ at, position: place, label });
   };
   for (const [index, { from, to }] of turns.entries()) {
-    const before = turns[index - 1];
-    const isSameDay = before !== undefined && new Date(before.from).toDateString() === new Date(from).toDateString();
+    const before = turns[index - 1]?.from ?? Date.now();
+    const isSameDay = new Date(before).toDateString() === new Date(from).toDateString();
     add(from, isSameDay ? clockTime(from) : dayAndTime(from));
     for (let at = Math.ceil(from / size) * size; at < to; at += size) add(at, clockTime(at));
   }

@@ -1,5 +1,5 @@
 import type { Job, Step, Turn } from '../http/types.ts';
-import type { LiveOutput } from './job-queries.ts';
+import type { LiveOutput, TurnEnd } from './job-queries.ts';
 
 type Message = Turn['messages'][number];
 
@@ -13,13 +13,24 @@ export interface Outcome {
   prLink: string | null;
 }
 
+/** How a turn stands, for its head. */
+export interface TurnStanding {
+  turn: Turn;
+  /** Null while it is active, and when its events were removed. */
+  end: TurnEnd | null;
+  /** Pull request of a turn that changed files. */
+  prLink: string | null;
+  isNewest: boolean;
+}
+
 /** Item of a job's timeline, such as a prompt, a message or a step. */
 export type TimelineItem =
-  | { kind: 'prompt'; key: string; turn: Turn }
+  | ({ kind: 'prompt'; key: string } & TurnStanding)
   | { kind: 'message'; key: string; message: Message; isWaiting: boolean }
   | { kind: 'notice'; key: string; text: string }
   | ({ kind: 'step'; key: string; step: Step } & StepStanding)
-  | { kind: 'outcome'; key: string; outcome: Outcome };
+  /** `lastStep` is the last step of a turn that changed files. */
+  | { kind: 'outcome'; key: string; outcome: Outcome; lastStep: Step | null };
 
 export interface StepStanding {
   /** The turn has ended, so that an open call gets no result any more. */
@@ -38,6 +49,11 @@ export function anchorOf({ turn, step }: StepKey): string {
   return `step-${turn}-${step}`;
 }
 
+/** Returns the address of a step in the page that is shown. */
+export function addressOf(step: StepKey): string {
+  return `${location.origin}${location.pathname}#${anchorOf(step)}`;
+}
+
 /** Returns the name of a turn in an address. */
 export function turnAnchorOf({ turn }: { turn: number }): string {
   return `turn-${turn}`;
@@ -46,12 +62,13 @@ export function turnAnchorOf({ turn }: { turn: number }): string {
 interface TimelineSource {
   turns: Turn[];
   steps: Step[];
+  prLink: string | null;
   details: Pick<Job['details'], 'phase' | 'message' | 'incomplete' | 'failure' | 'forkedFrom'>;
   live: Pick<LiveOutput, 'notices' | 'ends'>;
 }
 
 /** Returns turns with their messages, notices, steps and outcomes as one list. */
-export function timelineOf({ turns, steps, details, live }: TimelineSource): TimelineItem[] {
+export function timelineOf({ turns, steps, prLink, details, live }: TimelineSource): TimelineItem[] {
   const items: TimelineItem[] = [];
   const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
   for (const turn of turns) {
@@ -67,7 +84,11 @@ export function timelineOf({ turns, steps, details, live }: TimelineSource): Tim
         if (at === step) items.push({ kind: 'notice', key: `notice ${turn.turn} ${index}`, text });
       }
     };
-    items.push({ kind: 'prompt', key: turnAnchorOf(turn), turn });
+    const end = live.ends.findLast((one) => one.turn === turn.turn) ?? null;
+    const lastStep = stepsOfTurn.some(({ hasChanged }) => hasChanged) ? (stepsOfTurn.at(-1) ?? null) : null;
+    const isNewest = turn === turns.at(-1);
+    const link = lastStep === null ? null : isNewest ? prLink : (end?.prLink ?? null);
+    items.push({ kind: 'prompt', key: turnAnchorOf(turn), turn, end, prLink: link, isNewest });
     for (const step of stepsOfTurn) {
       add(step.step);
       const isCopied = isUpTo(step, details.forkedFrom);
@@ -75,9 +96,8 @@ export function timelineOf({ turns, steps, details, live }: TimelineSource): Tim
     }
     add(null);
     // while the job is active, the newest turn that is known may be the one before
-    const isNewest = turn === turns.at(-1) && details.phase === null;
-    const outcome = isNewest ? newestOutcome(details) : earlierOutcome(turn.turn, live);
-    if (outcome !== null) items.push({ kind: 'outcome', key: `outcome-${turn.turn}`, outcome });
+    const outcome = isNewest && details.phase === null ? newestOutcome(details) : earlierOutcome(end);
+    if (outcome !== null) items.push({ kind: 'outcome', key: `outcome-${turn.turn}`, outcome, lastStep });
   }
   return items;
 }
@@ -92,9 +112,8 @@ function newestOutcome({ message, incomplete, failure }: TimelineSource['details
   return { heading, isGood: failure === null && incomplete === null, incomplete, message, prLink: null };
 }
 
-function earlierOutcome(turn: number, { ends }: TimelineSource['live']): Outcome | null {
-  const end = ends.findLast((one) => one.turn === turn);
-  if (end === undefined) return null;
+function earlierOutcome(end: TurnEnd | null): Outcome | null {
+  if (end === null) return null;
   const { failure, message, prLink } = end;
   return { heading: failure ?? 'Agent', isGood: failure === null, incomplete: null, message, prLink };
 }

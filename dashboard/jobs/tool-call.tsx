@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { messageOf } from '../http/client.ts';
 import type { Step, ToolCall } from '../http/types.ts';
-import { count } from '../format.ts';
+import { count, duration, plural } from '../format.ts';
 import { beginning, plain } from '../plain.ts';
+import { Copy } from './copy.tsx';
 import { useKeptState } from './kept-state.tsx';
-import type { JobRef } from './job-queries.ts';
+import { stepQuery, type JobRef } from './job-queries.ts';
+import { useNow } from './use-now.ts';
 
 interface ToolCallProps {
   job: JobRef;
@@ -48,33 +50,38 @@ export function ToolCallItem({ job, step, call, isOver }: ToolCallProps) {
         </span>
         <code className="tool-name">{plain(call.toolName)}</code>
         <span className="tool-subject">{plain(subjectOf(call.input)).slice(0, 300)}</span>
+        <span className="tool-facts">{state === 'running' ? <Elapsed since={step.answeredAt} /> : sizeOf(call)}</span>
       </summary>
       {isOpen && <Inside job={job} step={step} call={call} isOver={isOver} />}
     </details>
   );
 }
 
+/** Shows the time since the tools of a step began. */
+function Elapsed({ since }: { since: string | null }) {
+  const now = useNow(since !== null);
+  return since === null ? '' : `running for ${duration(Math.floor((now - Date.parse(since)) / 1000) * 1000)}`;
+}
+
+/** Returns the size of a call's output, as text. */
+export function sizeOf({ characters }: Pick<ToolCall, 'characters'>): string {
+  return characters === null ? '' : plural(characters, 'character');
+}
+
 function Inside({ job, step, call, isOver }: ToolCallProps) {
   const [isWhole, setWhole] = useState(false);
-  const { turn, step: number } = step;
-  const whole = useQuery({
-    enabled: isWhole,
-    queryKey: ['step', job.id, turn, number],
-    queryFn: () =>
-      answerOf(
-        api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}', {
-          params: { path: { projectId: job.projectId, id: job.id, turn, step: number } },
-        }),
-      ),
-  });
+  const whole = useQuery({ ...stepQuery(job, step), enabled: isWhole });
   const output = whole.data?.toolCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)?.output ?? call.output;
+  const input = JSON.stringify(call.input, null, 2) ?? '';
   const { shown, left } = beginning(plain(output ?? ''), longestShown);
   const isCut = output !== null && call.characters !== null && output.length < call.characters;
   return (
     <div className="tool-inside">
-      <h4>Arguments</h4>
-      <pre tabIndex={0}>{beginning(plain(JSON.stringify(call.input, null, 2) ?? ''), longestShown).shown}</pre>
-      <h4>Result</h4>
+      <h4>
+        Arguments <Copy label="arguments" text={input} />
+      </h4>
+      <pre tabIndex={0}>{beginning(plain(input), longestShown).shown}</pre>
+      <h4>Result {output !== null && <Copy label="result" text={output} />}</h4>
       {output === null ? (
         <p className="quiet">{isOver ? 'Stopped before it had a result.' : 'No result yet.'}</p>
       ) : (

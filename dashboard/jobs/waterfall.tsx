@@ -7,6 +7,7 @@ import { plain } from '../plain.ts';
 import type { LiveOutput } from './job-queries.ts';
 import { timesOf, type Kind, type Segment } from './segments.ts';
 import { timeAxis, type TimeAxis } from './time-axis.ts';
+import { useNow } from './use-now.ts';
 import { valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
 import '../styles/waterfall.css';
 
@@ -77,17 +78,6 @@ export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts,
   );
 });
 
-/** Returns the time, which changes every second while `isRunning`. */
-function useNow(isRunning: boolean): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return now;
-}
-
 interface RowsProps {
   rows: WaterfallRow[];
   axis: TimeAxis;
@@ -150,7 +140,7 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
                 hashScrollIntoView={false}
                 className={row.isTurn ? 'waterfall-row waterfall-turn' : 'waterfall-row'}
                 tabIndex={index === at ? 0 : -1}
-                aria-label={plain(valuesOf(row))}
+                activeOptions={{ includeHash: true }}
                 onMouseEnter={() => onPoint(row.key)}
                 onFocus={() => {
                   setCurrent(index);
@@ -159,7 +149,8 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
                 onBlur={() => onPoint(null)}
                 onClick={() => onGo(row.anchor)}
               >
-                <span className="waterfall-label">
+                <span className="visually-hidden">{plain(valuesOf(row))}</span>
+                <span className="waterfall-label" aria-hidden="true">
                   {row.label} <span className="quiet">{plain(row.tools)}</span>
                 </span>
                 <span className="waterfall-track">
@@ -170,7 +161,9 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
                     <span key={position} className="waterfall-break" style={{ left: `${position * 100}%` }} />
                   ))}
                 </span>
-                <span className="waterfall-time">{duration(row.ms)}</span>
+                <span className="waterfall-time" aria-hidden="true">
+                  {duration(row.ms)}
+                </span>
               </Link>
             </div>
           );

@@ -3,16 +3,17 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
-import type { Job } from '../http/types.ts';
+import type { Job, Turn } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
+import { Copy } from '../jobs/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
-import { jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
+import { branchQuery, jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
 import { Waterfall } from '../jobs/waterfall.tsx';
@@ -36,7 +37,8 @@ function JobView({ job: ref }: { job: JobRef }) {
   const { connection, ...live } = useLiveJob(ref, round);
   const conversation = useRef<ConversationHandle>(null);
   const showItem = useCallback((anchor: string) => conversation.current?.show(anchor), []);
-  const title = headline(plain(job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
+  const firstTitle = live.ends.find(({ turn }) => turn === 1)?.title;
+  const title = headline(plain(firstTitle ?? job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
   useEffect(() => {
     document.title = `${headline(title, 80)} · Docket`;
   }, [title]);
@@ -50,7 +52,7 @@ function JobView({ job: ref }: { job: JobRef }) {
         <StatusBadge job={job.data} />
         {job.data.status === 'active' && <LiveDot connection={connection} />}
       </div>
-      <JobFacts job={job.data} projectId={ref.projectId} />
+      <JobFacts job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       <NoWorker isQueued={job.data.details.phase === 'queued'} />
       {job.data.status !== 'active' && (
@@ -83,7 +85,7 @@ function JobView({ job: ref }: { job: JobRef }) {
               <Conversation
                 ref={conversation}
                 job={ref}
-                details={job.data.details}
+                snapshot={job.data}
                 turns={turns.data}
                 steps={steps.data}
                 live={live}
@@ -102,13 +104,35 @@ function JobView({ job: ref }: { job: JobRef }) {
   );
 }
 
-function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
+interface JobFactsProps {
+  job: Job;
+  projectId: string;
+  /** The newest turn; undefined until it is loaded. */
+  turn: Turn | undefined;
+}
+
+function JobFacts({ job, projectId, turn }: JobFactsProps) {
   const { steps, usage, forkedFrom } = job.details;
+  const branch = useQuery({ ...branchQuery(job.id), enabled: job.prLink !== null });
+  const commit = turn?.headCommit ?? turn?.baseCommit ?? null;
   return (
     <dl className="facts">
+      <Fact name="Job">
+        <code>{job.id}</code> <Copy label="job id" text={job.id} />
+      </Fact>
       <Fact name="Repository">
         {repositoryName(job.source.repository)} {job.source.ref !== null && <code>{job.source.ref}</code>}
       </Fact>
+      {typeof branch.data === 'string' && (
+        <Fact name="Branch">
+          <code>{branch.data}</code> <Copy label="branch" text={branch.data} />
+        </Fact>
+      )}
+      {commit !== null && (
+        <Fact name={turn?.headCommit === null ? 'Base commit' : 'Commit'}>
+          <code>{commit.slice(0, 10)}</code> <Copy label="commit" text={commit} />
+        </Fact>
+      )}
       <Fact name="Model">
         <code>{job.model}</code>
       </Fact>

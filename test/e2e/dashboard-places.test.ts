@@ -48,6 +48,14 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(await page.locator('.outcome').first().innerText()).toContain(first);
     const link = page.locator('.outcome').first().getByRole('link', { name: 'Pull request' });
     expect(await link.getAttribute('href')).toBe(pull);
+    for (const turn of ['Turn 1', 'Turn 2']) {
+      const head = page.getByRole('region', { name: turn }).locator('.turn-head');
+      await head.getByText('completed').waitFor();
+      await head.getByRole('link', { name: 'Pull request' }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Show the changes after turn 1' }).click();
+    await page.locator('.outcome').first().getByRole('region', { name: 'three.md' }).waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
 
     expect(visit.complaints).toEqual([]);
   });

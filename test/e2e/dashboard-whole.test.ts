@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
@@ -8,6 +8,7 @@ import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
+const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
 const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
@@ -125,6 +126,44 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await outcome.getByRole('status').waitFor();
     await outcome.scrollIntoViewIfNeeded();
     await checkLooks(page, 'job-incomplete-light');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('marks what a provider refused and what another worker took over', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create marked.md with "x"');
+    await untilStatus(page, 'completed');
+    expect(await page.locator('.step .badge-warn').count()).toBe(0);
+    await pool.query('update job_steps set fence = fence + 3, model_failures = 2 where job_id = $1 and step = 1', [id]);
+    await page.reload();
+    await stepOf(page, 1).getByText('model failed 2 times').waitFor();
+    await stepOf(page, 1).getByText('handed over').waitFor();
+    expect(await stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
+
+    await stepOf(page, 1).getByRole('button', { name: 'Inspect step 1' }).click();
+    const inspector = page.getByRole('complementary', { name: 'Step inspector' });
+    await inspector.getByText('The model provider failed 2 times.').waitFor();
+    await inspector.getByText('Written to cache').waitFor();
+    await inspector.getByText('Create marked.md with "x"', { exact: true }).waitFor();
+    await inspector.locator('.tool summary').first().click();
+    await inspector.getByRole('heading', { name: 'Result' }).waitFor();
+    await checkLooks(page, 'job-inspector-light');
+    await page.keyboard.press('j');
+    await page.waitForURL(/#step-1-2$/);
+    await inspector.getByRole('heading', { name: 'Step 2 of turn 1' }).waitFor();
+    await page.keyboard.press('k');
+    await inspector.getByRole('heading', { name: 'Step 1 of turn 1' }).waitFor();
+    await inspector.getByRole('button', { name: 'Close' }).click();
+    expect(await inspector.count()).toBe(0);
+
+    await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole('button', { name: 'Copy job id' }).click();
+    await expect.poll(copied, { timeout: 60_000 }).toBe(id);
+    await page.getByRole('button', { name: 'Copy link to step 2' }).click();
+    await expect.poll(copied, { timeout: 60_000 }).toBe(page.url().replace(/#.*/, '#step-1-2'));
     expect(visit.complaints).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ export async function insertSteps(
   await pool.query(
     `insert into job_steps (job_id, turn, step, fence, response, finish_reason, input_tokens, output_tokens, cost_micros,
                             tool_results, tree, started_at, answered_at, ended_at)
-     select $1, 1, number, 2,
+     select $1, 1, number, 1,
             jsonb_build_object('text', 'Words of step **' || number || '**, and what it is about to do: \`look\` first.', 'content', '[]'::jsonb,
               'toolCalls', jsonb_build_array(
                 jsonb_build_object('toolCallId', 'a' || number, 'toolName', 'read', 'input', jsonb_build_object('path', 'src/file-' || number || '.ts')),

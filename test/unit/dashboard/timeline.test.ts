@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
 import { timelineOf } from '../../../dashboard/jobs/timeline.ts';
+import { pullRequestName } from '../../../dashboard/jobs/turn-head.tsx';
 import { ToolCallItem } from '../../../dashboard/jobs/tool-call.tsx';
 import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
 
@@ -28,7 +29,13 @@ it('keeps the outcome, the failure and the pull request of earlier turns', () =>
     eventOf(2, null, 'failure', { category: 'cancelled', title: 'The job was cancelled', message: null }),
   ]);
   const turns = [turnOf(1), turnOf(2), turnOf(3, null)];
-  const items = timelineOf({ turns, steps: [], details: { ...details, phase: 'running', message: 'Did one.' }, live });
+  const items = timelineOf({
+    turns,
+    steps: [],
+    prLink: null,
+    details: { ...details, phase: 'running', message: 'Did one.' },
+    live,
+  });
   expect(items.map(({ key }) => key)).toEqual(['turn-1', 'outcome-1', 'turn-2', 'outcome-2', 'turn-3']);
   expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.outcome] : []))).toMatchObject([
     { heading: 'Agent', isGood: true, message: 'Did one.', prLink: 'https://forge/1' },
@@ -38,10 +45,16 @@ it('keeps the outcome, the failure and the pull request of earlier turns', () =>
 
 it('shows the outcome of the newest turn once, from the job', () => {
   const live = withEvents(noOutput, [eventOf(1, null, 'finish', { message: 'Beginning…' })]);
-  const items = timelineOf({ turns: [turnOf(1)], steps: [], details: { ...details, message: 'All of it.' }, live });
+  const items = timelineOf({
+    turns: [turnOf(1)],
+    steps: [],
+    prLink: null,
+    details: { ...details, message: 'All of it.' },
+    live,
+  });
   expect(items.slice(1)).toMatchObject([{ kind: 'outcome', outcome: { message: 'All of it.', incomplete: null } }]);
   const again = { ...details, phase: 'queued' as const, message: 'All of it.' };
-  const next = timelineOf({ turns: [turnOf(1)], steps: [], details: again, live });
+  const next = timelineOf({ turns: [turnOf(1)], steps: [], prLink: null, details: again, live });
   expect(next.slice(1)).toMatchObject([{ kind: 'outcome', outcome: { message: 'Beginning…' } }]);
 });
 
@@ -50,7 +63,7 @@ it('shows a notice before the step that it is about', () => {
     eventOf(1, null, 'notice', { text: 'of the turn' }),
     eventOf(1, 2, 'notice', { text: 'Commands cannot run here.' }),
   ]);
-  const items = timelineOf({ turns: [turnOf(1)], steps: [stepOf(1, 1), stepOf(1, 2)], details, live });
+  const items = timelineOf({ turns: [turnOf(1)], steps: [stepOf(1, 1), stepOf(1, 2)], prLink: null, details, live });
   expect(items.map((item) => (item.kind === 'notice' ? item.text : item.key))).toEqual([
     'turn-1',
     'step-1-1',
@@ -66,6 +79,7 @@ it('marks the steps that a fork has copied', () => {
   const items = timelineOf({
     turns: [turnOf(1), turnOf(2)],
     steps,
+    prLink: null,
     details: { ...details, forkedFrom },
     live: noOutput,
   });
@@ -75,15 +89,53 @@ it('marks the steps that a fork has copied', () => {
 it('shows that a call was stopped once its turn is over', () => {
   const shown = (isOver: boolean) =>
     renderToStaticMarkup(
-      createElement(ToolCallItem, { job: { projectId: 'p', id: 'j' }, step: stepOf(1, 1), call, isOver }),
+      createElement(ToolCallItem, {
+        job: { projectId: 'p', id: 'j' },
+        step: { ...stepOf(1, 1), answeredAt: new Date(Date.now() - 3_660_000).toISOString() },
+        call,
+        isOver,
+      }),
     );
   expect(shown(false)).toContain('aria-label="running"');
   expect(shown(true)).toContain('aria-label="stopped"');
+  expect(shown(true)).not.toContain('running for');
+  expect(shown(false)).toContain('running for 1 h');
   const items = timelineOf({
     turns: [turnOf(1), turnOf(2, null)],
     steps: [stepOf(1, 1), stepOf(2, 1)],
+    prLink: null,
     details,
     live: noOutput,
   });
   expect(items.flatMap((item) => (item.kind === 'step' ? [item.isOver] : []))).toEqual([true, false]);
+});
+
+it('keeps how each turn ended, and the pull request of the turns that changed something', () => {
+  const live = withEvents(noOutput, [
+    eventOf(1, null, 'finish', { title: 'One', message: 'Did one.', prLink: 'https://forge/pull/1' }),
+    eventOf(2, null, 'failure', { category: 'cancelled', title: 'The job was cancelled', message: null }),
+  ]);
+  const steps = [
+    { ...stepOf(1, 1), hasChanged: true },
+    stepOf(2, 1),
+    { ...stepOf(3, 1), hasChanged: true },
+    stepOf(3, 2),
+  ];
+  const items = timelineOf({
+    turns: [turnOf(1), turnOf(2), turnOf(3)],
+    steps,
+    prLink: 'https://forge/pull/2',
+    details: { ...details, message: 'Did three.' },
+    live,
+  });
+  const heads = items.flatMap((item) => (item.kind === 'prompt' ? [item] : []));
+  expect(heads.map(({ prLink, end }) => [prLink, end?.isCancelled ?? null])).toEqual([
+    ['https://forge/pull/1', false],
+    [null, true],
+    ['https://forge/pull/2', null],
+  ]);
+  expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.lastStep?.step ?? null] : []))).toEqual([1, null, 2]);
+  expect(
+    ['https://github.com/a/b/pull/7', 'https://gitlab.com/a/-/merge_requests/8', '/pulls/pr_1'].map(pullRequestName),
+  ).toEqual(['PR #7', 'PR #8', 'Pull request']);
 });

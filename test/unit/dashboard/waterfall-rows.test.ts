@@ -45,21 +45,23 @@ it('has a row for the turn, the queue, the repository, each step and the publish
 it('shows each lost attempt with its time and why it was lost', () => {
   const live = withEvents(noOutput, [
     eventOf(2, 1, 'step-start', { attempt: 1 }),
-    eventOf(5, 1, 'step-start', { attempt: 2 }),
+    eventOf(4, 1, 'step-start', { attempt: 2 }),
+    eventOf(5, 1, 'step-start', { attempt: 3 }),
   ]);
   const [, , refused] = waterfallRows(
     [turnOf(1, 0, 9)],
-    [stepOf(1, [2, 8, 9], { attempts: 2, modelFailures: 1 })],
+    [stepOf(1, [2, 8, 9], { attempts: 3, modelFailures: 2 })],
     live,
     0,
   );
   expect(refused?.segments.map(({ kind, from, to }) => [kind, (to - from) / 1000])).toEqual([
-    ['lost', 3],
+    ['lost', 2],
+    ['lost', 1],
     ['model', 3],
     ['tools', 1],
   ]);
   expect(refused && valuesOf(refused)).toBe(
-    'Step 1: 7.0 s · attempt 1 lost 3.0 s · model 3.0 s · tools 1.0 s · run · The model provider failed once.',
+    'Step 1: 7.0 s · attempt 1 lost 2.0 s · attempt 2 lost 1.0 s · model 3.0 s · tools 1.0 s · run · The model provider failed 2 times.',
   );
 });
 

@@ -1,0 +1,81 @@
+import type { Job } from '../http/types.ts';
+import { Ago } from '../components/time.tsx';
+import { beginning, plain } from '../plain.ts';
+import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
+import { StepItem } from './step-item.tsx';
+import type { TimelineItem } from './timeline.ts';
+import { TurnHead } from './turn-head.tsx';
+import { TurnOutcome } from './turn-outcome.tsx';
+
+/** Number of characters shown of a message. */
+const longestMessage = 20_000;
+
+interface ConversationItemProps {
+  item: TimelineItem;
+  job: JobRef;
+  pullRequest: Job['details']['pullRequest'];
+  words: LiveOutput['words'];
+  isHere: boolean;
+  onInspect(anchor: string): void;
+}
+
+/** Shows one item of the conversation. */
+export function ConversationItem({ item, job, pullRequest, words, isHere, onInspect }: ConversationItemProps) {
+  switch (item.kind) {
+    case 'prompt':
+      return (
+        <section aria-label={`Turn ${item.turn.turn}`}>
+          <TurnHead standing={item} pullRequest={pullRequest} />
+          <Said text={item.turn.prompt} createdAt={item.turn.createdAt} />
+        </section>
+      );
+    case 'message':
+      return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
+    case 'notice':
+      return <p className="note note-warn notice">{plain(item.text)}</p>;
+    case 'step': {
+      const { step, isOver, isCopied } = item;
+      const spoken = step.answeredAt === null ? (words.get(stepKeyOf(step))?.text ?? null) : null;
+      return (
+        <StepItem
+          job={job}
+          step={step}
+          isOver={isOver}
+          isCopied={isCopied}
+          words={spoken}
+          isHere={isHere}
+          onInspect={onInspect}
+        />
+      );
+    }
+    case 'outcome':
+      return <TurnOutcome job={job} outcome={item.outcome} lastStep={item.lastStep} />;
+    default:
+      return item satisfies never;
+  }
+}
+
+interface SaidProps {
+  text: string;
+  createdAt: string;
+  /** True until the agent has read the message. */
+  isWaiting?: boolean;
+}
+
+/** Shows a message from a person to a job. */
+function Said({ text, createdAt, isWaiting = false }: SaidProps) {
+  const { shown, left } = beginning(plain(text), longestMessage);
+  return (
+    <div className="said">
+      <p className="said-head">
+        You{' '}
+        <span className="quiet">
+          <Ago date={createdAt} />
+          {isWaiting && ' · the agent reads it before its next step'}
+        </span>
+      </p>
+      <p className="words">{shown}</p>
+      {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,207 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+import { messageOf } from '../http/client.ts';
+import type { Step, Turn } from '../http/types.ts';
+import { clockTime, cost, count, duration, plural } from '../format.ts';
+import { beginning, plain } from '../plain.ts';
+import { recordedAttemptQuery } from './attempt-history.ts';
+import { attemptsOf } from './attempts.ts';
+import { Copy } from './copy.tsx';
+import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from './job-queries.ts';
+import { addressOf, anchorOf } from './timeline.ts';
+import { ToolCallItem } from './tool-call.tsx';
+import '../styles/inspector.css';
+
+interface StepInspectorProps {
+  job: JobRef;
+  model: string;
+  /** The step as listed, with its texts truncated. */
+  step: Step;
+  turn: Turn | undefined;
+  /** First step that the job took itself in the turn; a fork has copied the ones before. */
+  firstStep: number;
+  live: LiveOutput;
+  onClose(): void;
+}
+
+/** Number of characters shown of a text. */
+const longestShown = 50_000;
+
+/** Shows everything that is known about a step, beside the conversation. */
+export function StepInspector({ job, model, step: listed, turn, firstStep, live, onClose }: StepInspectorProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const whole = useQuery(stepQuery(job, listed));
+  const step = whole.data ?? listed;
+  const name = `${step.turn}.${step.step}`;
+  useEffect(() => heading.current?.focus(), []);
+  const close = () => {
+    onClose();
+    document.querySelector<HTMLElement>(`#${anchorOf(step)} .step-name`)?.focus({ preventScroll: true });
+  };
+  const notices = live.notices.filter((notice) => notice.turn === step.turn && notice.step === step.step);
+  return (
+    <aside
+      className="inspector"
+      aria-label="Step inspector"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') close();
+      }}
+    >
+      <div className="inspector-head">
+        <h2 ref={heading} tabIndex={-1}>
+          Step {step.step} <span className="quiet">of turn {step.turn}</span>
+        </h2>
+        <Copy label="link to this step" text={addressOf(step)} />
+        <Button className="button button-quiet" onPress={close}>
+          Close
+        </Button>
+      </div>
+      {whole.isError && <p className="field-error">{messageOf(whole.error)}</p>}
+      <Parameters step={step} model={model} />
+      {notices.map(({ text }, index) => (
+        <p key={`${index} ${text.length}`} className="note note-warn notice">
+          {plain(text)}
+        </p>
+      ))}
+      <Attempts job={job} step={step} live={live} position={step.step - firstStep} isOver={turn?.endedAt !== null} />
+      <Part title="Prompt">
+        {promptOf(step, turn).map(({ from, text }) => (
+          <Text key={`${from} ${text.length}`} title={from} text={text} />
+        ))}
+        <p className="hint">
+          {step.step > 1 && 'The model also read the steps before this one. '}
+          <code>docket job replay</code> prints the exact prompt.{' '}
+          <Copy
+            label="command for the exact prompt"
+            text={`npm run docket -- job replay ${job.id} --turn ${step.turn} --step ${step.step}`}
+          />
+        </p>
+      </Part>
+      <Part title="Response">
+        {step.text === null || step.text === '' ? (
+          <p className="quiet">{step.answeredAt === null ? 'No response yet.' : 'Only tool calls.'}</p>
+        ) : (
+          <Text title="Text" text={step.text} />
+        )}
+      </Part>
+      {step.toolCalls.length > 0 && (
+        <Part title={`${plural(step.toolCalls.length, 'tool call')}${toolTime(step)}`}>
+          <div className="tools">
+            {step.toolCalls.map((call) => (
+              <ToolCallItem
+                key={`${name} ${call.toolCallId}`}
+                job={job}
+                step={step}
+                call={call}
+                isOver={turn?.endedAt !== null}
+              />
+            ))}
+          </div>
+        </Part>
+      )}
+    </aside>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="inspector-part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Text({ title, text }: { title: string; text: string }) {
+  const { shown, left } = beginning(plain(text), longestShown);
+  return (
+    <>
+      <p className="inspector-text-head">
+        {title} <span className="quiet">{plural(text.length, 'character')}</span>{' '}
+        <Copy label={title.toLowerCase()} text={text} />
+      </p>
+      <pre tabIndex={0}>{shown}</pre>
+      {left > 0 && <p className="hint">{count(left)} more characters not shown. Copy has all of them.</p>}
+    </>
+  );
+}
+
+function Parameters({ step, model }: { step: Step; model: string }) {
+  const { usage, startedAt, answeredAt, finishReason } = step;
+  const facts: [string, string][] = [
+    ['Model', model],
+    ['Started', clockTime(Date.parse(startedAt))],
+    ['Model time', answeredAt === null ? 'running' : duration(Date.parse(answeredAt) - Date.parse(startedAt))],
+    ['Finish reason', finishReason ?? 'none yet'],
+    ['Input tokens', count(usage.inputTokens)],
+    ['Read from cache', count(usage.cachedInputTokens)],
+    ['Written to cache', count(usage.cacheWriteTokens)],
+    ['Fresh input', count(usage.freshInputTokens)],
+    ['Output tokens', count(usage.outputTokens)],
+    ['Cost', cost(usage.costUsd)],
+  ];
+  return (
+    <dl className="inspector-facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface AttemptsProps {
+  job: JobRef;
+  step: Step;
+  live: LiveOutput;
+  /** Place of the step among those that the job took in the turn, from 0. */
+  position: number;
+  isOver: boolean;
+}
+
+function Attempts({ job, step, live, position, isOver }: AttemptsProps) {
+  const { lost, lostInTools, reason } = attemptsOf(step, live.starts.get(stepKeyOf(step)));
+  const isWanted = isOver && reason !== null && position >= 0;
+  const recorded = useQuery({ ...recordedAttemptQuery(job, step.turn, position), enabled: isWanted });
+  if (reason === null) return null;
+  return (
+    <Part title={plural(Math.max(step.attempts, lost.length + 1), 'attempt')}>
+      <p>{reason}</p>
+      <ul className="inspector-attempts">
+        {lost.map(({ attempt, from, to }) => (
+          <li key={attempt}>
+            Attempt {attempt} began at {clockTime(from)} and had no answer when the next one began {duration(to - from)}{' '}
+            later.
+          </li>
+        ))}
+        {lostInTools > 0 && <li>{plural(lostInTools, 'attempt')} stopped while the tools ran.</li>}
+        {recorded.data?.problem && <li>{plain(recorded.data.problem)}</li>}
+        {recorded.data?.worker && (
+          <li>
+            Worker <code>{plain(recorded.data.worker)}</code> completed the step.
+          </li>
+        )}
+      </ul>
+      {!isOver && <p className="hint">The worker is known when the turn has ended.</p>}
+    </Part>
+  );
+}
+
+/** Returns what a step was the first to read: the prompt of its turn, and messages. */
+function promptOf({ step }: Step, turn: Turn | undefined): { from: string; text: string }[] {
+  if (turn === undefined) return [];
+  const messages = turn.messages.filter((message) => message.step === step);
+  return [
+    ...(step === 1 ? [{ from: 'Prompt', text: turn.prompt }] : []),
+    ...messages.map(({ prompt }) => ({ from: 'Message', text: prompt })),
+  ];
+}
+
+/** The tools of a step may run at the same time; only their whole time is stored. */
+function toolTime({ answeredAt, endedAt }: Step): string {
+  if (answeredAt === null || endedAt === null) return '';
+  return ` in ${duration(Date.parse(endedAt) - Date.parse(answeredAt))}`;
+}

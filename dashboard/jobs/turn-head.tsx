@@ -1,0 +1,41 @@
+import { clockTime, dayAndTime, duration } from '../format.ts';
+import { PullRequestBadge } from '../components/status.tsx';
+import type { Job } from '../http/types.ts';
+import type { TurnStanding } from './timeline.ts';
+
+interface TurnHeadProps {
+  standing: TurnStanding;
+  /** The newest pull request of the job. */
+  pullRequest: Job['details']['pullRequest'];
+}
+
+const classes = {
+  active: 'badge-active',
+  completed: 'badge-completed',
+  failed: 'badge-failed',
+  cancelled: 'badge-archived',
+};
+
+/** Shows the head of a turn: when it began, how it ended, and its pull request. */
+export function TurnHead({ standing: { turn, end, prLink, isNewest }, pullRequest }: TurnHeadProps) {
+  const { status, createdAt, endedAt } = turn;
+  const label = end?.isCancelled === true ? 'cancelled' : status;
+  const began = Date.parse(createdAt);
+  const isToday = new Date(began).toDateString() === new Date().toDateString();
+  return (
+    <header className="turn-head">
+      <h2>Turn {turn.turn}</h2>
+      <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
+      <span className={`badge ${classes[label]}`}>{label}</span>
+      {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
+      {prLink !== null && <a href={prLink}>{pullRequestName(prLink)}</a>}
+      {prLink !== null && isNewest && pullRequest !== null && <PullRequestBadge {...pullRequest} />}
+    </header>
+  );
+}
+
+/** Returns a pull request's name with its number, if its address has one. */
+export function pullRequestName(prLink: string): string {
+  const [, number] = /\/(?:pull|pulls|merge_requests)\/(\d+)\/?$/.exec(prLink) ?? [];
+  return number === undefined ? 'Pull request' : `PR #${number}`;
+}

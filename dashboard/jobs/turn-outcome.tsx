@@ -1,0 +1,47 @@
+import { lazy, Suspense } from 'react';
+import { Button } from 'react-aria-components';
+import type { Step } from '../http/types.ts';
+import { Markdown } from '../components/markdown.tsx';
+import { Loading } from '../components/notes.tsx';
+import { plain } from '../plain.ts';
+import { useKeptState } from './kept-state.tsx';
+import type { JobRef } from './job-queries.ts';
+import type { Outcome } from './timeline.ts';
+
+const TurnDiff = lazy(() => import('../diff/turn-diff.tsx').then(({ TurnDiff }) => ({ default: TurnDiff })));
+
+interface TurnOutcomeProps {
+  job: JobRef;
+  outcome: Outcome;
+  /** Last step of a turn that changed files. */
+  lastStep: Step | null;
+}
+
+/** Shows the outcome of a turn: first what is incomplete, then what it did, and its changes on request. */
+export function TurnOutcome({ job, outcome, lastStep }: TurnOutcomeProps) {
+  const { heading, isGood, incomplete, message, prLink } = outcome;
+  const [showsDiff, setShowsDiff] = useKeptState(`changes of turn ${lastStep?.turn ?? 0}`);
+  return (
+    <div className={isGood ? 'outcome' : 'outcome outcome-failed'}>
+      {incomplete !== null && (
+        <>
+          <h3>Incomplete</h3>
+          <p role="status">{plain(incomplete)}</p>
+        </>
+      )}
+      <h3>{heading}</h3>
+      <Markdown text={message ?? ''} />
+      {lastStep !== null && (
+        <Button className="button button-quiet" aria-expanded={showsDiff} onPress={() => setShowsDiff(!showsDiff)}>
+          {showsDiff ? 'Hide' : 'Show'} the changes after turn {lastStep.turn}
+        </Button>
+      )}
+      {prLink !== null && <a href={prLink}>Pull request</a>}
+      {lastStep !== null && showsDiff && (
+        <Suspense fallback={<Loading />}>
+          <TurnDiff job={job} step={lastStep} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
