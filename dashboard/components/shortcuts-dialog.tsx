@@ -1,8 +1,8 @@
 import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 
 const shortcuts = [
-  [['J'], 'next job in the list'],
-  [['K'], 'previous job'],
+  [['J'], 'next job in the list, or next step of a job'],
+  [['K'], 'previous job or step'],
   [['X'], 'select the job'],
   [['E'], 'archive the selected jobs'],
   [['Enter'], 'open the job'],
