@@ -250,7 +250,7 @@ it('shows and changes the index of a site only for its organization', async () =
   const file = join(folder, 'foreign');
   expect(await indexes.current(foreign)).toBeNull();
   await expect(indexes.download(foreign, 1, { file })).rejects.toThrow(IndexGoneError);
-  await expect(indexes.publish(foreign, await build(Buffer.from('y')))).rejects.toThrow('gave none');
+  await expect(indexes.publish(foreign, await build(Buffer.from('y')))).rejects.toThrow('returned none');
   await indexes.confirm(foreign);
   expect(await indexes.current(site)).toEqual(published);
   const operator = operatorOf(other);
