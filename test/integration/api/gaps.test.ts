@@ -99,7 +99,7 @@ describe('feedback', () => {
     });
     expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
       204,
-      'GET,POST,OPTIONS',
+      'GET,POST,DELETE,OPTIONS',
     ]);
   });
 });
