@@ -195,9 +195,9 @@ async function checkEnding(name: string): Promise<void> {
 describe('streams that were opened with', () => {
   const title = '%s end within 5 seconds at every process, and no others';
   const names = Object.keys(endings);
-  it.concurrent.each(names.slice(0, -1))(title, checkEnding);
+  it.concurrent.each(names.slice(0, -1))(title, { tags: 'slow' }, checkEnding);
   // alone: it also ends the sessions of the others
-  it.each(names.slice(-1))(title, checkEnding);
+  it.each(names.slice(-1))(title, { tags: 'slow' }, checkEnding);
 
   it('any kind of access are all covered by this test', async () => {
     const { paths } = (await api.apis[0]!.ask('/openapi.json')).body;

@@ -90,6 +90,8 @@ const greedyAttacks = greedy.map(([what, command, contained]): Attack => ({
   product: async (scene) => (await inSandbox(scene, command)).text.includes('taken'),
   contained,
   needs,
+  // bash tries each process that it may not start again and again, for 15 seconds
+  isSlow: command.includes('seq 200'),
 }));
 
 /** Some of them while all processors are busy and another process writes and deletes on the same disk. */
