@@ -159,6 +159,8 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   for (const chore of chores) cleanup.use(repeat({ ...chore, log }));
 
   const http = createHttpServer(koa.callback());
+  // loading these takes longer than a request may hold the event loop
+  await Promise.all([connect(), import('./assistant/links/check-links.ts'), import('./mcp/answer-message.ts')]);
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');
   loopHolds.watch(signal);

@@ -18,10 +18,7 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/**
- * Reads the credentials now and loads Temporal's SDK when a job first needs it: that would take a third of the time in
- * which an API starts, and of its memory.
- */
+/** Reads the credentials now; Temporal's SDK is loaded at the first call of `connect`. */
 export function createTemporalClient({ settings, encryptionKeys, ...options }: TemporalOptions): TemporalClient {
   const { address, namespace } = settings;
   const credentials = openTemporalCredentials(settings, options);
