@@ -99,12 +99,19 @@ function Dialog({ title, onClose, children }: DialogProps) {
       className="docket-dialog"
       part="dialog"
       aria-label={title}
-      onClose={onClose}
+      onClose={({ currentTarget }) => {
+        // comes late, and then perhaps for a dialog that has been replaced
+        if (currentTarget.isConnected) onClose();
+      }}
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
       onKeyDown={(event) => {
         if (event.key === 'Tab') keepFocusIn(event.currentTarget, event);
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
+        // the browser would hide the dialog first and say so later, and a call to open it in between would be lost
+        event.preventDefault();
+        onClose();
       }}
     >
       <div className="docket-panel">{children}</div>
