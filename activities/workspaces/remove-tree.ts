@@ -34,7 +34,7 @@ async function flatten(root: string): Promise<void> {
   }
 }
 
-/** Returns none for a folder that is gone or may not be read: if it is empty, it can be removed all the same. */
+/** Returns no entries for a folder that is gone or unreadable; an unreadable folder can still be removed if it is empty. */
 async function entriesOf(folder: Buffer): Promise<Dirent<Buffer>[]> {
   try {
     return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });

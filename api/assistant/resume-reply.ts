@@ -41,8 +41,8 @@ export async function resumeReply(
 }
 
 /**
- * Ends the reply for its reader and whoever else follows it; its writer, in any process, notices and ends the answer.
- * Does nothing when there is no such reply.
+ * Ends the stored reply for everyone who is reading it. The process that generates the answer notices and stops it. Does
+ * nothing if there is no such reply.
  */
 export async function stopReply(
   { replies }: Pick<ResumeReplyDeps, 'replies'>,

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api } from '../http/client.ts';
 import type { JobRef } from './job-queries.ts';
 
-/** What Temporal recorded about the last attempt of a step. */
+/** Temporal's record of a step's last attempt. */
 export interface RecordedAttempt {
   attempt: number;
   /** Process and host of the worker, such as `12510@vm`. */

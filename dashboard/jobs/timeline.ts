@@ -3,7 +3,7 @@ import type { LiveOutput, TurnEnd } from './job-queries.ts';
 
 type Message = Turn['messages'][number];
 
-/** What a turn ended with: the agent's message, what is incomplete, or why it failed. */
+/** Outcome of a turn: the agent's message, what is incomplete, or why the turn failed. */
 export interface Outcome {
   heading: string;
   isGood: boolean;

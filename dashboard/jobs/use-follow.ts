@@ -51,7 +51,7 @@ export function useFollow({ isActive, height, onFollow }: FollowOptions): Follow
   }, [isFollowing]);
   useLayoutEffect(() => {
     if (!isActive || !isFollowing) return;
-    // the field for a message is below the end; whoever types there sees both
+    // someone who types in the message field, below the last step, already sees the end
     const field = document.activeElement?.closest('.follow-up');
     if (field === null || field === undefined) scroll();
     else field.scrollIntoView({ block: 'nearest' });

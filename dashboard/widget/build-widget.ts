@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { build } from 'vite';
 
 /**
- * Builds `widget.js` into a folder: one classic script, because a script tag on another site cannot load further files
- * under its security policy. Preact stands in for React, which is ten times as large.
+ * Builds `widget.js` into a folder: one classic script, because the security policy of
+ * another site may forbid it to load further files. Preact replaces React, which is ten times as large.
  */
 export async function buildWidget(outDir: string): Promise<void> {
   await build({

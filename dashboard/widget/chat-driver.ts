@@ -1,7 +1,7 @@
 import type { ChatState, Vote } from './chat-state.ts';
 import type { Passage, QuestionContext } from './client.ts';
 
-/** What the chat shows and does, whatever holds the conversation. */
+/** State and actions of a chat, independent of how the conversation is stored. */
 export interface ChatDriver extends ChatState {
   ask(question: string, context: QuestionContext[]): void;
   /** Replaces an earlier question and everything after it. */

@@ -39,7 +39,7 @@ export interface Question {
   currentPath?: string;
 }
 
-/** Resumes one answer. The token is secret: whoever has it can read the answer. */
+/** Resumes one answer. The token is secret, because anyone who has it can read the answer. */
 export interface ResumeHandle {
   chatId: string;
   token: string;
@@ -72,7 +72,7 @@ export interface Client {
   ask(question: Question, signal?: AbortSignal): Promise<Answer>;
   /** Resumes an answer from its first event; null when there is nothing to resume. */
   resume(handle: ResumeHandle, signal?: AbortSignal): Promise<Answer | null>;
-  /** Stops an answer that can be resumed; without this it continues although nobody reads it. */
+  /** Stops a resumable answer, which otherwise continues after its reader has disconnected. */
   stop(handle: ResumeHandle): Promise<void>;
   /** Rates an answer; a later rating replaces an earlier one. */
   rate(rating: Rating): Promise<void>;

@@ -8,7 +8,7 @@ import { Widget } from './widget.tsx';
 import { optionsOfScript, settingsOf, type WidgetOptions, type WidgetSettings } from './widget-options.ts';
 import widgetStyles from './widget.css?inline';
 
-/** What `window.Docket` offers to the page's scripts. */
+/** API of `window.Docket` for the page's scripts. */
 export interface DocketWidget {
   /** Opens the chat, and asks a question if one is given. */
   open(options?: { question?: string }): void;

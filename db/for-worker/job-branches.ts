@@ -12,7 +12,7 @@ export interface PullRequestStanding {
   draft: boolean;
 }
 
-/** What others did to a job's branch, as the working copy takes it over. */
+/** Changes that others pushed to a job's branch, as the working copy adopts them. */
 export interface AdoptedBranch {
   /** The tree that the working copy gets. */
   tree: string;

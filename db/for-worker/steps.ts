@@ -50,7 +50,7 @@ export interface StepRow {
   modelFailures: number;
 }
 
-/** What an attempt has to know of its step to run the tools. */
+/** Columns of a claimed step that an attempt needs to run its tools. */
 export type ClaimedStep = Pick<StepRow, 'fence' | 'response' | 'toolResults'>;
 
 type StepKey = Pick<StepRef, 'turn' | 'step'>;

@@ -23,7 +23,7 @@ export interface SharedConfig {
   temporal: TemporalSettings;
   /** The first key seals and all of them open; with none, values are stored as they are. */
   encryptionKeys: EncryptionKey[];
-  /** The operator's, in millionths of a US dollar: a project's own are never more. Null: any amount. */
+  /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
   budgets: { jobMicros: number | null; dayMicros: number | null; organizationMicros: number | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
   /** `host` or `host:port` of webhook receivers that are allowed to have a private address and no TLS. */
