@@ -65,21 +65,22 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   cleanup.defer(() => pool.end());
   const stores = instrument('stores', createApiStores({ pool, config }));
   const service = instrument('service', createServiceStores({ pool, config }));
-  const temporal = createTemporalClient({
-    settings: config.temporal,
-    encryptionKeys: config.encryptionKeys,
-    onFailure: (error) =>
-      log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
-  });
-  cleanup.defer(() => temporal.close());
-  const connect = async () => instrument('client', await temporal.connect());
+  const temporal = cleanup.use(
+    createTemporalClient({
+      settings: config.temporal,
+      encryptionKeys: config.encryptionKeys,
+      onFailure: (error) =>
+        log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
+    }),
+  );
+  const client = instrument('client', temporal.client);
 
   const notices = cleanup.use(createWorkNotices({ url: config.database.url }));
   const isDue = shareLooks({ look: () => service.dueChores.look(), isQuiet: notices.isQuiet });
   const sweeper = cleanup.use(
     createOutboxSweeper({
       outbox: stores.outbox,
-      startJob: createJobStarter({ connect, limits: config.jobLimits }),
+      startJob: createJobStarter({ client, limits: config.jobLimits }),
       isDue: isDue('starts'),
       log,
     }),
@@ -87,7 +88,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const canceller = cleanup.use(
     createOutboxSweeper({
       outbox: stores.cancels,
-      startJob: createJobCanceller({ connect }),
+      startJob: createJobCanceller({ client }),
       isDue: isDue('cancels'),
       log,
       failure: 'job not cancelled in Temporal yet; retrying',
@@ -159,8 +160,6 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   for (const chore of chores) cleanup.use(repeat({ ...chore, log }));
 
   const http = createHttpServer(koa.callback());
-  // loading these takes longer than a request may hold the event loop
-  await Promise.all([connect(), import('./assistant/links/check-links.ts'), import('./mcp/answer-message.ts')]);
   const port = await http.listen(config.http);
   log.info({ host: config.http.host, port }, 'api ready');
   loopHolds.watch(signal);

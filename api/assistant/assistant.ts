@@ -10,7 +10,7 @@ import type { SiteIndex } from '../../search/query/site-index.ts';
 import { ApiError } from '../http/errors.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import { slicesOf } from './slices-of.ts';
-import type { CheckedText } from './links/check-links.ts';
+import { createLinkChecker, type CheckedText } from './links/check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
 import { generate, GenerationError, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
@@ -167,8 +167,6 @@ async function generateChecked(
   const shown = hits.map(({ content }) => content);
   const { filter } = request;
   const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
-  // the first answer loads the Markdown parser
-  const { createLinkChecker } = await import('./links/check-links.ts');
   const checker = createLinkChecker(resolve);
   const tools = createAnswerTools({
     search: (query) => deps.searchPassages(index, query, turn.signal),

@@ -6,9 +6,8 @@ import { jobWorkflowId } from '../../workflows/contract/messages.ts';
 const cancelTimeoutMs = 3_000;
 
 /** Creates a function that cancels a turn's workflow. It is idempotent, even if the workflow ended or never started. */
-export function createJobCanceller({ connect }: { connect: () => Promise<Client> }): StartJob {
+export function createJobCanceller({ client }: { client: Client }): StartJob {
   return async function cancelJob({ jobId, turn }) {
-    const client = await connect();
     try {
       await client.withDeadline(Date.now() + cancelTimeoutMs, () =>
         client.workflow.getHandle(jobWorkflowId(jobId, turn)).cancel(),

@@ -7,7 +7,7 @@ import { jobTaskQueue, jobWorkflowId, jobWorkflowName } from '../../workflows/co
 export type StartJob = (entry: DueEntry) => Promise<void>;
 
 export interface JobStarterDeps {
-  connect: () => Promise<Client>;
+  client: Client;
   limits: JobLimits;
   taskQueue?: string;
 }
@@ -18,10 +18,9 @@ const startTimeoutMs = 3_000;
 const graceMs = 30 * 60_000;
 
 /** Creates a function that starts a turn's workflow by name. It is idempotent: a turn has only one execution, ever. */
-export function createJobStarter({ connect, limits, taskQueue = jobTaskQueue }: JobStarterDeps): StartJob {
+export function createJobStarter({ client, limits, taskQueue = jobTaskQueue }: JobStarterDeps): StartJob {
   return async function startJob({ jobId, turn, organizationId }) {
     const input: JobInput = { jobId, turn, limits };
-    const client = await connect();
     try {
       await client.withDeadline(Date.now() + startTimeoutMs, () =>
         client.workflow.start(jobWorkflowName, {

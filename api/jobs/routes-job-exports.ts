@@ -105,7 +105,7 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
   });
 }
 
-/** Loads Temporal's protocol at its first use. */
+/** Imports Temporal's protocol late: the routes are described without it. */
 async function inThisThread(history: Uint8Array): Promise<string> {
   const { historyAsJson } = await import('../../db/jobs/stored-history.ts');
   return historyAsJson(history);

@@ -12,7 +12,6 @@ import type { StreamOutput } from '../http/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import type { AnswerMcp } from './answer-message.ts';
-import type { McpServerDeps } from './create-server.ts';
 
 const messageSchema = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -41,7 +40,8 @@ export const mcpRoutes = {
   }),
 };
 
-export interface McpRouteDeps extends McpServerDeps {
+export interface McpRouteDeps {
+  answerMessage: AnswerMcp;
   admit: RequestAccess['admit'];
   addressOf: RequestAccess['addressOf'];
   accessEnded: RequestAccess['accessEnded'];
@@ -51,20 +51,12 @@ export interface McpRouteDeps extends McpServerDeps {
 }
 
 export function createMcpRouter(deps: McpRouteDeps): AppRouter {
-  let answering: Promise<AnswerMcp> | null = null;
-  async function load(): Promise<AnswerMcp> {
-    const { createMcpAnswers } = await import('./answer-message.ts');
-    return createMcpAnswers(deps);
-  }
-
   return mountRoutes(deps.admit, mcpRoutes, {
     async callMcp({ ctx, caller, params, headers, body }) {
       const site = await deps.readSite(caller, params.domain);
       const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const message = await body();
-      // the SDK takes a tenth of a start, so the first message loads it
-      const answerMessage = await (answering ??= load());
-      await answerMessage(message, {
+      await deps.answerMessage(message, {
         reader: { site, access },
         address: deps.addressOf(ctx.req),
         accessEnded: deps.accessEnded(ctx.req),

@@ -7,6 +7,7 @@ import type { RequestAccess } from '../access/request-access.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
 import { createRefusals } from '../http/error-handler.ts';
 import { refusalOfStore } from '../http/store-refusals.ts';
+import { createMcpAnswers } from '../mcp/answer-message.ts';
 import { createMcpRouter } from '../mcp/routes.ts';
 import { createRateAnswer } from './rate-answer.ts';
 import { createDocumentRouter } from './routes-documents.ts';
@@ -61,19 +62,14 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const rateAnswer = createRateAnswer(stores);
   const reading = createSiteReading({ ...stores, ...parts, log });
   const shared = { admit, readSite, readerAccess, reading };
+  const refusalOf = createRefusals({ refusalOfStore });
+  const answerMessage = createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
   return [
     createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
     createSearchRouter(shared),
     createDocumentRouter(shared),
     createFeedbackRouter({ ...stores, admit, readSite, rateAnswer }),
-    createMcpRouter({
-      ...requestAccess,
-      ...parts,
-      ...shared,
-      rateAnswer,
-      refusalOf: createRefusals({ refusalOfStore }),
-      log,
-    }),
+    createMcpRouter({ ...requestAccess, ...parts, ...shared, answerMessage }),
     createThreadsRouter({ admit, readSite, threads: parts.threads }),
   ];
 }

@@ -41,7 +41,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
   const repository = resources.use(await createTestRepository());
   const model = resources.use(await startScriptedModelServer());
   const jobs = createWorkerJobStore(database.pool);
-  const startExecution = createJobStarter({ connect: async () => client, limits: { ...standardLimits, maxSteps } });
+  const startExecution = createJobStarter({ client, limits: { ...standardLimits, maxSteps } });
   const project = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
   const made = resources.move();
 

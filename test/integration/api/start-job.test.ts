@@ -21,18 +21,19 @@ const throwIt = (error: unknown) => {
 describe('createJobStarter', () => {
   it('starts a turn once, by name, with its limits, however often it is called', async () => {
     await using cleanup = new AsyncDisposableStack();
-    const temporal = createTemporalClient({
-      settings: readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') }),
-      encryptionKeys: [],
-      onFailure: throwIt,
-    });
-    cleanup.defer(() => temporal.close());
+    const temporal = cleanup.use(
+      createTemporalClient({
+        settings: readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') }),
+        encryptionKeys: [],
+        onFailure: throwIt,
+      }),
+    );
     const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     const jobId = newId('job_');
     const entry = { jobId, turn: 1, organizationId: 'org_one' };
     await Promise.all([startJob(entry), startJob(entry), startJob({ ...entry, turn: 2 })]);
 
-    const handle = (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 1));
+    const handle = temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1));
     const first = await handle.describe();
     expect(first.type).toBe(jobWorkflowName);
     const { events } = await handle.fetchHistory();
@@ -44,10 +45,8 @@ describe('createJobStarter', () => {
 
     await handle.terminate();
     await startJob(entry); // it has ended: that counts as started, and no second run starts
-    expect((await (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(
-      first.runId,
-    );
-    await (await temporal.connect()).workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
+    expect((await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 1)).describe()).runId).toBe(first.runId);
+    await temporal.client.workflow.getHandle(jobWorkflowId(jobId, 2)).terminate();
   });
 });
 
@@ -61,12 +60,13 @@ describe('the outbox', () => {
       (await database.pool.query('select 1 from job_outbox where job_id = $1', [job.id])).rowCount === 1;
 
     const line = cleanup.use(await openLine(new URL(`http://${inject('temporalAddress')}`), { isCut: true }));
-    const temporal = createTemporalClient({
-      settings: readTemporalSettings({ TEMPORAL_ADDRESS: `127.0.0.1:${line.port}` }),
-      encryptionKeys: [],
-      onFailure: throwIt,
-    });
-    cleanup.defer(() => temporal.close());
+    const temporal = cleanup.use(
+      createTemporalClient({
+        settings: readTemporalSettings({ TEMPORAL_ADDRESS: `127.0.0.1:${line.port}` }),
+        encryptionKeys: [],
+        onFailure: throwIt,
+      }),
+    );
     const attempts = { count: 0 };
     const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     cleanup.use(
@@ -86,7 +86,7 @@ describe('the outbox', () => {
 
     line.mend();
     await expect.poll(isWaiting, { timeout: 40_000 }).toBe(false);
-    const handle = (await temporal.connect()).workflow.getHandle(jobWorkflowId(job.id, 1));
+    const handle = temporal.client.workflow.getHandle(jobWorkflowId(job.id, 1));
     expect((await handle.describe()).status.name).toBe('RUNNING');
     await handle.terminate();
   });

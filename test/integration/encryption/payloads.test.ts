@@ -40,16 +40,8 @@ async function beginJob(first: EncryptionKey[]) {
 
 async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue: string; keys: EncryptionKey[] }) {
   const settings = readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') });
-  const temporal = createTemporalClient({ settings, encryptionKeys: keys, onFailure: () => undefined });
-  try {
-    await createJobStarter({ ...temporal, limits, taskQueue })({
-      jobId,
-      turn: 1,
-      organizationId: 'org_one',
-    });
-  } finally {
-    await temporal.close();
-  }
+  await using temporal = createTemporalClient({ settings, encryptionKeys: keys, onFailure: () => undefined });
+  await createJobStarter({ ...temporal, limits, taskQueue })({ jobId, turn: 1, organizationId: 'org_one' });
 }
 
 const secretWords = ['987654', 'maxTokens', 'prLink', 'published', '/pulls/', 'toolCallCount'];

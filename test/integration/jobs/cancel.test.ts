@@ -26,7 +26,7 @@ async function startStack() {
   const canceller = resources.use(
     createOutboxSweeper({
       outbox: createCancelStore(database.pool),
-      startJob: createJobCanceller({ connect: async () => worker.client }),
+      startJob: createJobCanceller({ client: worker.client }),
       log: pino({ level: 'silent' }),
       intervalMs: 100,
     }),

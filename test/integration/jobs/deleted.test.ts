@@ -34,7 +34,7 @@ it('a job that is deleted while active ends, and its worker stores nothing more 
   expect((await api.ask(path, { key, method: 'DELETE' })).status).toBe(404);
   const cancels = createCancelStore(database.pool);
   for (const entry of await cancels.claimDue({ limit: 10, leaseMs: 1 })) {
-    await createJobCanceller({ connect: async () => worker.client })(entry);
+    await createJobCanceller({ client: worker.client })(entry);
     await cancels.remove(entry);
   }
   released.resolve();

@@ -23,7 +23,7 @@ it('runs a job of one organization while long calls of another would take every 
   });
   await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, maxConcurrentActivities: 4 });
   const outbox = createOutboxStore(database.pool);
-  const startJob = createJobStarter({ connect: async () => worker.client, limits, taskQueue: worker.taskQueue });
+  const startJob = createJobStarter({ client: worker.client, limits, taskQueue: worker.taskQueue });
   const startWritten = async () => {
     for (const entry of await outbox.claimDue({ limit: 50, leaseMs: 60_000 })) await startJob(entry);
   };

@@ -54,9 +54,7 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
 
       const failures: unknown[] = [];
       const watch = { everyMs: lookMs, onFailure: (error: unknown) => void failures.push(error) };
-      const temporal = createTemporalClient({ settings, encryptionKeys: [], ...watch });
-      resources.defer(() => temporal.close());
-      const client = await temporal.connect();
+      const { client } = resources.use(createTemporalClient({ settings, encryptionKeys: [], ...watch }));
       const credentials = resources.use(openTemporalCredentials(settings, watch));
       const taskQueue = `tls-${randomUUID()}`;
       const stopping = new AbortController();
@@ -100,12 +98,11 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
         [{ ...settings, files: { ...settings.files, apiKey: null }, apiKey: 'first-key' }, /api key/],
       ] as const) {
         secured.refused.length = 0;
-        const stranger = createTemporalClient({ settings: wrong, encryptionKeys: [], ...watch });
-        const refused = await stranger.connect();
+        await using stranger = createTemporalClient({ settings: wrong, encryptionKeys: [], ...watch });
+        const refused = stranger.client;
         const asked = refused.withDeadline(Date.now() + 3_000, () => refused.workflow.getHandle('x').describe());
         await expect(asked).rejects.toThrow(Error);
         expect(secured.refused.join()).toMatch(reason);
-        await stranger.close();
       }
     },
   );
