@@ -45,6 +45,9 @@ export function presentSite(row: SiteRow): PublicSite {
     baseUrl: row.baseUrl,
     retentionDays: row.retentionDays,
     refreshMinutes: row.refreshMinutes,
+    answerBudgetUsd: row.answerBudgetMicros === null ? null : row.answerBudgetMicros / 1e6,
+    instructions: row.instructions,
+    starterQuestions: row.starterQuestions,
     index: {
       version: row.indexVersion,
       pages: row.indexPages,

@@ -28,7 +28,8 @@ const globSchema = z.string().superRefine((text, context) => {
   }
 });
 
-const budgetSchema = z
+/** Amount of a budget; null for none. */
+export const budgetSchema = z
   .number()
   .refine(
     (dollars) => dollars >= 0.000001 && dollars <= 999_999_999,

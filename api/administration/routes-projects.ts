@@ -12,7 +12,7 @@ import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
-import { checkBudgets, type BudgetCeilings } from './budget-ceilings.ts';
+import { checkBudgets, microsOf, type BudgetCeilings } from './budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../http/errors.ts';
 import { createGrantChecks } from './grant-checks.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
@@ -218,8 +218,4 @@ function checkForge({
     throw invalidRequest('forge must be local for a repository on this machine.');
   if (forge === 'local' && token !== null)
     throw invalidRequest('forgeToken must be left out: the local forge needs none.');
-}
-
-function microsOf(dollars: number | null): number | null {
-  return dollars === null ? null : Math.round(dollars * 1e6);
 }

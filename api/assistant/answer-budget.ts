@@ -1,4 +1,7 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AnswerSpendingStore } from '../../db/sites/answer-spending.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import { createOfflineExtract } from '../../models/offline-extract/offline-extract.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { mostTokensOf } from '../../models/used-tokens.ts';
 import { answersUnpriced, budgetSpent } from '../http/errors.ts';
@@ -7,23 +10,28 @@ import type { ReplyUsage } from './reply.ts';
 export interface AnswerBudgetDeps {
   spending: AnswerSpendingStore;
   prices: PriceBook;
-  /** Model that answers, as `provider/model`. */
+  model: LanguageModelV4;
+  /** Name of the model, as `provider/model`. */
   modelName: string;
   /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
 }
 
-/** Settles the cost of a finished call. An interrupted call keeps counting at its highest possible cost. */
-export type SettleCall = (usage: ReplyUsage) => Promise<void>;
-
-/** Reserves the highest possible cost of a model call. Throws ApiError when the organization's daily budget is spent. */
-export type HoldCall = (call: { organizationId: string; characters: number }) => Promise<SettleCall>;
-
-export interface AnswerBudget {
-  holdCall: HoldCall;
-  /** Longest output of a call, in tokens; null when the model decides. */
+/** A model call whose highest possible cost is reserved. */
+export interface HeldCall {
+  model: LanguageModelV4;
+  modelName: string;
+  /** Longest output of the call, in tokens; null when the model decides. */
   maxOutputTokens: number | null;
+  /** Settles the cost of the finished call. An interrupted one keeps counting at its highest possible cost. */
+  settle(usage: ReplyUsage): Promise<void>;
 }
+
+/**
+ * Reserves the highest possible cost of a model call. When it does not fit the site's daily budget, the call goes to
+ * the extractive model. Throws ApiError when the organization's daily budget is spent.
+ */
+export type HoldCall = (call: { site: SiteRow; characters: number }) => Promise<HeldCall>;
 
 /** No answer from documentation needs more, and a larger share of the window would leave too little for the request. */
 const mostOutputTokens = 8_000;
@@ -31,25 +39,41 @@ const outputShareOfWindow = 1 / 4;
 /** Upper bound for the descriptions of the tools. */
 const charactersOfTools = 2_000;
 
+const budgetNotice =
+  'Until 00:00 UTC, answers quote the documentation: the budget of this site for written answers is spent.\n\n';
+
 /** Creates the budget check that runs before each call. The highest possible cost of calls in flight counts as spent. */
-export function createAnswerBudget({ spending, prices, modelName, budgetMicros }: AnswerBudgetDeps): AnswerBudget {
+export function createAnswerBudget({ spending, prices, model, modelName, budgetMicros }: AnswerBudgetDeps): HoldCall {
   const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = ({ promptTokens: inputTokens, completionTokens: outputTokens }: ReplyUsage) =>
     prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });
+  const settle = async () => undefined;
+  const extract: HeldCall = {
+    model: createOfflineExtract({ lead: budgetNotice }),
+    modelName: 'offline/extract',
+    maxOutputTokens: null,
+    settle,
+  };
 
-  return {
-    maxOutputTokens: budgetMicros === null ? null : maxOutputTokens,
-    async holdCall({ organizationId, characters }) {
-      const promptTokens = mostTokensOf(characters + charactersOfTools);
-      const mostMicros = costOf({ promptTokens, completionTokens: maxOutputTokens });
-      if (mostMicros === null && budgetMicros !== null) throw answersUnpriced(modelName);
-      if (mostMicros === null || mostMicros === 0) return async () => undefined;
-      const day = await spending.hold({ organizationId, mostMicros, budgetMicros });
-      if (day === null) throw budgetSpent();
-      return async (usage) => {
+  return async function holdCall({ site, characters }) {
+    const { answerBudgetMicros: siteMicros } = site;
+    const isLimited = siteMicros !== null || budgetMicros !== null;
+    const promptTokens = mostTokensOf(characters + charactersOfTools);
+    const mostMicros = costOf({ promptTokens, completionTokens: maxOutputTokens });
+    if (mostMicros === null && isLimited) throw answersUnpriced(modelName);
+    const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, settle };
+    if (mostMicros === null || mostMicros === 0) return call;
+    const held = await spending.hold(site, { mostMicros, siteMicros, organizationMicros: budgetMicros });
+    if ('spent' in held) {
+      if (held.spent === 'site') return extract;
+      throw budgetSpent();
+    }
+    return {
+      ...call,
+      async settle(usage) {
         const micros = costOf(usage) ?? mostMicros;
-        await spending.add({ organizationId, day, micros: micros - mostMicros });
-      };
-    },
+        await spending.add(site, { day: held.day, micros: micros - mostMicros });
+      },
+    };
   };
 }

@@ -114,10 +114,8 @@ export function createAssistantParts({
   const streams = new OpenStreams();
   const schedule = createFlushQueue();
   const assistant = createAssistant({
-    model,
-    modelName,
     threads,
-    budget: createAnswerBudget({ spending: stores.answerSpending, prices, modelName, budgetMicros }),
+    holdCall: createAnswerBudget({ spending: stores.answerSpending, prices, model, modelName, budgetMicros }),
     searchPassages,
     logger: log,
     maxSteps,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
-import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
@@ -16,16 +16,13 @@ import { generate, GenerationError, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { isAnswer, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
-import type { AnswerBudget, HoldCall, SettleCall } from './answer-budget.ts';
+import type { HeldCall, HoldCall } from './answer-budget.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
 
 export interface AssistantDeps {
-  model: LanguageModelV4;
-  /** Model as configured, `provider/model`; stored with the answers. */
-  modelName: string;
   threads: ThreadStore;
-  budget: AnswerBudget;
+  holdCall: HoldCall;
   searchPassages: SearchPassages;
   logger: Logger;
   /** Maximum number of model calls per answer. */
@@ -61,12 +58,9 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
-      const prompt = promptOf({ request, hits, baseUrl: site.baseUrl });
-      const { organizationId } = site;
-      let held: SettleCall | null = await deps.budget.holdCall({
-        organizationId,
-        characters: JSON.stringify(prompt).length,
-      });
+      const prompt = promptOf({ request, hits, site });
+      let held: HeldCall | null = await deps.holdCall({ site, characters: JSON.stringify(prompt).length });
+      let { modelName } = held;
       const messageId = newId('msg_');
       return {
         messageId,
@@ -82,18 +76,19 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         async run(take) {
           // the first call was reserved before the reply began, when a refusal could still be its status
           const holdCall = async (characters: number) => {
-            const settle = held ?? (await holdNext(deps.budget, { organizationId, characters }));
+            const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
             held = null;
-            return (used: ReplyUsage) =>
-              settle(used).catch((error: unknown) => {
-                deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
-              });
+            ({ modelName } = call);
+            return {
+              ...call,
+              settle: (used: ReplyUsage) =>
+                call.settle(used).catch((error: unknown) => {
+                  deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
+                }),
+            };
           };
-          await answer(
-            deps,
-            { site, index, request, signal, threadId, messageId, hits, usage, prompt, holdCall },
-            take,
-          );
+          const turn = { site, index, request, signal, threadId, messageId, hits, usage, prompt, holdCall };
+          await answer(deps, { ...turn, modelName: () => modelName }, take);
         },
       };
     },
@@ -101,7 +96,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
 }
 
 /** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
-async function holdNext({ holdCall }: AnswerBudget, call: Parameters<HoldCall>[0]): Promise<SettleCall> {
+async function holdNext(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall> {
   try {
     return await holdCall(call);
   } catch (error) {
@@ -119,6 +114,8 @@ interface Turn extends AnswerRequest {
   usage: ReplyUsage;
   prompt: LanguageModelV4Prompt;
   holdCall: GenerateOptions['holdCall'];
+  /** Returns the model of the latest call, as `provider/model`; it is stored with the answer. */
+  modelName(): string;
 }
 
 /** Forwards the parts of a reply, then stores the turn regardless of how the reply ended. */
@@ -141,7 +138,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     if (!turn.signal.aborted) ending = 'finished';
   } catch (error) {
     ending = 'failed';
-    deps.logger.error({ err: error, site: turn.site.id, model: deps.modelName }, 'an answer failed');
+    deps.logger.error({ err: error, site: turn.site.id, model: turn.modelName() }, 'an answer failed');
     await take({ type: 'failure', message: error instanceof GenerationError ? error.message : failureSentence });
   }
   await store(deps, turn, {
@@ -203,13 +200,11 @@ async function generateChecked(
   }
 
   const options = {
-    model: deps.model,
     prompt: turn.prompt,
     tools,
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,
     longestText: deps.longestText,
-    maxOutputTokens: deps.budget.maxOutputTokens,
     holdCall: turn.holdCall,
     signal: turn.signal,
   };
@@ -267,7 +262,7 @@ async function openThread(
 /** Stores the turn. A failure is only logged, because the reader already has the answer. */
 async function store(
   deps: AssistantDeps,
-  { site, request, threadId, messageId }: Turn,
+  { site, request, threadId, messageId, modelName }: Turn,
   answered: {
     content: string;
     sources: Source[];
@@ -283,7 +278,7 @@ async function store(
       question: { id: newId('msg_'), content: request.question, currentPath: request.currentPath },
       answer: {
         id: messageId,
-        model: deps.modelName,
+        model: modelName(),
         answered: answered.ending === 'finished' && isAnswer(answered.content),
         ...answered,
       },

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { usedTokens, type CallLength } from '../../models/used-tokens.ts';
+import type { HeldCall } from './answer-budget.ts';
 import type { ReplyUsage } from './reply.ts';
 
 /** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
@@ -20,8 +21,10 @@ const longestInputs = 20_000;
 /** A step with more calls is rejected. */
 const mostCallsSent = 200;
 
+/** The model call of one step. */
+type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens' | 'settle'>;
+
 export interface GenerateOptions {
-  model: LanguageModelV4;
   prompt: LanguageModelV4Prompt;
   tools: AnswerTool[];
   /** Maximum number of model calls. The last one may not call tools. */
@@ -30,10 +33,8 @@ export interface GenerateOptions {
   stalledMs: number;
   /** Longest text of one step, in characters. */
   longestText: number;
-  /** Longest output of one step, in tokens; null when the model decides. */
-  maxOutputTokens: number | null;
-  /** Reserves the cost of a step whose prompt has that many characters. Its result settles the cost. */
-  holdCall(characters: number): Promise<(usage: ReplyUsage) => Promise<void>>;
+  /** Reserves the cost of a step whose prompt has that many characters, and names the model that takes it. */
+  holdCall(characters: number): Promise<StepCall>;
   signal: AbortSignal;
 }
 
@@ -69,8 +70,8 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     let text = '';
     let inputCharacters = 0;
     const sentCharacters = JSON.stringify(prompt).length;
-    const settle = await options.holdCall(sentCharacters);
-    await streamStep(options, { prompt, mayCall }, (part) => {
+    const call = await options.holdCall(sentCharacters);
+    await streamStep(options, { ...call, prompt, mayCall }, (part) => {
       switch (part.type) {
         case 'text-delta': {
           if (part.delta === '') return null;
@@ -98,7 +99,7 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           });
           usage.promptTokens += used.promptTokens;
           usage.completionTokens += used.completionTokens;
-          return settle(used);
+          return call.settle(used);
         }
         default:
           return null;
@@ -114,8 +115,8 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
 
 /** Runs one model call. A delta costs no timer, and no promise other than that of its read. */
 async function streamStep(
-  { model, tools, signal, stalledMs, maxOutputTokens }: GenerateOptions,
-  { prompt, mayCall }: { prompt: LanguageModelV4Prompt; mayCall: boolean },
+  { tools, signal, stalledMs }: GenerateOptions,
+  { model, maxOutputTokens, prompt, mayCall }: StepCall & { prompt: LanguageModelV4Prompt; mayCall: boolean },
   take: (part: StreamPart) => Promise<void> | null,
 ): Promise<void> {
   const controller = new AbortController();

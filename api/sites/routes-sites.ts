@@ -16,6 +16,7 @@ import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../http/errors.ts';
+import { checkAnswerBudget, microsOf, type BudgetCeilings } from '../administration/budget-ceilings.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -93,6 +94,7 @@ export interface SiteRouteDeps {
   box: Pick<SecretBox, 'seal'>;
   grants: GrantStore;
   repositories: RepositoryRules;
+  budgets: Pick<BudgetCeilings, 'organizationMicros'>;
 }
 
 export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
@@ -131,19 +133,15 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     },
 
     async createSite({ ctx, caller, body }) {
-      const { repository, ref, baseUrl, refreshMinutes, ...rest } = await body();
+      const { repository, answerBudgetUsd = null, ...rest } = await body();
       const source = {
         directory: rest.directory,
         repository: repository === undefined ? undefined : repositoryOf(repository),
       };
       await checkSource(caller, source);
-      const created = await createOrRefuse(caller, {
-        ...rest,
-        ...source,
-        ref: ref ?? undefined,
-        baseUrl: baseUrl ?? undefined,
-        refreshMinutes: refreshMinutes ?? undefined,
-      });
+      const budget = { answerBudgetMicros: microsOf(answerBudgetUsd) };
+      checkAnswerBudget(budget, deps.budgets);
+      const created = await createOrRefuse(caller, { ...rest, ...source, ...budget });
       ctx.set('Location', `/v1/sites/${created.domain}`);
       return presentSite(created);
     },
@@ -154,13 +152,15 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
 
     async changeSite({ caller, params, body }) {
       const { id } = await readSite(caller, params.domain);
-      const { repository, directory, readerTokens, ...rest } = await body();
+      const { repository, directory, readerTokens, answerBudgetUsd, ...rest } = await body();
       const change: SiteChange = {
         ...rest,
         ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
         ...(directory !== undefined && { directory, repository: null }),
         ...(readerTokens !== undefined && { readerTokens: readerTokens && sealed(id, readerTokens) }),
+        ...(answerBudgetUsd !== undefined && { answerBudgetMicros: microsOf(answerBudgetUsd) }),
       };
+      checkAnswerBudget(change, deps.budgets);
       await checkSource(caller, change);
       const changed = await sites.update(caller, id, change);
       if (changed === null) throw siteNotFound();

@@ -33,11 +33,10 @@ export function createAdministrationRouters(
 ): AppRouter[] {
   const { config, stores } = deps;
   const readSite = createSiteReader(stores);
-  const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories };
+  const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories, budgets: config.budgets };
   return [
     createProjectsRouter({
       ...shared,
-      budgets: config.budgets,
       problemWithModel: (name) => deps.models.problemWith(name),
       onCancelled: deps.onJobCancelled,
     }),

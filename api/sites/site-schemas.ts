@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { isEd25519PublicKey } from '../access/reader-access.ts';
+import { budgetSchema } from '../administration/project-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import {
@@ -8,9 +9,12 @@ import {
   directorySchema,
   domainSchema,
   folderSchema,
+  instructionsSchema,
+  mostStarterQuestions,
   refreshMinutes,
   retentionDays,
   siteUrlSchema,
+  starterQuestionsSchema,
 } from '../../lib/inputs/administration.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
@@ -38,6 +42,13 @@ const settings = {
     .max(refreshMinutes.maximum)
     .nullable()
     .meta({ description: 'Automatic re-index interval; null for never.' }),
+  answerBudgetUsd: budgetSchema.meta({
+    description: 'Budget per day (UTC) for its answers; above it, answers quote the documentation. Null for no limit.',
+  }),
+  instructions: instructionsSchema
+    .nullable()
+    .meta({ description: 'Tone and emphasis for the model that answers; null for none.' }),
+  starterQuestions: starterQuestionsSchema.meta({ description: 'Questions that readers are offered to begin with.' }),
 };
 
 const issuer = z.string().min(1).max(500).meta({ description: 'The `iss` of the tokens.' });
@@ -85,6 +96,9 @@ export const siteSchema = z.object({
   baseUrl: z.string().nullable(),
   retentionDays: z.number().int(),
   refreshMinutes: z.number().int().nullable(),
+  answerBudgetUsd: z.number().nullable(),
+  instructions: z.string().nullable(),
+  starterQuestions: z.array(z.string()).max(mostStarterQuestions),
   index: z.object({
     version: z.number().int().meta({ description: '0 when it has none yet.' }),
     pages: z.number().int(),

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, done, everyItem, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, orNull, readInteger, readSecretPath, textOf } from './options.ts';
+import { checkChange, collect, orNull, readDollars, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface SiteOptions {
@@ -14,6 +14,9 @@ interface SiteOptions {
   baseUrl?: string;
   retentionDays?: number;
   refreshMinutes?: number;
+  answerBudget?: number | '';
+  instructions?: string;
+  starterQuestion?: string[];
 }
 
 interface ReaderOptions {
@@ -107,18 +110,25 @@ function addSettings(command: Command): Command {
     .option('--ref <branch>', 'branch of the repository ("" for the default branch)')
     .option('--base-url <url>', 'address of the published site, for links in answers ("" for none)')
     .option('--retention-days <days>', 'how long conversations are kept; 0 stores none (default: 30)', readInteger)
-    .option('--refresh-minutes <minutes>', 're-index every (minutes); 0 is never (default)', readInteger);
+    .option('--refresh-minutes <minutes>', 're-index every (minutes); 0 is never (default)', readInteger)
+    .option('--answer-budget <dollars>', 'US dollars per day (UTC) for its answers, or "none"', readDollars)
+    .option('--instructions <text>', 'tone and emphasis for the model that answers ("" for none)')
+    .option('--starter-question <text>', 'question to begin with (repeatable; "" for none)', collect);
 }
 
-function settingsOf({ repository, directory, ref, path, baseUrl, retentionDays, refreshMinutes }: SiteOptions) {
+function settingsOf(options: SiteOptions) {
+  const { repository, directory, path, retentionDays, refreshMinutes } = options;
   return {
     repository,
     directory,
     path,
-    ref: orNull(ref),
-    baseUrl: orNull(baseUrl),
+    ref: orNull(options.ref),
+    baseUrl: orNull(options.baseUrl),
     retentionDays,
     refreshMinutes: refreshMinutes === 0 ? null : refreshMinutes,
+    answerBudgetUsd: orNull(options.answerBudget),
+    instructions: orNull(options.instructions),
+    starterQuestions: options.starterQuestion,
   };
 }
 

@@ -84,6 +84,11 @@ export function Problem({ error }: { error: unknown }) {
   );
 }
 
+/** Returns the number of a field; null when it is empty. */
+export function amountOf(text: string): number | null {
+  return text.trim() === '' ? null : Number(text);
+}
+
 /** Returns the lines of a field that holds a list. */
 export function linesOf(text: string): string[] {
   return text

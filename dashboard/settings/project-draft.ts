@@ -1,4 +1,4 @@
-import { linesOf } from '../components/fields.tsx';
+import { amountOf, linesOf } from '../components/fields.tsx';
 import type { Project } from '../http/types.ts';
 
 /** Settings of a project in a form. A list has one item per line, and an absent amount is empty. */
@@ -44,10 +44,6 @@ export function draftOf(project: Project | null): ProjectDraft {
     forgeToken: '',
     removesToken: false,
   };
-}
-
-function amountOf(text: string): number | null {
-  return text.trim() === '' ? null : Number(text);
 }
 
 /** Returns the request body. A name that is left out stays unchanged or is derived from the repository. */

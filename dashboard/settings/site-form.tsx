@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
-import { Field } from '../components/fields.tsx';
+import { amountOf, Field, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 
@@ -14,6 +14,9 @@ interface Draft {
   baseUrl: string;
   retentionDays: string;
   refreshMinutes: string;
+  answerBudgetUsd: string;
+  instructions: string;
+  starterQuestions: string;
 }
 
 function draftOf(site: Site | null): Draft {
@@ -25,6 +28,9 @@ function draftOf(site: Site | null): Draft {
     baseUrl: site?.baseUrl ?? '',
     retentionDays: String(site?.retentionDays ?? 30),
     refreshMinutes: site?.refreshMinutes?.toString() ?? '',
+    answerBudgetUsd: site?.answerBudgetUsd?.toString() ?? '',
+    instructions: site?.instructions ?? '',
+    starterQuestions: (site?.starterQuestions ?? []).join('\n'),
   };
 }
 
@@ -34,7 +40,10 @@ function settingsOf(draft: Draft) {
     path: draft.path.trim(),
     baseUrl: draft.baseUrl.trim() || null,
     retentionDays: Number(draft.retentionDays),
-    refreshMinutes: draft.refreshMinutes.trim() === '' ? null : Number(draft.refreshMinutes),
+    refreshMinutes: amountOf(draft.refreshMinutes),
+    answerBudgetUsd: amountOf(draft.answerBudgetUsd),
+    instructions: draft.instructions.trim() || null,
+    starterQuestions: linesOf(draft.starterQuestions),
   };
 }
 
@@ -101,7 +110,25 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
           isRequired
           hint="0 stores none."
         />
+        <Field
+          label="Budget for answers per day (USD)"
+          {...field('answerBudgetUsd')}
+          placeholder="no limit"
+          hint="Above it, answers quote the documentation."
+        />
       </div>
+      <Field
+        label="Instructions"
+        {...field('instructions')}
+        rows={3}
+        hint="Tone and emphasis for the model that answers."
+      />
+      <Field
+        label="Starter questions, one per line"
+        {...field('starterQuestions')}
+        rows={3}
+        hint="The widget and the playground offer them to begin with."
+      />
     </ActionForm>
   );
 }

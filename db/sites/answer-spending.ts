@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { SiteRef } from '../caller.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
@@ -8,11 +9,20 @@ import { onlyRow } from '../rows.ts';
  */
 export interface AnswerSpendingStore {
   /**
-   * Reserves the most that an answer may cost, and returns the day it counts for. Null when the day's budget is spent.
+   * Reserves the most that a model call of an answer may cost, or returns whose budget of the day it does not fit. The
+   * organization's budget is exceeded by at most one call, that of the site by none.
    */
-  hold(answer: { organizationId: string; mostMicros: number; budgetMicros: number | null }): Promise<string | null>;
-  /** Adjusts the amount counted for a day; a negative amount is returned to the budget. */
-  add(answer: { organizationId: string; day: string; micros: number }): Promise<void>;
+  hold(site: SiteRef, call: AnswerCall): Promise<{ day: string } | { spent: 'site' | 'organization' }>;
+  /** Adjusts the amount counted for a day; a negative amount is returned to the budgets. */
+  add(site: SiteRef, cost: { day: string; micros: number }): Promise<void>;
+}
+
+export interface AnswerCall {
+  mostMicros: number;
+  /** Budget of the site's answers per day (UTC); null for no limit. */
+  siteMicros: number | null;
+  /** Budget of the organization's jobs and answers per day (UTC); null for no limit. */
+  organizationMicros: number | null;
 }
 
 /**
@@ -26,15 +36,28 @@ export const organizationCost = `
               join jobs on jobs.id = held.job_id and jobs.turn = held.turn and jobs.status = 'active'
               where jobs.organization_id = $1 and held.job_id is distinct from $2), 0)::float8 as held`;
 
+const siteCost = `
+  select coalesce((select cost_micros from site_spending
+                   where site_id = $1 and day = (now() at time zone 'utc')::date), 0)::float8 as spent`;
+
 export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
   return {
-    async hold({ organizationId, mostMicros, budgetMicros }) {
+    async hold({ id, organizationId }, { mostMicros, siteMicros, organizationMicros }) {
       return withTransaction(pool, async (client) => {
         // one admission of an organization at a time
         await client.query('select from organizations where id = $1 for no key update', [organizationId]);
+        const ofSite = onlyRow((await client.query<{ spent: number }>(siteCost, [id])).rows);
+        if (siteMicros !== null && ofSite.spent + mostMicros > siteMicros) return { spent: 'site' as const };
         const { rows } = await client.query<{ spent: number; held: number }>(organizationCost, [organizationId, null]);
         const { spent, held } = onlyRow(rows);
-        if (budgetMicros !== null && spent + held >= budgetMicros) return null;
+        if (organizationMicros !== null && spent + held >= organizationMicros)
+          return { spent: 'organization' as const };
+        await client.query(
+          `insert into site_spending as spending (site_id, day, cost_micros)
+           select id, (now() at time zone 'utc')::date, $3 from sites where id = $1 and organization_id = $2
+           on conflict (site_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros`,
+          [id, organizationId, mostMicros],
+        );
         const counted = await client.query<{ day: string }>(
           `insert into organization_spending as spending (organization_id, day, cost_micros)
            values ($1, (now() at time zone 'utc')::date, $2)
@@ -42,14 +65,18 @@ export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
            returning day::text`,
           [organizationId, mostMicros],
         );
-        return onlyRow(counted.rows).day;
+        return onlyRow(counted.rows);
       });
     },
 
-    async add({ organizationId, day, micros }) {
+    async add({ id, organizationId }, { day, micros }) {
       await pool.query(
-        'update organization_spending set cost_micros = cost_micros + $3 where organization_id = $1 and day = $2',
-        [organizationId, day, micros],
+        `with of_site as (
+           update site_spending set cost_micros = cost_micros + $4
+           where site_id = (select id from sites where id = $1 and organization_id = $2) and day = $3
+         )
+         update organization_spending set cost_micros = cost_micros + $4 where organization_id = $2 and day = $3`,
+        [id, organizationId, day, micros],
       );
     },
   };

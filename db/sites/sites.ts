@@ -25,6 +25,11 @@ export interface SiteRow {
   indexRequestedAt: Date | null;
   indexFailure: string | null;
   indexFailureMessage: string | null;
+  /** Budget of its answers per day (UTC), in millionths of a US dollar; null for no limit of its own. */
+  answerBudgetMicros: number | null;
+  /** What the owner tells the model that answers; null for nothing. */
+  instructions: string | null;
+  starterQuestions: string[];
   /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
   createdAt: Date;
@@ -41,21 +46,24 @@ export interface ReaderKey extends ReaderTokens {
   key: string;
 }
 
-export interface NewSite {
-  domain: string;
-  repository?: string;
-  directory?: string;
-  ref?: string;
-  path?: string;
-  baseUrl?: string;
-  retentionDays?: number;
-  refreshMinutes?: number;
-}
+/** Columns that can be changed; a changed source requires an index. */
+const changeable = {
+  repository: { column: 'repository', isSource: true },
+  directory: { column: 'directory', isSource: true },
+  ref: { column: 'ref', isSource: true },
+  path: { column: 'path', isSource: true },
+  baseUrl: { column: 'base_url', isSource: false },
+  retentionDays: { column: 'retention_days', isSource: false },
+  refreshMinutes: { column: 'refresh_minutes', isSource: false },
+  answerBudgetMicros: { column: 'answer_budget_micros', isSource: false },
+  instructions: { column: 'instructions', isSource: false },
+  starterQuestions: { column: 'starter_questions', isSource: false },
+} satisfies Partial<Record<keyof SiteRow, { column: string; isSource: boolean }>>;
+
+export type NewSite = Pick<SiteRow, 'domain'> & Partial<Pick<SiteRow, keyof typeof changeable>>;
 
 /** Changes of a site; omitted fields stay. Of repository and directory, one is given and the other null. */
-export type SiteChange = Partial<
-  Pick<SiteRow, 'repository' | 'directory' | 'ref' | 'path' | 'baseUrl' | 'retentionDays' | 'refreshMinutes'>
-> & { readerTokens?: ReaderKey | null };
+export type SiteChange = Partial<Pick<SiteRow, keyof typeof changeable>> & { readerTokens?: ReaderKey | null };
 
 export interface SiteStore {
   /** Also requests the first index. Throws DomainTakenError when the organization has a site with the domain. */
@@ -79,22 +87,12 @@ export class DomainTakenError extends Error {
   override name = 'DomainTakenError';
 }
 
-/** Columns that can be changed; a changed source requires an index. */
-const changeable: Record<Exclude<keyof SiteChange, 'readerTokens'>, { column: string; isSource: boolean }> = {
-  repository: { column: 'repository', isSource: true },
-  directory: { column: 'directory', isSource: true },
-  ref: { column: 'ref', isSource: true },
-  path: { column: 'path', isSource: true },
-  baseUrl: { column: 'base_url', isSource: false },
-  retentionDays: { column: 'retention_days', isSource: false },
-  refreshMinutes: { column: 'refresh_minutes', isSource: false },
-};
-
 export const siteColumns = `
   id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", created_at as "createdAt",
+  answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions",
   case when reader_issuer is not null
        then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;
 
@@ -109,8 +107,8 @@ export function createSiteStore(pool: Pool): SiteStore {
     return withTransaction(pool, async (client) => {
       const { rows } = await client.query<SiteRow>(
         `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
-                            refresh_minutes, index_requested_at)
-         values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, now())
+                            refresh_minutes, answer_budget_micros, instructions, starter_questions, index_requested_at)
+         values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, now())
          on conflict (organization_id, domain) do nothing
          returning ${siteColumns}`,
         [
@@ -124,6 +122,9 @@ export function createSiteStore(pool: Pool): SiteStore {
           site.baseUrl ?? null,
           site.retentionDays ?? null,
           site.refreshMinutes ?? null,
+          site.answerBudgetMicros ?? null,
+          site.instructions ?? null,
+          site.starterQuestions ?? [],
         ],
       );
       const [created] = rows;

@@ -95,6 +95,29 @@ export const retentionDays = { minimum: 0, maximum: 3_650 };
 /** Interval of a site's automatic indexing. */
 export const refreshMinutes = { minimum: 1, maximum: 43_200 };
 
+const visible = /[^\p{C}\p{Z}]/u;
+
+/** What the owner of a site tells the model that answers. */
+export const instructionsSchema = z
+  .string()
+  .trim()
+  .max(2_000)
+  .refine((text) => visible.test(text) && text.isWellFormed(), 'must have a visible character');
+
+export const mostStarterQuestions = 6;
+
+/** Questions that a site offers its readers to begin with. */
+export const starterQuestionsSchema = z
+  .array(
+    z
+      .string()
+      .trim()
+      .max(200)
+      .refine((text) => visible.test(text) && !/\p{Cc}/u.test(text) && text.isWellFormed(), 'must be one line of text'),
+  )
+  .max(mostStarterQuestions)
+  .transform((questions) => [...new Set(questions)]);
+
 /** The forges of well-known servers. */
 export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'gitea'>> = {
   'github.com': 'github',

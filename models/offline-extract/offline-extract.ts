@@ -14,9 +14,18 @@ const nearOnSamePage = 0.82;
 const nearElsewhere = 0.93;
 const farFromBest = 0.75;
 
-/** Creates a language model that answers with the best passages of the prompt, verbatim, each with its source. */
-export function createOfflineExtract(): LanguageModelV4 {
-  return createOfflineModel({ modelId: 'extract', answer: ({ prompt }) => answer(prompt) });
+/**
+ * Creates a language model that answers with the best passages of the prompt, verbatim, each with its source.
+ * @param lead text at the start of every answer
+ */
+export function createOfflineExtract({ lead = '' } = {}): LanguageModelV4 {
+  return createOfflineModel({
+    modelId: 'extract',
+    *answer({ prompt }) {
+      yield* wordsOf(lead);
+      yield* answer(prompt);
+    },
+  });
 }
 
 function* answer(prompt: LanguageModelV4Prompt): Generator<AnswerPart> {

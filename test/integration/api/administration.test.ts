@@ -200,7 +200,6 @@ describe('projects', () => {
     ['a blank name', { repository: 'https://github.com/a/b', name: ' ' }],
     ['an unknown model', { repository: 'https://github.com/a/b', model: 'nobody/nothing' }],
     ['a ref that is an option', { repository: 'https://github.com/a/b', defaultRef: '--upload-pack=x' }],
-    ['a budget of nothing', { repository: 'https://github.com/a/b', jobBudgetUsd: 0 }],
     ['an endless glob', { repository: 'https://github.com/a/b', allowedPaths: ['a'.repeat(501)] }],
     ['an empty glob', { repository: 'https://github.com/a/b', allowedPaths: [''] }],
     ['a token with a line break', { repository: 'https://github.com/a/b', forgeToken: 'abc\ndefghi' }],
@@ -233,6 +232,9 @@ describe('sites', () => {
     await database.pool.query('update sites set index_requested_at = null where domain = $1', [domain]);
     const kept = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { retentionDays: 7 } });
     expect([kept.body.retentionDays, kept.body.index.requestedAt]).toEqual([7, null]);
+    const answers = { answerBudgetUsd: 2.5, instructions: 'Be formal.', starterQuestions: ['How?', 'Why?'] };
+    const told = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: answers });
+    expect(told.body).toMatchObject({ ...answers, retentionDays: 7 });
     const moved = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { directory: '/srv/pages' } });
     expect(moved.body).toMatchObject({ repository: null, directory: '/srv/pages' });
     expect(moved.body.index.requestedAt).not.toBeNull();
@@ -245,7 +247,7 @@ describe('sites', () => {
     expect(again.status).toBe(409);
     expect((await api.ask(`/v1/sites/${domain}`, { key, method: 'DELETE' })).status).toBe(204);
     expect((await api.ask(`/v1/sites/${domain}`, { key })).status).toBe(404);
-    expect(await actions(key)).toEqual(['site.delete', 'site.index', 'site.change', 'site.change', 'site.create']);
+    expect(await actions(key)).toEqual(['site.delete', 'site.index', ...Array(3).fill('site.change'), 'site.create']);
   });
 
   it.each<[string, object]>([
@@ -256,6 +258,11 @@ describe('sites', () => {
     ['a relative directory', { directory: 'srv' }],
     ['a script for an address', { directory: '/srv', baseUrl: 'javascript:alert(1)' }],
     ['an index every half minute', { directory: '/srv', refreshMinutes: 0.5 }],
+    ['endless instructions', { directory: '/srv', instructions: 'x'.repeat(2_001) }],
+    [
+      'seven starter questions',
+      { directory: '/srv', starterQuestions: Array.from({ length: 7 }, (_, at) => `q${at}`) },
+    ],
   ])('are refused with %s', async (_what, json) => {
     const { key } = await newAdmin();
     const answer = await api.ask('/v1/sites', { key, json: { domain: 'refused', ...json } });

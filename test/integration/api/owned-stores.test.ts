@@ -178,8 +178,9 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
     }),
   'threads.get': (a) => a.stores.threads.get(site(a), id(a, 'thread')),
   'threads.remove': (a) => a.stores.threads.remove(a.as, id(a, 'site'), id(a, 'thread')),
-  'answerSpending.hold': (a) => a.stores.answerSpending.hold({ ...a.as, mostMicros: 1, budgetMicros: null }),
-  'answerSpending.add': (a) => a.stores.answerSpending.add({ ...a.as, day: '2026-01-01', micros: 1 }),
+  'answerSpending.hold': (a) =>
+    a.stores.answerSpending.hold(site(a), { mostMicros: 1, siteMicros: null, organizationMicros: null }),
+  'answerSpending.add': (a) => a.stores.answerSpending.add(site(a), { day: '2026-01-01', micros: 1 }),
   'conversations.list': (a) => a.stores.conversations.list(site(a), { limit }),
   'conversations.rate': (a) =>
     a.stores.conversations.rate(site(a), {

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
-import { buildKey, buildProject } from '../../support/build.ts';
+import { describe, expect, it } from 'vitest';
+import { buildKey, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
-import { buildIndexedSite, question, textOf } from './site.ts';
+import { buildIndexedSite, eventsOf, pages, publishPages, question, textOf } from './site.ts';
 
 it('answers until the organization has spent the operator’s daily budget, without affecting others', async () => {
   await using database = await createTestDatabase();
@@ -71,6 +71,92 @@ it('exceeds a budget by at most one call, whose maximum length the model is sent
   const { rows } = await database.pool.query('select cost_micros::int as micros from organization_spending');
   expect(rows).toEqual([{ micros: 800_000 }]);
   expect((await ask()).status).toBe(429);
+});
+
+describe("a site's budget", () => {
+  const notice =
+    'Until 00:00 UTC, answers quote the documentation: the budget of this site for written answers is spent.';
+  /** A call is reserved at $0.40 and costs as much, since it writes as much as it may. */
+  const env = (baseUrl: string) => ({
+    DOCKET_ASSISTANT_MODEL: 'compatible/x',
+    OPENAI_COMPATIBLE_BASE_URL: baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key',
+    DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 50}}',
+  });
+  const usage = { inputTokens: 1_000, outputTokens: 8_000 };
+
+  it('is never exceeded by questions at the same time, and then answers quote the documentation', async () => {
+    await using database = await createTestDatabase();
+    await using model = await startScriptedModelServer();
+    model.respondWith({ text: 'Set `retryLimit`.', usage });
+    await using api = await serveApi(database.pool, env(model.baseUrl), { maxLoopDelayMs: 60_000 });
+    const docs = await buildIndexedSite(database.pool);
+    const other = await buildSite(database.pool, { organizationId: docs.organizationId });
+    await publishPages(database.pool, other, pages);
+    const set = { method: 'PATCH', key: docs.adminKey, json: { answerBudgetUsd: 1.1 } };
+    expect((await api.ask(`/v1/sites/${docs.site.domain}`, set)).body.answerBudgetUsd).toBe(1.1);
+    const ask = (version: 'v1' | 'v2', domain = docs.site.domain) =>
+      api.ask(`/discovery/${version}/assistant/${domain}/message`, {
+        key: docs.assistantKey,
+        json: question('retry limit?'),
+      });
+
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask('v2')));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const written = answers.filter(({ text }) => textOf(text) === 'Set `retryLimit`.');
+    const quoted = answers.filter(({ text }) => textOf(text).startsWith(`${notice}\n\nFrom [Retries`));
+    expect([written.length, quoted.length, model.requests.length]).toEqual([2, 10, 2]);
+    expect(eventsOf(quoted[0]!.text).find(({ type }) => type === 'source-url')?.url).toContain('guides/retries');
+    expect(model.requests[0]!.body).toMatchObject({ max_tokens: 8_000 });
+    const { rows } = await database.pool.query('select cost_micros::int as micros from site_spending');
+    expect(rows).toEqual([{ micros: 800_000 }]);
+    const used = await database.pool.query(
+      `select model, count(*)::int from thread_messages where role = 'assistant' group by 1 order by 1`,
+    );
+    expect(used.rows).toEqual([
+      { model: 'compatible/x', count: 2 },
+      { model: 'offline/extract', count: 10 },
+    ]);
+    expect((await ask('v1')).text).toContain('0:"Until "');
+    // another site of the organization has a budget of its own
+    expect(textOf((await ask('v2', other.domain)).text)).toBe('Set `retryLimit`.');
+  });
+
+  it('that is spent during an answer lets the extractive model finish it', async () => {
+    await using database = await createTestDatabase();
+    await using model = await startScriptedModelServer();
+    model.respondWith({ text: 'Let me see.', toolCalls: [{ name: 'search', input: { query: 'retry' } }], usage });
+    await using api = await serveApi(database.pool, env(model.baseUrl), { maxLoopDelayMs: 60_000 });
+    const { site, assistantKey: key } = await buildIndexedSite(database.pool, { answerBudgetMicros: 500_000 });
+    const json = question('retry limit?');
+    const { text } = await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json });
+    expect(textOf(text)).toMatch(new RegExp(`^Let me see\\.\n\n${notice.replace('.', '\\.')}\n\nFrom \\[Retries`));
+    expect(model.requests).toHaveLength(1);
+    expect(text).not.toContain('"type":"error"');
+  });
+
+  it('may not exceed the operator’s, which also holds', async () => {
+    await using database = await createTestDatabase();
+    await using model = await startScriptedModelServer();
+    model.respondWith({ text: 'Set `retryLimit`.', usage });
+    const ceiling = { DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '0.5' };
+    await using api = await serveApi(database.pool, { ...env(model.baseUrl), ...ceiling }, { maxLoopDelayMs: 60_000 });
+    const { site, adminKey, assistantKey: key } = await buildIndexedSite(database.pool, { answerBudgetMicros: 5e6 });
+    const set = (answerBudgetUsd: number) =>
+      api.ask(`/v1/sites/${site.domain}`, { method: 'PATCH', key: adminKey, json: { answerBudgetUsd } });
+    const refused = await set(0.6);
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      'answerBudgetUsd must be at most 0.5, which the operator set (DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY).',
+    ]);
+    const ask = () => api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json: question('retries?') });
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+    const spent = await ask();
+    const seconds = Number(spent.headers.get('retry-after'));
+    const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1_000;
+    expect([spent.status, Math.abs(seconds - untilMidnight) < 5]).toEqual([429, true]);
+    expect((await set(0.5)).status).toBe(200);
+  });
 });
 
 it('counts an interrupted answer at the most that it could cost', async () => {

@@ -154,6 +154,21 @@ describe('a conversation', () => {
   });
 });
 
+it('follows the instructions of the owner below its own rules', async () => {
+  await using scripted = await serveModelApi();
+  scripted.model.respondWith({ text: 'Yes.' });
+  const told = { method: 'PATCH', key: scripted.docs.adminKey, json: { instructions: 'Answer like a pirate.' } };
+  expect((await scripted.apis[0]!.ask(`/v1/sites/${scripted.docs.site.domain}`, told)).status).toBe(200);
+  await (
+    await scripted.ask('v2')
+  ).ended;
+  const [system] = scripted.model.requests[0]!.body.messages;
+  expect(system).toMatchObject({ role: 'system' });
+  expect(system!.content).toMatch(
+    /Answer only from the documentation[^]+The owner of the site adds[^]+like a pirate\.$/,
+  );
+});
+
 describe('an overloaded process', () => {
   it('answers 503 to further questions, and never to other requests', { timeout: 120_000 }, async () => {
     await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });

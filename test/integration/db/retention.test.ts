@@ -63,6 +63,7 @@ const bounds: Record<string, string> = {
   site_index_blocks: 'go with the last index that uses them',
   site_index_layout: ofSite,
   site_indexes: ofSite,
+  site_spending: '400 days',
   sites: 'quota',
   thread_messages: `${ofThread}, which has 200 at most`,
   threads: "the days of their site's retention, and DOCKET_MAX_THREADS an organization",

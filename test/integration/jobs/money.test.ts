@@ -118,9 +118,11 @@ describe('a limit on money', () => {
       await database.pool.query(`update projects ${moved}`, [organizationId, ids]);
       await database.pool.query('update jobs set organization_id = $1 where id = any($2)', [organizationId, ids]);
       const answers = createAnswerSpendingStore(database.pool);
-      const answer = { organizationId, mostMicros: 9_000, budgetMicros: budget };
-      const day = (await answers.hold(answer))!;
-      await answers.add({ organizationId, day, micros: -5_000 });
+      const site = { id: 'site_none', organizationId };
+      const answer = { mostMicros: 9_000, siteMicros: null, organizationMicros: budget };
+      const held = await answers.hold(site, answer);
+      if ('spent' in held) throw new Error('The answer was refused.');
+      await answers.add(site, { day: held.day, micros: -5_000 });
 
       await Promise.all(ids.map((id) => stack.worker.startJob(id)));
       const jobs = await Promise.all(ids.map((id) => stack.worker.ended(id)));
@@ -128,7 +130,7 @@ describe('a limit on money', () => {
       expect(jobs[0]!.message).toContain('DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY');
       const calls = Math.ceil((budget - 4_000) / callMicros);
       expect(jobs.reduce((sum, { costMicros }) => sum + costMicros!, 0)).toBe(calls * callMicros);
-      expect(await answers.hold(answer)).toBe(null);
+      expect(await answers.hold(site, answer)).toEqual({ spent: 'organization' });
     },
   );
 });

@@ -99,8 +99,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'answers go on when the day is spent',
     file: 'db/sites/answer-spending.ts',
-    find: 'if (budgetMicros !== null && spent + held >= budgetMicros) return null;',
-    replace: '',
+    find: 'organizationMicros !== null && spent + held >= organizationMicros',
+    replace: 'false',
     ...answerMoney,
   },
   {
@@ -113,7 +113,7 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'an answer stays charged with the most that it may cost',
     file: 'api/assistant/answer-budget.ts',
-    find: 'await spending.add({ organizationId, day, micros: micros - mostMicros });',
+    find: 'await spending.add(site, { day: held.day, micros: micros - mostMicros });',
     replace: 'void micros;',
     ...answerMoney,
   },

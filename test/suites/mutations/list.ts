@@ -1,5 +1,6 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
+import { answerMutations } from './answers.ts';
 import { boundMutations } from './bounds.ts';
 import { cachingMutations } from './caching.ts';
 import { moneyMutations } from './money.ts';
@@ -37,6 +38,7 @@ export const mutations: Mutation[] = [
   ...accessMutations,
   ...administrationMutations,
   ...capacityMutations,
+  ...answerMutations,
   ...boundMutations,
   ...cachingMutations,
   ...moneyMutations,

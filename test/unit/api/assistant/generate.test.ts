@@ -41,7 +41,10 @@ function modelOf(
   };
 }
 
-const unpaid = { maxOutputTokens: null, holdCall: async () => async () => undefined };
+/** A step of the model that costs nothing. */
+const unpaid = (model: LanguageModelV4) => ({
+  holdCall: async () => ({ model, maxOutputTokens: null, settle: async () => undefined }),
+});
 
 async function run(
   model: LanguageModelV4,
@@ -54,7 +57,7 @@ async function run(
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
   await generate(
-    { model, prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid },
+    { prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid(model) },
     usage,
     (piece) => {
       if (piece.type === 'text') texts.push(piece.text);
@@ -173,7 +176,7 @@ describe('generate', () => {
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const pieces: AnswerPiece[] = [];
     await generate(
-      { model, prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal, ...unpaid },
+      { prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal, ...unpaid(model) },
       usage,
       (piece) => {
         pieces.push(piece);
