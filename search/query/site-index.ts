@@ -32,7 +32,7 @@ export interface SiteIndex {
 }
 
 /** Format of the artifact and of its pages. An index of another format is rebuilt from all files. */
-export const indexFormat = 5;
+export const indexFormat = 6;
 
 /** A question whose best passage scores lower counts as not answered by the documentation. */
 export const weakEvidence = 0.4;

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { readFrontMatter } from '../read/front-matter.ts';
+import { readIncluded } from '../read/front-matter.ts';
 import type { SourceFile } from '../read/source-file.ts';
 
 const longestSnippet = 50_000;
@@ -11,10 +11,11 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
   let text = source;
   for (const [, name = '', from = ''] of importsOf(source)) {
     const file = fileNamed(from, files);
-    if (file === undefined) continue;
-    const snippet = readFrontMatter(file.read()).body.slice(0, longestSnippet);
+    const snippet = file === undefined ? null : readIncluded(file.read());
+    if (snippet === null) continue;
+    const included = snippet.slice(0, longestSnippet);
     text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
-      uses++ < mostUses ? `\n${snippet}\n` : tag,
+      uses++ < mostUses ? `\n${included}\n` : tag,
     );
   }
   return text;

@@ -1,4 +1,4 @@
-import { listOf, textOf } from './front-matter.ts';
+import { groupsOf, listOf, textOf } from './front-matter.ts';
 import type { Navigation } from './navigation.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 
@@ -19,13 +19,6 @@ const highestBoost = 10;
 /** Boosts of pages that are marked as outdated, and of pages that a navigation omits. */
 const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
-
-/** Returns the groups whose members may read a page; null for a public page. If they are malformed, nobody may. */
-function restrictedTo(groups: unknown): string[] | null {
-  const isEmpty =
-    groups === undefined || groups === null || groups === '' || (Array.isArray(groups) && groups.length === 0);
-  return isEmpty ? null : (listOf(groups) ?? []);
-}
 
 /** Adds to a page what it does not state itself from its place in the navigation, found by `key`. */
 export function applyNavigation(
@@ -51,7 +44,7 @@ export function applyNavigation(
     path,
     content,
     metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
-    restrictedTo: restrictedTo(values.groups),
+    restrictedTo: groupsOf(values),
     isHidden: page.isHidden || entry?.isHidden === true,
     order: entry?.order ?? null,
     boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),

@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { isScalar, parse } from 'yaml';
 
 export interface FrontMatter {
   values: Record<string, unknown>;
@@ -14,7 +14,7 @@ const longest = 64 * 1024;
  */
 export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  const head = /^---[ \t]*\r?\n/.exec(text);
+  const head = /^\s{0,100}---[ \t]*\r?\n/.exec(text);
   if (head === null) return { values: {}, body: text };
   const block = text.slice(head[0].length, head[0].length + longest);
   const end = /^---[ \t]*(?:\r?\n|$)/m.exec(block);
@@ -22,17 +22,45 @@ export function readFrontMatter(source: string): FrontMatter {
   const values = parseYaml(block.slice(0, end.index));
   if (values === null) return { values: {}, body: text.slice(head[0].length + end.index + end[0].length) };
   if (!isRecord(values)) return malformed(text, block.slice(0, end.index));
-  return { values, body: text.slice(head[0].length + end.index + end[0].length) };
+  return { values: withGroups(values), body: text.slice(head[0].length + end.index + end[0].length) };
+}
+
+/** Returns the text of a file for the pages that include it; null if the file is for groups, as its readers may differ. */
+export function readIncluded(source: string): string | null {
+  const { values, body } = readFrontMatter(source);
+  return groupsOf(values) === null ? body : null;
+}
+
+/** Returns the groups whose members may read a page; null for a public page. If they are malformed, nobody may. */
+export function groupsOf({ groups }: Record<string, unknown>): string[] | null {
+  const isEmpty =
+    groups === undefined || groups === null || groups === '' || (Array.isArray(groups) && groups.length === 0);
+  return isEmpty ? null : (listOf(groups) ?? []);
+}
+
+/** Names `groups` in lower case: a page must not become public by how it spells the key. */
+function withGroups(values: Record<string, unknown>): Record<string, unknown> {
+  const key = Object.keys(values).find(isGroups);
+  return key === undefined ? values : { ...values, groups: values[key] };
+}
+
+function isGroups(key: unknown): boolean {
+  return typeof key === 'string' && key.trim().toLowerCase() === 'groups';
 }
 
 function malformed(text: string, block: string): FrontMatter {
-  return { values: /^[ \t]*["']?groups["']?[ \t]*:/m.test(block) ? { groups: {} } : {}, body: text };
+  return { values: /^[ \t]*["']?groups["']?[ \t]*:/im.test(block) ? { groups: {} } : {}, body: text };
 }
 
-/** Returns the value of a YAML or JSON text; undefined when it is malformed. */
+/** Returns the value of a YAML or JSON text; undefined when it is malformed, or when `groups` is ambiguous. */
 export function parseYaml(text: string): unknown {
   try {
-    return parse(text, { logLevel: 'error', maxAliasCount: 50, uniqueKeys: false });
+    return parse(text, {
+      logLevel: 'error',
+      maxAliasCount: 50,
+      merge: true,
+      uniqueKeys: (one, other) => isScalar(one) && isScalar(other) && isGroups(one.value) && isGroups(other.value),
+    });
   } catch {
     return undefined;
   }

@@ -39,6 +39,20 @@ export const accessMutations: Mutation[] = [
     ...pageAccess,
   },
   {
+    name: 'the last of two lists of groups counts',
+    file: 'search/read/front-matter.ts',
+    find: 'isGroups(one.value) && isGroups(other.value),',
+    replace: 'isGroups(one.value) && isGroups(null),',
+    ...pageAccess,
+  },
+  {
+    name: 'a page may include the text of a page for groups',
+    file: 'search/read/front-matter.ts',
+    find: 'return groupsOf(values) === null ? body : null;',
+    replace: 'return body;',
+    ...pageAccess,
+  },
+  {
     name: 'an answer draws on pages of every group',
     file: 'api/assistant/answer-question.ts',
     find: 'await indexes.lease(site, access)',

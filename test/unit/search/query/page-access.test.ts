@@ -83,12 +83,17 @@ it.each([
   ['title: A page', null],
   ['groups: []', null],
   ['groups:', null],
+  ['Groups: [staff]', ['staff']],
+  ['shared: &shared { groups: [staff] }\n<<: *shared', ['staff']],
   // what cannot be understood keeps the page from everybody
   ['groups: { staff: true }', []],
   ['groups: [[staff]]', []],
   ['groups: true', []],
   ['groups: [staff', []],
   ['title: "A\ngroups: [staff]', []],
+  ['groups: [staff]\ngroups: []', []],
+  ['groups: []\nGroups: [staff]', []],
+  ['GROUPS: [staff', []],
 ])('reads who may see a page from %j', (frontMatter, expected) => {
   const [page] = [...readPages([fileOf('a.md', `---\n${frontMatter}\n---\n\n# A page\n`)])];
   expect(page).toMatchObject({ restrictedTo: expected });
@@ -99,6 +104,22 @@ it('keeps a page whose front matter does not end from everybody if it names grou
   expect(page).toMatchObject({ restrictedTo: [] });
   const [open] = [...readPages([fileOf('b.md', '---\n\nSome groups: three of them.\n')])];
   expect(open).toMatchObject({ restrictedTo: null });
+});
+
+it('reads who may see a page below blank lines, and with a byte order mark', () => {
+  const text = '---\ngroups: [staff]\n---\n\n# A page\n';
+  for (const start of ['\uFEFF', '\n', ' \r\n\n'])
+    expect(readPages([fileOf('a.md', start + text)])).toMatchObject([{ restrictedTo: ['staff'] }]);
+});
+
+it('includes no text of a page for groups in another page', () => {
+  const including =
+    "import Prices from './prices.md';\nimport Note from './note.md';\n\n# A\n\n<Prices />\n\n<Note />\n";
+  const files = { 'a.mdx': including, 'prices.md': '---\ngroups: [staff]\n---\n\nA secret.\n', 'note.md': 'A note.\n' };
+  const pages = readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+  const [page] = pages.filter(({ path }) => path === 'a');
+  expect(page?.content).toContain('A note.');
+  expect(page?.content).not.toContain('secret');
 });
 
 it('does not take a section of the navigation for a group of readers', () => {
