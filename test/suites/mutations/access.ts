@@ -26,7 +26,7 @@ export const accessMutations: Mutation[] = [
   },
   {
     name: 'groups that cannot be understood open a page to everybody',
-    file: 'search/read/apply-navigation.ts',
+    file: 'search/read/front-matter.ts',
     find: 'return isEmpty ? null : (listOf(groups) ?? []);',
     replace: 'return isEmpty ? null : (listOf(groups) ?? null);',
     ...pageAccess,
