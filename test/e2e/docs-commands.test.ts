@@ -16,7 +16,7 @@ const elsewhere = [
   /^npm ci\b/, // smoke.test.ts
   /^npm start\b/, // start.test.ts
   /^npm pack\b/, // the package of the command line
-  /^npm run (check|test|attacks|fuzz|bench|chaos)\b/,
+  /^npm run (check|test|attacks|fuzz|bench|chaos|eval)\b/,
   /^cp deploy\//, // npm run compose
   /docker compose\b/,
   /^temporal\(\)/,
