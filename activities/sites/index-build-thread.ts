@@ -16,13 +16,13 @@ function read({ path, content }: FolderFile): string {
   return decoder.decode(content);
 }
 
-function build(): BuildResult {
+async function build(): Promise<BuildResult> {
   const isPartial = files.some(({ content }) => content === null);
   const known = isPartial && previousFile !== undefined ? readKnownPages(previousFile) : null;
   const sources = files.map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) }));
   try {
-    const { pages, navigation } = readChangedPages(sources, known);
-    return pages.length === 0 ? 'no-pages' : buildIndex(pages, { file, previousFile, navigation });
+    const { pages, navigation, suffix } = await readChangedPages(sources, known);
+    return pages.length === 0 ? 'no-pages' : buildIndex(pages, { file, previousFile, navigation, suffix });
   } catch (error) {
     if (error instanceof UnreadError) return 'unread';
     throw error;
@@ -30,6 +30,6 @@ function build(): BuildResult {
 }
 
 parentPort?.on('message', (some: IndexBuildMessage) => {
-  if (some === null) parentPort?.postMessage(build());
+  if (some === null) void build().then((result) => parentPort?.postMessage(result));
   else files.push(...some);
 });

@@ -85,7 +85,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const file = join(build.folder, 'index.sqlite');
     const previousFile = await previousOf(site, current, build.folder);
     const built = await buildFrom(source, site, { file, previousFile, signal });
-    if (built === 'no-pages') throw unreadable("The site's folder has no Markdown, MDX or OpenAPI pages.");
+    if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
     const { changedPages, ...index } = built;
     const { revision } = source;

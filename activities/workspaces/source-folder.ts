@@ -35,7 +35,9 @@ const mostEntries = 500_000;
 const filesPerBatch = 5_000;
 const bytesPerBatch = 32 * 1024 * 1024;
 const deepest = 40;
-const readable = /\.(?:md|mdx|markdown|json|ya?ml)$/i;
+/** Pages, descriptions of APIs, and the files by which a documentation tool is recognized. */
+const readable =
+  /\.(?:md|mdx|markdown|html?|rst|adoc|asciidoc|json|ya?ml|toml)$|(?:^|\/)(?:conf\.py|(?:docusaurus|astro|\.vitepress\/)\.?config\.[cm]?[jt]s)$/i;
 
 interface Blob {
   path: string;

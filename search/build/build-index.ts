@@ -35,6 +35,8 @@ interface BuildOptions {
   previousFile?: string;
   /** Fingerprint of the navigation, by which pages are recognized. */
   navigation?: string;
+  /** End of the published addresses of all pages, such as `.html`. */
+  suffix?: string;
 }
 
 const largestChange = 0.2;
@@ -45,18 +47,18 @@ const largestChange = 0.2;
  */
 export function buildIndex(
   pages: Iterable<WantedPage>,
-  { file, previousFile, navigation = '' }: BuildOptions,
+  { file, previousFile, navigation = '', suffix = '' }: BuildOptions,
 ): BuiltIndex {
   const wanted = hashPages(pages);
-  const sourceHash = hashAll(wanted);
+  const sourceHash = hashAll(wanted, suffix);
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {
     const plan = previousFile === undefined ? null : planChange(wanted, previousFile);
     const result =
       plan === null || previousFile === undefined
-        ? buildAll(wanted, { partial, navigation })
-        : change(wanted, plan, { partial, previousFile, navigation });
+        ? buildAll(wanted, { partial, navigation, suffix })
+        : change(wanted, plan, { partial, previousFile, navigation, suffix });
     renameSync(partial, file);
     return { ...result, pages: wanted.length, sourceHash };
   } finally {
@@ -93,8 +95,8 @@ function hashPage(page: SourcePage): HashedPage {
   return { path, hash, order, language: languageOf(language), page };
 }
 
-function hashAll(pages: HashedPage[]): string {
-  const hash = createHash('sha256').update(`format ${indexFormat}\n`);
+function hashAll(pages: HashedPage[], suffix: string): string {
+  const hash = createHash('sha256').update(`format ${indexFormat} ${suffix}\n`);
   for (const { order, hash: own } of pages) hash.update(`${own} ${order ?? ''}\n`);
   return hash.digest('hex');
 }
@@ -123,7 +125,7 @@ function planChange(wanted: HashedPage[], previousFile: string): Plan | null {
 
 function buildAll(
   wanted: HashedPage[],
-  { partial, navigation }: { partial: string; navigation: string },
+  { partial, navigation, suffix }: { partial: string; navigation: string; suffix: string },
 ): { chunks: number; changedPages: number } {
   using database = createArtifact(partial);
   database.exec('begin');
@@ -132,7 +134,7 @@ function buildAll(
   writeOrder(database, wanted);
   database.exec(`insert into chunk_text (chunk_text) values ('optimize')`);
   countCommonTerms(database);
-  writeMeta(database, { format: String(indexFormat), drift: '0', language: mainLanguage(wanted), navigation });
+  writeMeta(database, { format: String(indexFormat), drift: '0', language: mainLanguage(wanted), navigation, suffix });
   database.exec('commit');
   return { chunks: countChunks(database), changedPages: wanted.length };
 }
@@ -140,7 +142,12 @@ function buildAll(
 function change(
   wanted: HashedPage[],
   plan: Plan,
-  { partial, previousFile, navigation }: { partial: string; previousFile: string; navigation: string },
+  {
+    partial,
+    previousFile,
+    navigation,
+    suffix,
+  }: { partial: string; previousFile: string; navigation: string; suffix: string },
 ) {
   copyFileSync(previousFile, partial);
   using database = openArtifactForChange(partial);
@@ -155,6 +162,7 @@ function change(
     drift: String(Number(readMeta(database, 'drift')) + changedPages),
     language: mainLanguage(wanted),
     navigation,
+    suffix,
   });
   database.exec('commit');
   return { chunks: countChunks(database), changedPages };

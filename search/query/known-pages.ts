@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Navigation } from '../read/navigation.ts';
+import type { Layout } from '../read/layouts/layout.ts';
 import { openArtifact } from '../build/schema.ts';
 import type { SourcePage } from '../read/source-page.ts';
 import type { PageSource } from '../read/source-page.ts';
@@ -37,9 +37,10 @@ export function sourceKey({ file, name }: PageSource): string {
   return `${name} ${file}`;
 }
 
-/** Returns a fingerprint that is equal for navigations that place every page alike. */
-export function fingerprintOf({ entries, languages, versions }: Navigation): string {
-  const facts = JSON.stringify([[...entries], languages, versions]);
+/** Returns a fingerprint that is equal for layouts that place and read every page alike. */
+export function fingerprintOf({ name, navigation, settings }: Layout): string {
+  const { entries, languages, versions } = navigation;
+  const facts = JSON.stringify([name, [...entries], languages, versions, settings]);
   return createHash('sha256').update(facts).digest('base64url').slice(0, 22);
 }
 

@@ -32,7 +32,7 @@ export interface SiteIndex {
 }
 
 /** Format of the artifact and of its pages. An index of another format is rebuilt from all files. */
-export const indexFormat = 6;
+export const indexFormat = 7;
 
 /** A question whose best passage scores lower counts as not answered by the documentation. */
 export const weakEvidence = 0.4;
@@ -60,6 +60,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const meta = new Map(rows.map((row) => [String(row.key), String(row.value)]));
   if (meta.get('format') !== String(indexFormat))
     throw new Error(`${file} is an index of another format. Build it again.`);
+  const suffix = meta.get('suffix') ?? '';
   const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
@@ -96,7 +97,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
       const passage = content.slice(Number(row.start), Number(row.end));
       const anchor = row.anchor === null ? null : String(row.anchor);
       return {
-        path,
+        path: path + suffix,
         anchor,
         title: metadata.title,
         headings: textsOf(row.headings),
@@ -116,7 +117,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
           const row = byPath.get(...variantsOf(path), own);
           return row === undefined
             ? null
-            : { path: String(row.path), content: contentOf(row), metadata: metadataOf(row.metadata) };
+            : { path: String(row.path) + suffix, content: contentOf(row), metadata: metadataOf(row.metadata) };
         },
         hasLink(path, anchor) {
           const row = anchorsOf.get(...variantsOf(path), own);
@@ -126,7 +127,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
         pages: ({ from, limit }) =>
           inOrder.all(from, limit, own).map((row) => ({
             position: Number(row.position),
-            path: String(row.path),
+            path: String(row.path) + suffix,
             metadata: metadataOf(row.metadata),
           })),
       };

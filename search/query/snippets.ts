@@ -6,11 +6,11 @@ const longestSnippet = 50_000;
 const mostUses = 50;
 
 /** Replaces the tags of a page's imported Markdown files (`import Note from '/snippets/note.mdx'`) with their text. */
-export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>): string {
+export function withSnippets(source: string, files: ReadonlyMap<string, SourceFile>, path = ''): string {
   let uses = 0;
   let text = source;
   for (const [, name = '', from = ''] of importsOf(source)) {
-    const file = fileNamed(from, files);
+    const file = fileNamed(from, { files, path });
     const snippet = file === undefined ? null : readIncluded(file.read());
     if (snippet === null) continue;
     const included = snippet.slice(0, longestSnippet);
@@ -33,7 +33,12 @@ function importsOf(source: string): RegExpExecArray[] {
   return [...imports].slice(0, mostUses);
 }
 
-function fileNamed(from: string, files: ReadonlyMap<string, SourceFile>): SourceFile | undefined {
-  const path = posix.normalize(from).replace(/^(?:\.\.\/|\.\/|\/)+/, '');
-  return files.get(path) ?? files.get(`snippets/${posix.basename(path)}`);
+/** Imports start at the page's folder, the site's folder (`/` or `@site/`), or name a file of `snippets/`. */
+function fileNamed(
+  from: string,
+  { files, path }: { files: ReadonlyMap<string, SourceFile>; path: string },
+): SourceFile | undefined {
+  const beside = from.startsWith('.') ? posix.normalize(posix.join(posix.dirname(path), from)) : '';
+  const below = posix.normalize(from).replace(/^(?:\.\.\/|\.\/|\/|@site\/)+/, '');
+  return files.get(beside) ?? files.get(below) ?? files.get(`snippets/${posix.basename(below)}`);
 }

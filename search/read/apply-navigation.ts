@@ -1,4 +1,5 @@
 import { groupsOf, listOf, textOf } from './front-matter.ts';
+import type { Place } from './layouts/layout.ts';
 import type { Navigation } from './navigation.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 
@@ -20,10 +21,13 @@ const highestBoost = 10;
 const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
 
-/** Adds to a page what it does not state itself from its place in the navigation, found by `key`. */
+/**
+ * Adds to a page what it does not state itself: from its entry in the navigation, found by `key`, and from its place,
+ * which is null for an operation of an API.
+ */
 export function applyNavigation(
   page: ParsedPage,
-  { navigation, key, isOperation }: { navigation: Navigation; key: string; isOperation: boolean },
+  { navigation, key, place }: { navigation: Navigation; key: string; place: Place | null },
 ): SourcePage {
   const { path, content, metadata, values } = page;
   const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
@@ -32,12 +36,16 @@ export function applyNavigation(
     textOf(values.language) ??
     textOf(values.lang) ??
     entry?.language ??
+    place?.language ??
     navigation.languages.find((code) => code === first) ??
     navigation.languages[0];
   const version =
-    textOf(values.version) ?? entry?.version ?? navigation.versions.find((name) => path.startsWith(`${name}/`));
+    textOf(values.version) ??
+    entry?.version ??
+    place?.version ??
+    navigation.versions.find((name) => path.startsWith(`${name}/`));
   const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
-  const isLoose = entry === undefined && navigation.entries.size > 0 && !isOperation;
+  const isLoose = entry === undefined && navigation.entries.size > 0 && place !== null;
   const boost =
     page.boost ?? (entry?.boost ?? 1) * (page.isDeprecated ? deprecatedBoost : 1) * (isLoose ? looseBoost : 1);
   return {
@@ -46,7 +54,7 @@ export function applyNavigation(
     metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
     restrictedTo: groupsOf(values),
     isHidden: page.isHidden || entry?.isHidden === true,
-    order: entry?.order ?? null,
+    order: entry?.order ?? place?.order ?? null,
     boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),
   };
 }

@@ -7,6 +7,8 @@ export interface FrontMatter {
 }
 
 const longest = 64 * 1024;
+/** As AsciiDoc and reStructuredText state them. */
+const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
 /**
  * Parses the YAML block at the top of a Markdown file. Never throws: a malformed block stays part of the text, and keeps
@@ -28,7 +30,7 @@ export function readFrontMatter(source: string): FrontMatter {
 /** Returns the text of a file for the pages that include it; null if the file is for groups, as its readers may differ. */
 export function readIncluded(source: string): string | null {
   const { values, body } = readFrontMatter(source);
-  return groupsOf(values) === null ? body : null;
+  return groupsOf(values) === null && !headerWithGroups.test(body) ? body : null;
 }
 
 /** Returns the groups whose members may read a page; null for a public page. If they are malformed, nobody may. */

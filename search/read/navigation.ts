@@ -35,26 +35,19 @@ const branches = [
 ];
 const deepest = 30;
 
-/** Reads the navigation of a site from the first file of a known kind that lists pages; empty where there is none. */
+export const noNavigation: Navigation = { entries: new Map(), languages: [], versions: [] };
+
+/** Reads the navigation of a site from a list of pages that several tools share; empty where there is none. */
 export function readNavigation(files: ReadonlyMap<string, SourceFile>): Navigation {
-  for (const name of ['docs.json', 'mint.json']) {
-    const value = parseFile(files.get(name));
-    const navigation = isRecord(value) ? fromTree(value.navigation, files) : null;
-    if (navigation !== null && navigation.entries.size > 0) return navigation;
-  }
-  for (const name of ['mkdocs.yml', 'mkdocs.yaml']) {
-    const value = parseFile(files.get(name));
-    const paths = isRecord(value) ? textsIn(value.nav, 0).filter((text) => text.endsWith('.md')) : [];
-    if (isRecord(value) && paths.length > 0) return fromPaths(paths, textOf(value.docs_dir) ?? 'docs', files);
-  }
   for (const name of ['_sidebar.md', 'SUMMARY.md', 'src/SUMMARY.md']) {
-    const links = linksIn(readText(files.get(name)));
+    const links = linksIn(readConfig(files.get(name)));
     if (links.length > 0) return fromPaths(links, name.startsWith('src/') ? 'src' : '', files);
   }
-  return { entries: new Map(), languages: [], versions: [] };
+  return noNavigation;
 }
 
-function fromTree(tree: unknown, files: ReadonlyMap<string, SourceFile>): Navigation {
+/** Returns the navigation of Mintlify's `docs.json` or `mint.json`. */
+export function navigationFromTree(tree: unknown, files: ReadonlyMap<string, SourceFile>): Navigation {
   const navigation: Navigation = { entries: new Map(), languages: [], versions: [] };
   const visit = (node: unknown, context: Context, depth: number): void => {
     if (depth > deepest) return;
@@ -104,29 +97,28 @@ function fromPaths(paths: string[], folder: string, files: ReadonlyMap<string, S
   return { entries, languages: [], versions: [] };
 }
 
-function textsIn(value: unknown, depth: number): string[] {
-  if (typeof value === 'string') return [value];
-  if (depth > deepest || typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((entry) => textsIn(entry, depth + 1));
-}
-
 function linksIn(text: string): string[] {
   return [...text.matchAll(/\]\(([^()\s]{1,300}?\.mdx?|[^():.\s]{1,300})\)/g)].map((match) =>
     (match[1] ?? '').replace(/^\.?\//, ''),
   );
 }
 
-function readText(file: SourceFile | undefined): string {
+export function readConfig(file: SourceFile | undefined): string {
   return file === undefined ? '' : file.read().slice(0, 4_000_000);
 }
 
-function parseFile(file: SourceFile | undefined): unknown {
-  const text = readText(file);
-  if (text === '') return undefined;
-  if (file?.path.endsWith('.json') !== true) return parseYaml(text);
+/** Returns the value of a YAML or JSON file; undefined if it is missing or malformed. */
+export function parseFile(file: SourceFile | undefined): unknown {
+  if (file?.path.endsWith('.json') !== true) return parseConfig(file);
   try {
-    return JSON.parse(text);
+    return JSON.parse(readConfig(file));
   } catch {
     return undefined;
   }
+}
+
+/** Returns the value of a YAML file after a correction of its text. */
+export function parseConfig(file: SourceFile | undefined, correct = (text: string) => text): unknown {
+  const text = readConfig(file);
+  return text === '' ? undefined : parseYaml(correct(text));
 }

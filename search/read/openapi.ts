@@ -1,3 +1,4 @@
+import { asyncOperations } from './asyncapi.ts';
 import { slugOf } from './anchors.ts';
 import { isRecord, listOf, parseYaml, textOf } from './front-matter.ts';
 import { describeContent, describeSchema, resolveReference } from './openapi-schema.ts';
@@ -25,11 +26,15 @@ const longestDetails = 200_000;
 const mostDetails = 64_000_000;
 const mostParameters = 500;
 
-/** Returns the operations of an OpenAPI 3 file; null when the text is not one. */
+/** Returns the operations of an OpenAPI 2 or 3 or AsyncAPI 2 or 3 file; null when the text is none. */
 export function readOperations(text: string): Operation[] | null {
-  if (text.length > largestFile || !/["']?openapi["']?\s*:\s*["']?3/.test(text)) return null;
+  if (text.length > largestFile || !/["']?(?:openapi|swagger|asyncapi)["']?\s*:\s*["']?[23]/.test(text)) return null;
   const api = parseApi(text);
-  if (!isRecord(api) || !isRecord(api.paths) || !String(api.openapi).startsWith('3')) return null;
+  if (!isRecord(api)) return null;
+  if (/^[23]/.test(textOf(api.asyncapi) ?? '')) return asyncOperations(api);
+  const isOpenApi = textOf(api.openapi)?.startsWith('3') === true || textOf(api.swagger)?.startsWith('2') === true;
+  if (!isRecord(api.paths) || !isOpenApi) return null;
+  const base = textOf(api.basePath)?.replace(/\/+$/, '') ?? '';
   const operations: Operation[] = [];
   let left = mostDetails;
   for (const [route, found] of Object.entries(api.paths)) {
@@ -40,7 +45,7 @@ export function readOperations(text: string): Operation[] | null {
       if (!isRecord(operation)) continue;
       const details = left > 0 ? detailsOf(api, item, operation) : '';
       left -= details.length;
-      operations.push({ ...operationOf(item, operation, { method: method.toUpperCase(), route }), details });
+      operations.push({ ...operationOf(item, operation, { method: method.toUpperCase(), route, base }), details });
     }
   }
   return operations;
@@ -58,12 +63,16 @@ function parseApi(text: string): unknown {
 function operationOf(
   item: Record<string, unknown>,
   operation: Record<string, unknown>,
-  { method, route }: { method: string; route: string },
+  { method, route, base }: { method: string; route: string; base: string },
 ): Omit<Operation, 'details'> {
   const summary = textOf(operation.summary);
   const id = textOf(operation.operationId);
   const description = textOf(operation.description) ?? textOf(item.description);
-  const lead = [`Endpoint \`${method} ${route}\``, id === undefined ? '' : `Operation \`${id}\``, description ?? ''];
+  const lead = [
+    `Endpoint \`${method} ${base}${route}\``,
+    id === undefined ? '' : `Operation \`${id}\``,
+    description ?? '',
+  ];
   return {
     method,
     route,
@@ -84,15 +93,29 @@ function detailsOf(
   item: Record<string, unknown>,
   operation: Record<string, unknown>,
 ): string {
-  const parts = [parametersOf(api, [item.parameters, operation.parameters])];
-  const body = resolveReference(api, operation.requestBody);
+  const parameters = [item.parameters, operation.parameters].flatMap((list) =>
+    Array.isArray(list) ? list.slice(0, mostParameters).map((found) => resolveReference(api, found)) : [],
+  );
+  const isBody = (parameter: unknown) => isRecord(parameter) && parameter.in === 'body';
+  const parts = [
+    parametersOf(
+      api,
+      parameters.filter((parameter) => !isBody(parameter)),
+    ),
+  ];
+  // version 2 has its body among the parameters
+  const body = resolveReference(api, operation.requestBody) ?? parameters.find(isBody);
   if (isRecord(body))
     parts.push(
-      ['## Request body', textOf(body.description) ?? '', describeContent(api, body.content)]
+      [
+        '## Request body',
+        textOf(body.description) ?? '',
+        describeContent(api, contentOf(body, operation.consumes ?? api.consumes)),
+      ]
         .filter(Boolean)
         .join('\n\n'),
     );
-  parts.push(responsesOf(api, operation.responses));
+  parts.push(responsesOf(api, operation.responses, operation.produces ?? api.produces));
   return joined(parts).slice(0, longestDetails);
 }
 
@@ -100,14 +123,19 @@ function joined(parts: string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {
+/** Returns the content of a body by media type; version 2 has one schema for all of them. */
+function contentOf(body: Record<string, unknown>, mediaTypes: unknown): unknown {
+  if (body.schema === undefined) return body.content;
+  return { [listOf(mediaTypes)?.[0] ?? 'application/json']: { schema: body.schema } };
+}
+
+function parametersOf(api: Record<string, unknown>, parameters: unknown[]): string {
   const lines: string[] = [];
-  for (const found of lists.flatMap((list) => (Array.isArray(list) ? list.slice(0, mostParameters) : []))) {
-    const parameter = resolveReference(api, found);
+  for (const parameter of parameters) {
     if (!isRecord(parameter)) continue;
     const facts = [
       textOf(parameter.in),
-      describeSchema(api, parameter.schema),
+      describeSchema(api, parameter.schema ?? parameter),
       parameter.required === true ? 'required' : '',
     ];
     const text = textOf(parameter.description);
@@ -118,14 +146,18 @@ function parametersOf(api: Record<string, unknown>, lists: unknown[]): string {
   return lines.length === 0 ? '' : `## Parameters\n\n${lines.join('\n')}`;
 }
 
-function responsesOf(api: Record<string, unknown>, responses: unknown): string {
+function responsesOf(api: Record<string, unknown>, responses: unknown, mediaTypes: unknown): string {
   if (!isRecord(responses)) return '';
   const parts: string[] = [];
   let length = 0;
   for (const [status, found] of Object.entries(responses)) {
     const response = resolveReference(api, found);
     if (!isRecord(response)) continue;
-    const part = joined([`### ${status}`, textOf(response.description) ?? '', describeContent(api, response.content)]);
+    const part = joined([
+      `### ${status}`,
+      textOf(response.description) ?? '',
+      describeContent(api, contentOf(response, mediaTypes)),
+    ]);
     parts.push(part);
     length += part.length;
     if (length > longestDetails) break;

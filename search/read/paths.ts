@@ -4,7 +4,7 @@
 export function pathOf(text: string): string {
   const path = decoded(text.replace(/[?#].*$/s, ''))
     .replaceAll('\\', '/')
-    .replace(/\.(?:md|mdx|markdown|html)$/i, '');
+    .replace(/\.(?:md|mdx|markdown|html?|adoc|asciidoc|rst)$/i, '');
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
   return segments.join('/') || 'index';
 }

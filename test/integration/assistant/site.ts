@@ -35,9 +35,12 @@ export async function publishPages(pool: Pool, site: SiteRef, files: Record<stri
   const folder = await mkdtemp(join(tmpdir(), 'docket-index-'));
   try {
     const file = join(folder, 'index.sqlite');
-    const built = buildIndex(readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), {
-      file,
-    });
+    const built = buildIndex(
+      await readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))),
+      {
+        file,
+      },
+    );
     await createSiteIndexStore(pool).publish(site, { ...built, format: indexFormat, file });
   } finally {
     await rm(folder, { recursive: true, force: true });

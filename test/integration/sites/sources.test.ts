@@ -39,7 +39,7 @@ describe('a site that can no longer be indexed', () => {
     const failure = await worker.failure(site);
     expect(failure).toEqual({
       type: 'site_unreadable',
-      message: expect.stringContaining('no Markdown, MDX or OpenAPI'),
+      message: expect.stringContaining('no pages in a format'),
     });
     await recordHistory('site-unreadable', worker.client.workflow.getHandle(indexSiteWorkflowId(site.id)));
     expect(await sites.get(site.id)).toMatchObject({

@@ -16,14 +16,14 @@ if (values.questions === undefined || values.docs === undefined) {
   process.stderr.write(`Usage: ${usage} [--misses]\n`);
   process.exitCode = 2;
 } else {
-  measure(values.questions, values.docs);
+  await measure(values.questions, values.docs);
 }
 
-function measure(questionsFile: string, docs: string): void {
+async function measure(questionsFile: string, docs: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'docket-quality-'));
   try {
     const file = join(folder, 'index.db');
-    const built = buildIndex(readPages(filesOf(docs)), { file });
+    const built = buildIndex(await readPages(filesOf(docs)), { file });
     const questions = readQuestions(questionsFile);
     using opened = openSiteIndex(file);
     const index = opened.as('all');

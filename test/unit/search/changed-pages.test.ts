@@ -26,25 +26,29 @@ interface Build {
 const newFile = () => join(folder, `${++builds}.db`);
 const nameOf = (text: string) => createHash('sha1').update(text).digest('hex');
 
-function buildFull(files: Files): Build {
+async function buildFull(files: Files): Promise<Build> {
   const file = newFile();
-  const built = buildIndex(readPages([...files].map(([path, text]) => fileOf(path, text))), { file });
+  const built = buildIndex(await readPages([...files].map(([path, text]) => fileOf(path, text))), { file });
   return { file, built, read: [...files.keys()] };
 }
 
 /** Like the indexing of a site: known files stay unread, and everything is read if that is not enough. */
-function buildChanged(files: Files, previous: Build | null): Build {
+async function buildChanged(files: Files, previous: Build | null): Promise<Build> {
   const known = previous === null ? new Set<string>() : readKnownSources(previous.file);
   const isRead = (path: string, text: string) => !known.has(sourceKey({ file: path, name: nameOf(text) }));
   try {
-    return build(files, previous, isRead);
+    return await build(files, previous, isRead);
   } catch (error) {
     if (!(error instanceof UnreadError)) throw error;
     return build(files, previous, () => true);
   }
 }
 
-function build(files: Files, previous: Build | null, isRead: (path: string, text: string) => boolean): Build {
+async function build(
+  files: Files,
+  previous: Build | null,
+  isRead: (path: string, text: string) => boolean,
+): Promise<Build> {
   const file = newFile();
   const read: string[] = [];
   const unread: string[] = [];
@@ -60,7 +64,7 @@ function build(files: Files, previous: Build | null, isRead: (path: string, text
     };
   });
   const known = unread.length > 0 && previous !== null ? readKnownPages(previous.file) : null;
-  const { pages, navigation } = readChangedPages(sources, known);
+  const { pages, navigation } = await readChangedPages(sources, known);
   const built = buildIndex(pages, { file, navigation, ...(previous !== null && { previousFile: previous.file }) });
   return { file, built, read };
 }
@@ -175,26 +179,30 @@ const joined: [string, string][] = [
 ];
 
 describe('an index built from the changed files', () => {
-  it('gives the same answers as one from all files, whatever was edited, removed or moved', { tags: 'slow' }, () => {
-    let savedReads = 0;
-    fc.assert(
-      fc.property(
-        fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 6 }),
-        (rounds) => {
-          const files = new Map([...base, ...joined]);
-          let previous = buildChanged(files, null);
-          for (const changes of rounds) {
-            for (const change of changes) change(files);
-            previous = buildChanged(files, previous);
-            savedReads += files.size - previous.read.length;
-            expectSame(previous, buildFull(files));
-          }
-        },
-      ),
-      { numRuns: propertyRuns(15) },
-    );
-    expect(savedReads).toBeGreaterThan(100);
-  });
+  it(
+    'gives the same answers as one from all files, whatever was edited, removed or moved',
+    { tags: 'slow' },
+    async () => {
+      let savedReads = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 6 }),
+          async (rounds) => {
+            const files = new Map([...base, ...joined]);
+            let previous = await buildChanged(files, null);
+            for (const changes of rounds) {
+              for (const change of changes) change(files);
+              previous = await buildChanged(files, previous);
+              savedReads += files.size - previous.read.length;
+              expectSame(previous, await buildFull(files));
+            }
+          },
+        ),
+        { numRuns: propertyRuns(15) },
+      );
+      expect(savedReads).toBeGreaterThan(100);
+    },
+  );
 
   const files = new Map([...base, ...joined, ['docs.json', '{"navigation":{"pages":["base/page-1","base/page-2"]}}']]);
   const always = [...joined.map(([path]) => path), 'docs.json'];
@@ -205,49 +213,49 @@ describe('an index built from the changed files', () => {
     return changed;
   };
 
-  it('reads one file for one changed page, plus those that share parts with it', () => {
-    const first = buildChanged(files, null);
+  it('reads one file for one changed page, plus those that share parts with it', async () => {
+    const first = await buildChanged(files, null);
     expect(first.read).toHaveLength(files.size);
-    const second = buildChanged(change('base/page-7.md', '# Seven\n\nA zebra.\n'), first);
+    const second = await buildChanged(change('base/page-7.md', '# Seven\n\nA zebra.\n'), first);
     expect(second.read).toEqual(['base/page-7.md', ...always]);
     expect(second.built).toMatchObject({ changedPages: 1, pages: 62 });
-    const third = buildChanged(change('base/page-7.md', null), second);
+    const third = await buildChanged(change('base/page-7.md', null), second);
     expect(third.read).toEqual(always);
     expect(third.built).toMatchObject({ changedPages: 1, pages: 61 });
-    const fourth = buildChanged(files, third);
+    const fourth = await buildChanged(files, third);
     expect(fourth.read).toEqual(['base/page-7.md', ...always]);
-    expectSame(fourth, buildFull(files));
+    expectSame(fourth, await buildFull(files));
   });
 
   it.each([
     ['an OpenAPI file', 'api/users.json', users('quokka'), 'guides/users'],
     ['a snippet', 'snippets/note.mdx', note('quokka'), 'guides/noted'],
-  ])('brings %s to the page that shows it', (_kind, path, text, page) => {
-    const second = buildChanged(change(path, text), buildChanged(files, null));
+  ])('brings %s to the page that shows it', async (_kind, path, text, page) => {
+    const second = await buildChanged(change(path, text), await buildChanged(files, null));
     expect(second.read).toEqual(always);
     using index = openWhole(second.file);
     expect(index.search({ query: 'quokka', limit: 5 }).map((hit) => hit.path)).toEqual([page]);
   });
 
-  it('re-reads a file whose page is unchanged only once', () => {
-    const first = buildChanged(files, null);
+  it('re-reads a file whose page is unchanged only once', async () => {
+    const first = await buildChanged(files, null);
     const touched = change('base/page-7.md', `${files.get('base/page-7.md')}<!-- not shown -->`);
-    const second = buildChanged(touched, first);
-    expect(buildChanged(touched, second).read).not.toContain('base/page-7.md');
+    const second = await buildChanged(touched, first);
+    expect((await buildChanged(touched, second)).read).not.toContain('base/page-7.md');
   });
 
-  it('reads all files if the navigation changed, and none again if something else in its file did', () => {
-    const first = buildChanged(files, null);
+  it('reads all files if the navigation changed, and none again if something else in its file did', async () => {
+    const first = await buildChanged(files, null);
     const placed = change('docs.json', '{"navigation":{"pages":["base/page-2","base/page-1"]}}');
-    const second = buildChanged(placed, first);
+    const second = await buildChanged(placed, first);
     expect(second.read).toHaveLength(files.size);
-    expectSame(second, buildFull(placed));
+    expectSame(second, await buildFull(placed));
     const renamed = change('docs.json', '{"name":"Docs","navigation":{"pages":["base/page-1","base/page-2"]}}');
-    expect(buildChanged(renamed, first).read).toEqual(always);
+    expect((await buildChanged(renamed, first)).read).toEqual(always);
   });
 
-  it('reads all files if the previous index is damaged', () => {
-    const first = buildChanged(files, null);
-    expect(buildChanged(files, { ...first, file: join(folder, 'missing.db') }).read).toHaveLength(files.size);
+  it('reads all files if the previous index is damaged', async () => {
+    const first = await buildChanged(files, null);
+    expect((await buildChanged(files, { ...first, file: join(folder, 'missing.db') })).read).toHaveLength(files.size);
   });
 });

@@ -6,8 +6,8 @@ import { indexOf, temporaryFolder } from './build.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 
-it('finds the right page for our own questions and refuses what the pages do not answer', () => {
-  using index = indexOf(temporaryFolder(), readPages(filesOf(join(checkout, 'docs'))));
+it('finds the right page for our own questions and refuses what the pages do not answer', async () => {
+  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
   const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(
     index,
     readQuestions(join(checkout, 'test/suites/quality/own-questions.json')),

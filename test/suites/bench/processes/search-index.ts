@@ -34,11 +34,11 @@ const differentQuestions = 1_000;
 const limit = 10;
 
 /** Reads, builds, changes one page, and searches. */
-function measure({ pages, directory, seconds }: SearchInput): SearchResult {
+async function measure({ pages, directory, seconds }: SearchInput): Promise<SearchResult> {
   const { files, questions, bytes } = generateSite(pages, differentQuestions);
   const file = join(directory, `${pages}.sqlite`);
   const reading = performance.now();
-  const read = readPages(files);
+  const read = await readPages(files);
   const building = performance.now();
   const buildCpu = process.cpuUsage();
   const built = buildIndex(read, { file });
@@ -46,7 +46,7 @@ function measure({ pages, directory, seconds }: SearchInput): SearchResult {
   const builtCpu = process.cpuUsage(buildCpu);
 
   const changed = join(directory, `${pages}-changed.sqlite`);
-  const withChange = readPages(files.map((one, position) => (position === 7 ? changedFile(one) : one)));
+  const withChange = await readPages(files.map((one, position) => (position === 7 ? changedFile(one) : one)));
   const changing = performance.now();
   buildIndex(withChange, { file: changed, previousFile: file });
   const changeSeconds = (performance.now() - changing) / 1_000;

@@ -94,36 +94,36 @@ it.each([
   ['groups: [staff]\ngroups: []', []],
   ['groups: []\nGroups: [staff]', []],
   ['GROUPS: [staff', []],
-])('reads who may see a page from %j', (frontMatter, expected) => {
-  const [page] = [...readPages([fileOf('a.md', `---\n${frontMatter}\n---\n\n# A page\n`)])];
+])('reads who may see a page from %j', async (frontMatter, expected) => {
+  const [page] = [...(await readPages([fileOf('a.md', `---\n${frontMatter}\n---\n\n# A page\n`)]))];
   expect(page).toMatchObject({ restrictedTo: expected });
 });
 
-it('keeps a page whose front matter does not end from everybody if it names groups', () => {
-  const [page] = [...readPages([fileOf('a.md', '---\ntitle: A\ngroups: [staff]\n\n# A page\n')])];
+it('keeps a page whose front matter does not end from everybody if it names groups', async () => {
+  const [page] = [...(await readPages([fileOf('a.md', '---\ntitle: A\ngroups: [staff]\n\n# A page\n')]))];
   expect(page).toMatchObject({ restrictedTo: [] });
-  const [open] = [...readPages([fileOf('b.md', '---\n\nSome groups: three of them.\n')])];
+  const [open] = [...(await readPages([fileOf('b.md', '---\n\nSome groups: three of them.\n')]))];
   expect(open).toMatchObject({ restrictedTo: null });
 });
 
-it('reads who may see a page below blank lines, and with a byte order mark', () => {
+it('reads who may see a page below blank lines, and with a byte order mark', async () => {
   const text = '---\ngroups: [staff]\n---\n\n# A page\n';
   for (const start of ['\uFEFF', '\n', ' \r\n\n'])
-    expect(readPages([fileOf('a.md', start + text)])).toMatchObject([{ restrictedTo: ['staff'] }]);
+    expect(await readPages([fileOf('a.md', start + text)])).toMatchObject([{ restrictedTo: ['staff'] }]);
 });
 
-it('includes no text of a page for groups in another page', () => {
+it('includes no text of a page for groups in another page', async () => {
   const including =
     "import Prices from './prices.md';\nimport Note from './note.md';\n\n# A\n\n<Prices />\n\n<Note />\n";
   const files = { 'a.mdx': including, 'prices.md': '---\ngroups: [staff]\n---\n\nA secret.\n', 'note.md': 'A note.\n' };
-  const pages = readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+  const pages = await readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
   const [page] = pages.filter(({ path }) => path === 'a');
   expect(page?.content).toContain('A note.');
   expect(page?.content).not.toContain('secret');
 });
 
-it('does not take a section of the navigation for a group of readers', () => {
+it('does not take a section of the navigation for a group of readers', async () => {
   const navigation = { navigation: { groups: [{ group: 'Guides', pages: ['a'] }] } };
-  const pages = [...readPages([fileOf('docs.json', JSON.stringify(navigation)), fileOf('a.md', '# A\n')])];
+  const pages = [...(await readPages([fileOf('docs.json', JSON.stringify(navigation)), fileOf('a.md', '# A\n')]))];
   expect(pages).toMatchObject([{ path: 'a', metadata: { groups: ['Guides'] }, restrictedTo: null }]);
 });

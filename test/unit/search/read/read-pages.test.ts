@@ -10,8 +10,8 @@ const read = (files: Record<string, string>) =>
   readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
 
 describe('a Markdown page', () => {
-  it('uses its front matter', () => {
-    const [page] = read({
+  it('uses its front matter', async () => {
+    const [page] = await read({
       'guides/install.md':
         '---\ntitle: Install it\ndescription: How\nversion: 2.0\nlanguage: en\ntags: [setup, cli]\ngroups: staff\nboost: 3\n---\n\nText.\n',
     });
@@ -31,51 +31,54 @@ describe('a Markdown page', () => {
     expect(page?.content.trim()).toBe('Text.');
   });
 
-  it('is named after its first heading, else after its file', () => {
-    const pages = read({ 'a.md': 'Text\n\n## The `first` one\n', 'deep/getting-started.md': 'no heading' });
+  it('is named after its first heading, else after its file', async () => {
+    const pages = await read({ 'a.md': 'Text\n\n## The `first` one\n', 'deep/getting-started.md': 'no heading' });
     expect(pages.map(({ metadata }) => metadata.title)).toEqual(['The first one', 'Getting started']);
   });
 
-  it.each([['hidden: true'], ['searchable: false'], ['draft: true']])('is hidden by %s', (line) => {
-    expect(read({ 'a.md': `---\n${line}\n---\ntext` })[0]?.isHidden).toBe(true);
+  it.each([['hidden: true'], ['searchable: false'], ['draft: true']])('is hidden by %s', async (line) => {
+    expect((await read({ 'a.md': `---\n${line}\n---\ntext` }))[0]?.isHidden).toBe(true);
   });
 
   it.each([
     ['deprecated: true', 'x'],
     ['tag: Deprecated', 'x'],
     ['title: A', 'This endpoint is deprecated. Use b.'],
-  ])('is ranked lower when it says %j, %j', (line, text) => {
-    expect(read({ 'a.md': `---\n${line}\n---\n${text}` })[0]?.boost).toBeLessThan(1);
+  ])('is ranked lower when it says %j, %j', async (line, text) => {
+    expect((await read({ 'a.md': `---\n${line}\n---\n${text}` }))[0]?.boost).toBeLessThan(1);
   });
 
-  it('is ranked lower if the navigation omits it', () => {
-    const pages = read({ 'docs.json': '{"navigation":{"pages":["a"]}}', 'a.md': 'a', 'b.md': 'b' });
+  it('is ranked lower if the navigation omits it', async () => {
+    const pages = await read({ 'docs.json': '{"navigation":{"pages":["a"]}}', 'a.md': 'a', 'b.md': 'b' });
     expect(pages.map(({ boost }) => boost)).toEqual([1, 0.5]);
   });
 
-  it('keeps damaged front matter as text', () => {
-    const [page] = read({ 'a.md': '---\ntitle: [unclosed\n: : :\n---\n\n# Heading\n' });
+  it('keeps damaged front matter as text', async () => {
+    const [page] = await read({ 'a.md': '---\ntitle: [unclosed\n: : :\n---\n\n# Heading\n' });
     expect(page?.content).toContain('title: [unclosed');
     expect(page?.metadata.title).toBe('Heading');
   });
 
-  it('moves to its slug, but never out of the site', () => {
-    const pages = read({ 'docs/a.md': '---\nslug: /start\n---\nx', 'docs/b.md': '---\nslug: ../../../etc\n---\nx' });
+  it('moves to its slug, but never out of the site', async () => {
+    const pages = await read({
+      'docs/a.md': '---\nslug: /start\n---\nx',
+      'docs/b.md': '---\nslug: ../../../etc\n---\nx',
+    });
     expect(pages.map(({ path }) => path)).toEqual(['start', 'docs/b']);
   });
 
-  it('loses its comments outside code', () => {
-    expect(read({ 'a.md': 'a <!-- no\nno --> b\n\n```\n<!-- yes -->\n```' })[0]?.content).toBe(
+  it('loses its comments outside code', async () => {
+    expect((await read({ 'a.md': 'a <!-- no\nno --> b\n\n```\n<!-- yes -->\n```' }))[0]?.content).toBe(
       'a  b\n\n```\n<!-- yes -->\n```',
     );
   });
 });
 
 describe('an MDX page', () => {
-  const content = (text: string) => read({ 'a.mdx': text })[0]?.content ?? '';
+  const content = async (text: string) => (await read({ 'a.mdx': text }))[0]?.content ?? '';
 
-  it('loses imports, exports and tags, and keeps their text and titles', () => {
-    const text = content(
+  it('loses imports, exports and tags, and keeps their text and titles', async () => {
+    const text = await content(
       "import { Card } from './card.jsx';\n\nexport const x = {\n  a: 1,\n\n  b: 2,\n};\n\n# Top\n\n<Card title=\"Quick start\" href={() => '>'}>\n  Begin **here**.\n</Card>\n{/* gone */}\n",
     );
     expect(text).not.toMatch(/import|export|<Card|href|gone|b: 2/);
@@ -83,19 +86,19 @@ describe('an MDX page', () => {
     expect(text).toContain('Begin **here**.');
   });
 
-  it('keeps code as it is', () => {
+  it('keeps code as it is', async () => {
     const code = '```jsx\nimport x from \'y\';\n<Card title="t" />\n```';
-    expect(content(`Use \`<Card>\`:\n\n${code}\n`)).toBe(`Use \`<Card>\`:\n\n${code}\n`);
+    expect(await content(`Use \`<Card>\`:\n\n${code}\n`)).toBe(`Use \`<Card>\`:\n\n${code}\n`);
   });
 
-  it('shows the name and type of a parameter', () => {
-    expect(content('<ParamField path="limit" type="number" required>\nHow many.\n</ParamField>')).toContain(
+  it('shows the name and type of a parameter', async () => {
+    expect(await content('<ParamField path="limit" type="number" required>\nHow many.\n</ParamField>')).toContain(
       '`limit` (number)',
     );
   });
 
-  it('shows the content of an imported snippet', () => {
-    const pages = read({
+  it('shows the content of an imported snippet', async () => {
+    const pages = await read({
       'docs.json': '{"navigation":{"pages":["a"]}}',
       'a.mdx': "import Note from '/snippets/note.mdx';\n\n<Note />\n",
       'snippets/note.mdx': 'Mind the gap.',
@@ -106,7 +109,7 @@ describe('an MDX page', () => {
 });
 
 describe('the navigation', () => {
-  it('provides order, language, version, groups and hidden pages', () => {
+  it('provides order, language, version, groups and hidden pages', async () => {
     const navigation = {
       languages: [
         { language: 'fr', groups: [{ group: 'Début', pages: ['fr/a'] }] },
@@ -125,7 +128,7 @@ describe('the navigation', () => {
         },
       ],
     };
-    const pages = read({
+    const pages = await read({
       'docs.json': JSON.stringify({ navigation }),
       'a.md': 'a',
       'b.md': 'b',
@@ -152,19 +155,19 @@ describe('the navigation', () => {
     ['_sidebar.md', '* [B](b.md)\n* [A](/a)'],
     ['SUMMARY.md', '- [B](./b.md)\n- [A](a.md)'],
     ['mkdocs.yml', 'docs_dir: .\nnav:\n  - B: b.md\n  - Part:\n      - A: a.md\n'],
-  ])('is read from %s', (name, text) => {
-    const pages = read({ [name]: text, 'a.md': 'a', 'b.md': 'b' });
+  ])('is read from %s', async (name, text) => {
+    const pages = await read({ [name]: text, 'a.md': 'a', 'b.md': 'b' });
     expect(Object.fromEntries(pages.map(({ path, order }) => [path, order]))).toEqual({ a: 1, b: 0 });
   });
 
-  it('survives a damaged or self-referential file', () => {
+  it('survives a damaged or self-referential file', async () => {
     const files = {
       'docs.json': '{"navigation":{"$ref":"./nav.json"}}',
       'nav.json': '{"$ref":"nav.json","pages":["a"]}',
       'mint.json': '{',
       'a.md': 'a',
     };
-    expect(read(files)[0]).toMatchObject({ path: 'a', order: 0 });
+    expect((await read(files))[0]).toMatchObject({ path: 'a', order: 0 });
   });
 });
 
@@ -186,8 +189,8 @@ components:
     User: { type: object, required: [name], properties: { name: { type: string, description: Full name }, friends: { type: array, items: { $ref: '#/components/schemas/User' } } } }
 `;
 
-  it('becomes a page per operation', () => {
-    const pages = read({ 'api.yaml': api });
+  it('becomes a page per operation', async () => {
+    const pages = await read({ 'api.yaml': api });
     expect(pages.map(({ path, isHidden }) => [path, isHidden])).toEqual([
       ['api/get-a-user', false],
       ['api/deleteuser', true],
@@ -204,8 +207,11 @@ components:
     }
   });
 
-  it('is included in the page that names its operation', () => {
-    const pages = read({ 'api.yaml': api, 'users/get.mdx': '---\nopenapi: "GET /users/{id}"\n---\nMore words.\n' });
+  it('is included in the page that names its operation', async () => {
+    const pages = await read({
+      'api.yaml': api,
+      'users/get.mdx': '---\nopenapi: "GET /users/{id}"\n---\nMore words.\n',
+    });
     expect(pages.filter(({ isHidden }) => !isHidden).map(({ path, metadata }) => [path, metadata.title])).toEqual([
       ['users/get', 'Get a user'],
     ]);
@@ -214,7 +220,7 @@ components:
 });
 
 describe('any file', () => {
-  it('is read without an exception', () => {
+  it('is read without an exception', async () => {
     const bits = fc.constantFrom(
       '<',
       '>',
@@ -240,8 +246,8 @@ describe('any file', () => {
     const text = fc
       .array(fc.oneof(bits, fc.string({ unit: 'binary', maxLength: 10 })), { maxLength: 80 })
       .map((parts) => parts.join(''));
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         text,
         fc.constantFrom(
           'a.md',
@@ -252,9 +258,13 @@ describe('any file', () => {
           'mkdocs.yml',
           '_sidebar.md',
           'openapi.json',
+          'a.html',
+          'a.adoc',
+          'a.rst',
+          'asyncapi.json',
         ),
-        (source, path) => {
-          readPages([fileOf(path, source), fileOf(`b/${path}`, `openapi: 3\n${source}`)]);
+        async (source, path) => {
+          await readPages([fileOf(path, source), fileOf(`b/${path}`, `openapi: 3\n${source}`)]);
         },
       ),
       { numRuns: propertyRuns(150) },
@@ -281,9 +291,9 @@ describe('any file', () => {
     '~',
     '-',
     '/ ',
-  ])('of nothing but %j takes good time', (bit) => {
+  ])('of nothing but %j takes good time', async (bit) => {
     const source = bit.repeat(Math.ceil(300_000 / bit.length));
-    const [page] = readPages([fileOf('a.mdx', source)]);
+    const [page] = await readPages([fileOf('a.mdx', source)]);
     expect(page?.path).toBe('a');
   });
 });

@@ -1,0 +1,139 @@
+import type { Element, Root } from 'hast';
+import { fromHtml } from 'hast-util-from-html';
+import { toMdast } from 'hast-util-to-mdast';
+import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
+import { toMarkdown } from 'mdast-util-to-markdown';
+import { slugOf } from '../anchors.ts';
+import { textOf, type FrontMatter } from '../front-matter.ts';
+import { classesOf, elementsOf, findElement, mainContentOf } from './main-content.ts';
+
+/** Longest page that is parsed, in characters. */
+export const longestHtml = 2_000_000;
+
+const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
+
+const closable =
+  /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s>]/gi;
+/** Parsing takes time quadratic in the elements that are open at once. */
+const mostOpen = 200;
+
+/**
+ * Reads the main content of an HTML page as Markdown, with what its head states as front matter. Returns null for
+ * fragments, templates and pages that only redirect. Throws RangeError for elements nested too deeply.
+ */
+export function readHtml(text: string): FrontMatter | null {
+  if (text.length > longestHtml || !isDocument.test(text.slice(0, 20_000)) || /\{%[^%]*%\}/.test(text)) return null;
+  if (mostOpenIn(text) > mostOpen) return null;
+  const root = fromHtml(text);
+  const metas = metasOf(root);
+  if (metas.has('refresh')) return null;
+  const main = mainContentOf(root);
+  const body = main === null ? '' : markdownOf({ type: 'root', children: [main] });
+  if (body === '') return null;
+  const html = findElement(root, ({ tagName }) => tagName === 'html');
+  const values: Record<string, unknown> = {};
+  for (const name of ['description', 'keywords']) if (metas.has(name)) values[name] = metas.get(name);
+  // groups that cannot be understood keep the page from everybody
+  if (metas.has('groups')) values.groups = textOf(metas.get('groups')) ?? {};
+  if (/noindex/i.test(metas.get('robots') ?? '')) values.noindex = true;
+  if (typeof html?.properties.lang === 'string') values.lang = html.properties.lang;
+  const title = main === null ? null : (findElement(main, ({ tagName }) => tagName === 'h1') ?? titleOf(root));
+  if (title?.tagName === 'title') values.title = wordsOf(title).split(/\s+[|—·–]\s+/, 1)[0];
+  return { values, body };
+}
+
+/** Returns a fragment of HTML, such as a converter's output, as Markdown. */
+export function htmlToMarkdown(html: string): string {
+  return markdownOf(fromHtml(html, { fragment: true }));
+}
+
+function mostOpenIn(text: string): number {
+  let open = 0;
+  let most = 0;
+  for (const match of text.matchAll(closable)) {
+    open += match[1] === '' ? 1 : -1;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+function titleOf(root: Root): Element | null {
+  return findElement(root, ({ tagName }) => tagName === 'title');
+}
+
+function metasOf(root: Root): Map<string, string> {
+  const metas = new Map<string, string>();
+  for (const { tagName, properties } of elementsOf(root)) {
+    if (tagName === 'body') break;
+    const name = properties.name ?? (Array.isArray(properties.httpEquiv) ? properties.httpEquiv[0] : undefined);
+    if (tagName === 'meta' && typeof properties.content === 'string')
+      metas.set(
+        String(name).toLowerCase(),
+        metas.has('groups') && /^groups$/i.test(String(name)) ? '' : properties.content,
+      );
+  }
+  return metas;
+}
+
+function markdownOf(root: Root): string {
+  for (const element of elementsOf(root)) {
+    simplify(element);
+    keepAnchor(element);
+    replaceAdmonition(element);
+  }
+  return toMarkdown(toMdast(root), {
+    bullet: '-',
+    rule: '-',
+    fences: true,
+    extensions: [gfmTableToMarkdown({ tablePipeAlign: false })],
+    // the default escapes underscores and asterisks inside words, which would no longer be found
+    handlers: {
+      text: ({ value }: { value: string }) => value.replaceAll(/<(?=[a-z/!])|^#(?=#*\s)/gi, String.raw`\$&`),
+    },
+  }).trim();
+}
+
+/** An image becomes its description. A link that leads nowhere becomes its words. */
+function simplify(element: Element): void {
+  const { alt, href } = element.properties;
+  const isLink = typeof href === 'string' && !/^\s*(?:javascript|data):/i.test(href) && element.children.length > 0;
+  if (element.tagName === 'img') element.children = [{ type: 'text', value: typeof alt === 'string' ? alt : '' }];
+  if (element.tagName === 'img' || (element.tagName === 'a' && !isLink)) element.tagName = 'span';
+}
+
+/** Keeps the id of a heading, or of the section that it begins, if links to it would not be found otherwise. */
+function keepAnchor(element: Element): void {
+  const [first] = element.children.filter((child) => child.type === 'element');
+  const heading = /^h[1-6]$/.test(element.tagName) ? element : first;
+  if (heading === undefined || !/^h[1-6]$/.test(heading.tagName)) return;
+  const id = heading.properties.id ?? element.properties.id;
+  if (typeof id !== 'string' || /[\s{}]/.test(id) || id === slugOf(wordsOf(heading).trim())) return;
+  delete heading.properties.id;
+  delete element.properties.id;
+  heading.children.push({ type: 'text', value: ` {#${id}}` });
+}
+
+/** Asciidoctor lays out its admonitions in tables. */
+function replaceAdmonition(element: Element): void {
+  if (element.tagName !== 'div' || !classesOf(element).includes('admonitionblock')) return;
+  const label = findElement(element, (inner) => classesOf(inner).includes('title') || inner.tagName === 'i');
+  const content = findElement(element, (inner) => classesOf(inner).includes('content'));
+  if (content === null) return;
+  const name = label === null ? '' : wordsOf(label).trim() || String(label.properties.title ?? '');
+  const strong: Element = {
+    type: 'element',
+    tagName: 'strong',
+    properties: {},
+    children: [{ type: 'text', value: `${name}:` }],
+  };
+  element.tagName = 'blockquote';
+  element.children = [{ type: 'element', tagName: 'p', properties: {}, children: [strong] }, ...content.children];
+}
+
+function wordsOf(element: Element): string {
+  const words = element.children.map((child) => {
+    if (child.type === 'text') return child.value;
+    return child.type === 'element' ? wordsOf(child) : '';
+  });
+  return words.join('').replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,65 @@
+import type { Element, Root } from 'hast';
+
+/** The document proper, in the order in which it is looked for; the body where a page marks none. */
+const mainMarks: ((element: Element) => boolean)[] = [
+  ({ tagName }) => tagName === 'main',
+  ({ properties }) => properties.role === 'main',
+  ({ tagName }) => tagName === 'article',
+  (element) => classesOf(element).some((name) => name === 'markdown-body' || name === 'theme-doc-markdown'),
+  ({ properties }) => properties.id === 'content' || properties.id === 'main-content',
+  ({ tagName }) => tagName === 'body',
+];
+const leftOut =
+  /^(?:script|style|noscript|template|nav|footer|form|button|input|select|dialog|svg|iframe|object|embed|canvas|audio|video|link|meta|title)$/;
+const leftOutRoles = new Set(['navigation', 'search', 'banner', 'contentinfo', 'complementary']);
+const leftOutClasses =
+  /^(?:headerlink|hash-link|header-anchor|anchor|breadcrumbs?|toc|table-of-contents|sphinxsidebar|related|pagination(?:-nav)?|edit-(?:link|this-page)|sr-only|visually-hidden)$/;
+
+/** Returns the elements of a page that hold its own text, without navigation and other decoration. */
+export function mainContentOf(root: Root): Element | null {
+  for (const isMain of mainMarks) {
+    const found = findElement(root, isMain);
+    if (found === null) continue;
+    prune(found, { isBody: found.tagName === 'body' });
+    return found;
+  }
+  return null;
+}
+
+/** Returns the first element that passes a test, in the order of the document. */
+export function findElement(root: Root | Element, test: (element: Element) => boolean): Element | null {
+  for (const element of elementsOf(root)) if (test(element)) return element;
+  return null;
+}
+
+/** Yields all elements below a node, in the order of the document. */
+export function* elementsOf(root: Root | Element): Generator<Element> {
+  const open: Element[] = childElements(root).reverse();
+  for (let element = open.pop(); element !== undefined; element = open.pop()) {
+    yield element;
+    open.push(...childElements(element).reverse());
+  }
+}
+
+export function classesOf({ properties }: Element): string[] {
+  return Array.isArray(properties.className) ? properties.className.map(String) : [];
+}
+
+function childElements({ children }: Root | Element): Element[] {
+  return children.flatMap((child) => (child.type === 'element' ? [child] : []));
+}
+
+function prune(main: Element, { isBody }: { isBody: boolean }): void {
+  main.children = main.children.filter((child) => child.type !== 'element' || !isDecoration(child, isBody));
+  for (const element of elementsOf(main))
+    element.children = element.children.filter((child) => child.type !== 'element' || !isDecoration(child, isBody));
+}
+
+function isDecoration(element: Element, isBody: boolean): boolean {
+  const { tagName, properties } = element;
+  if (leftOut.test(tagName) || leftOutRoles.has(String(properties.role))) return true;
+  // inside the main content, an aside is often a note, and a header holds the title
+  if (isBody && (tagName === 'aside' || tagName === 'header')) return true;
+  if (properties.hidden === true || properties.ariaHidden === 'true') return true;
+  return classesOf(element).some((name) => leftOutClasses.test(name));
+}

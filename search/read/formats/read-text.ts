@@ -1,0 +1,70 @@
+import { posix } from 'node:path';
+import type { FrontMatter } from '../front-matter.ts';
+import { groupsOf, readFrontMatter } from '../front-matter.ts';
+import type { Layout, SourceFiles } from '../layouts/layout.ts';
+import { mdxToMarkdown, stripComments } from '../mdx.ts';
+import type { SourceFile } from '../source-file.ts';
+import { usesSnippets, withSnippets } from '../../query/snippets.ts';
+import { withIncludes, type IncludeSyntax } from './includes.ts';
+import { formatOf, type SourceFormat } from './format-of.ts';
+import { withPageLinks } from './page-links.ts';
+
+export interface ReadText extends FrontMatter {
+  /** No other file is part of the page. */
+  isAlone: boolean;
+}
+
+/**
+ * Reads the text of a page as Markdown, with its front matter. Returns null for a file without a page. Errors:
+ * RangeError for markup that is nested too deeply.
+ */
+export async function readText(
+  file: SourceFile,
+  { files, layout }: { files: SourceFiles; layout: Layout },
+): Promise<ReadText | null> {
+  const format = formatOf(file.path);
+  if (format === 'html') {
+    const { readHtml } = await import('./html.ts');
+    const page = readHtml(file.read());
+    return page === null ? null : { ...page, isAlone: true };
+  }
+  const { values, body: source } = readFrontMatter(file.read());
+  const isMdx = format === 'mdx' || (format === 'markdown' && layout.isMdx === true);
+  const whole = isMdx ? withSnippets(source, files, file.path) : source;
+  const syntax = layout.includes ?? (format === null ? undefined : includesOf[format]);
+  const included = syntax === undefined ? whole : withIncludes(whole, { path: file.path, files, syntax });
+  const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
+  const page = await converted(prepared, { format, isMdx, path: file.path, layout });
+  const isAlone = included === whole && !(isMdx && usesSnippets(source));
+  const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, layout });
+  // whichever of the two restricts the page counts
+  const groups = [values, page.values].find((stated) => groupsOf(stated) !== null)?.groups;
+  return { values: { ...page.values, ...values, groups }, body, isAlone };
+}
+
+async function converted(
+  text: string,
+  { format, isMdx, path, layout }: { format: SourceFormat | null; isMdx: boolean; path: string; layout: Layout },
+): Promise<FrontMatter> {
+  if (format === 'asciidoc') {
+    const { readAsciiDoc } = await import('./asciidoc.ts');
+    return readAsciiDoc(text, layout.attributesOf?.(path));
+  }
+  if (format === 'restructuredtext') {
+    const { readRst } = await import('./rst.ts');
+    return readRst(text);
+  }
+  return { values: {}, body: isMdx ? mdxToMarkdown(text) : stripComments(text) };
+}
+
+const besideFile = (target: string, from: string) => posix.normalize(posix.join(posix.dirname(from), target));
+
+const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
+  asciidoc: { pattern: /^include::([^[\]\n]{1,500})\[[^\]\n]{0,500}\]$/gm, resolve: besideFile },
+  restructuredtext: { pattern: /^[ \t]*\.\. include:: +(\S{1,500})$(?:\n[ \t]+:[\w-]+:.*$)*/gm, resolve: fromTop },
+};
+
+/** Sphinx takes a leading slash for the folder of its configuration. */
+function fromTop(target: string, from: string): string {
+  return target.startsWith('/') ? posix.normalize(target.slice(1)) : besideFile(target, from);
+}

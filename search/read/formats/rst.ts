@@ -1,0 +1,244 @@
+import type { FrontMatter } from '../front-matter.ts';
+import { inlineOf, type InlineContext } from './rst-inline.ts';
+
+/** Longest page that is read, in characters. */
+const longest = 2_000_000;
+const deepest = 30;
+const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
+const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
+const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
+const directive = /^\.\.\s+(?:\|([^|]+)\|\s+)?([\w+.:-]{1,60})::(?:\s+(.*))?$/;
+const code =
+  /^(?:code(?:-block)?|sourcecode|parsed-literal|prompt|console|math|productionlist|ipython|doctest|testcode)$/;
+const unshown =
+  /^(?:toctree|contents|sectnum|index|raw|highlight|default-role|(?:py:)?(?:current)?module|tabularcolumns|meta|title|role|include|literalinclude|auto\w+|graphviz|digraph|inheritance-diagram|testsetup|testcleanup|todolist|ifconfig)$/;
+const admonition =
+  /^(?:note|tip|hint|important|warning|caution|danger|error|attention|seealso|admonition|versionadded|versionchanged|versionremoved|deprecated|todo|topic|sidebar)$/;
+const labels: Record<string, string> = {
+  seealso: 'See also',
+  versionadded: 'Added in version',
+  versionchanged: 'Changed in version',
+  versionremoved: 'Removed in version',
+  deprecated: 'Deprecated since version',
+};
+const unlabelled = /^(?:admonition|topic|sidebar)$/;
+
+/**
+ * Reads a reStructuredText page as Markdown, with its first field list as front matter. Directives of Sphinx and its
+ * extensions keep their title and text; those that only generate something are left out.
+ * `known` are substitutions that all pages share.
+ */
+export function readRst(source: string, known: ReadonlyMap<string, string> = new Map()): FrontMatter {
+  const lines = source
+    .slice(0, longest)
+    .replaceAll('\t', '        ')
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd());
+  const context = namesIn(lines, known);
+  const values: Record<string, unknown> = {};
+  const levels: string[] = [];
+  let heading = '';
+  const body = blocks(lines, 0);
+  return {
+    values,
+    body: body
+      .join('\n')
+      .replaceAll(/\n{3,}/g, '\n\n')
+      .trim(),
+  };
+
+  function blocks(given: string[], depth: number): string[] {
+    const out: string[] = [];
+    if (depth > deepest) return out;
+    let at = 0;
+    while (at < given.length) {
+      const line = given[at] ?? '';
+      const next = given[at + 1] ?? '';
+      if (line === '') {
+        out.push('');
+        at += 1;
+      } else if (line.startsWith('..') && (line === '..' || line[2] === ' ')) {
+        const end = endOfIndented(given, at + 1);
+        out.push(...explicit(line, given.slice(at + 1, end), depth));
+        at = end;
+      } else if (depth === 0 && underline.test(line) && next !== '' && underline.test(given[at + 2] ?? '')) {
+        out.push(...title(next.trim(), `${line[0]}over`));
+        at += 3;
+      } else if (
+        depth === 0 &&
+        underline.test(next) &&
+        next.length >= Math.min(line.length, 3) &&
+        !line.startsWith(' ')
+      ) {
+        out.push(...title(line, next[0] ?? ''));
+        at += 2;
+      } else if (underline.test(line) || /^=+(?: +=+)+$/.test(line) || /^\+[-=+]+\+$/.test(line)) {
+        out.push(/^[-_*=]{4,}$/.test(line) && given[at - 1] === '' && next === '' ? '---' : '');
+        at += 1;
+      } else if (line.startsWith('>>> ')) {
+        const end = given.indexOf('', at) === -1 ? given.length : given.indexOf('', at);
+        out.push(...fenced(given.slice(at, end), 'pycon'));
+        at = end;
+      } else at = paragraph(given, at, { out, depth });
+    }
+    return out;
+  }
+
+  /** Writes a list item, field, definition, quote or paragraph, and returns where the next block starts. */
+  function paragraph(given: string[], at: number, { out, depth }: { out: string[]; depth: number }): number {
+    const line = given[at] ?? '';
+    const indent = indentOf(line);
+    if (indent > 0) {
+      const end = endOfIndented(given, at);
+      out.push(...blocks(dedented(given.slice(at, end)), depth + 1));
+      return end;
+    }
+    const item = bullet.exec(line) ?? field.exec(line);
+    if (item !== null) {
+      const end = endOfIndented(given, at + 1);
+      const inner = [line.slice(item[0].length), ...dedented(given.slice(at + 1, end))];
+      if (line.startsWith(':'))
+        out.push(...fieldOf(item[1] ?? '', inner, { depth, isFirst: out.every((one) => one === '') }));
+      else
+        out.push(
+          ...indented(blocks(inner, depth + 1), /^[-*+•]/.test(line) ? '- ' : `${/\d+/.exec(item[0])?.[0] ?? 1}. `),
+        );
+      return end;
+    }
+    let end = at + 1;
+    while (
+      end < given.length &&
+      given[end] !== '' &&
+      indentOf(given[end] ?? '') === 0 &&
+      !bullet.test(given[end] ?? '')
+    )
+      end += 1;
+    const text = given
+      .slice(at, end)
+      .map((each) => each.replace(/^\| ?/, ''))
+      .join('\n');
+    const isLiteral = text.endsWith('::');
+    if (text !== '::') out.push(inlineOf(isLiteral ? text.slice(0, -1).replace(/\s:$/, '') : text, context));
+    out.push('');
+    if (!isLiteral) return end;
+    let block = end;
+    while (given[block] === '') block += 1;
+    if (indentOf(given[block] ?? '') === 0) return end;
+    const close = endOfIndented(given, block);
+    out.push(...fenced(dedented(given.slice(block, close)), ''));
+    return close;
+  }
+
+  function title(text: string, mark: string): string[] {
+    if (!levels.includes(mark)) levels.push(mark);
+    const anchor = heading === '' ? '' : ` {#${heading}}`;
+    heading = '';
+    return ['', `${'#'.repeat(Math.min(6, levels.indexOf(mark) + 1))} ${inlineOf(text, context)}${anchor}`, ''];
+  }
+
+  function fieldOf(name: string, inner: string[], { depth, isFirst }: { depth: number; isFirst: boolean }): string[] {
+    if (depth === 0 && isFirst && levels.length === 0) {
+      values[name.toLowerCase()] = inner.join(' ').trim();
+      return [];
+    }
+    return indented([`\`${name}\`:`, ...blocks(inner, depth + 1)], '- ');
+  }
+
+  /** Converts what begins with two dots: a directive, a target, a footnote or a comment. */
+  function explicit(line: string, below: string[], depth: number): string[] {
+    const target = /^\.\.\s+_`?([^`:]+)`?:\s*$/.exec(line);
+    if (target !== null) {
+      heading = (target[1] ?? '')
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+        .replaceAll(/^-|-$/g, '');
+      return [];
+    }
+    const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/.exec(line);
+    if (note !== null) return [`${note[1]} ${inlineOf(note[2] ?? '', context)}`, ...blocks(dedented(below), depth + 1)];
+    const found = directive.exec(line);
+    if (found === null || found[1] !== undefined) return [];
+    const [, , name = '', argument = ''] = found;
+    return ['', ...directiveOf(name, [argument.trim(), ...dedented(below)], depth), ''];
+  }
+
+  function directiveOf(name: string, given: string[], depth: number): string[] {
+    if (unshown.test(name)) return [];
+    const blank = given.indexOf('', 1);
+    const head = given.slice(0, blank === -1 ? given.length : blank);
+    const options = new Map(
+      head.flatMap((line, at) => {
+        const match = at === 0 ? null : /^:([\w-]+):\s*(.*)$/.exec(line);
+        return match === null ? [] : [[match[1] ?? '', match[2] ?? '']];
+      }),
+    );
+    const plain = given.filter((line, at) => at === 0 || at >= head.length || !/^:[\w-]+:(?:\s|$)/.test(line));
+    const [argument = '', ...rest] = plain;
+    if (code.test(name)) return fenced(rest, argument || (name === 'math' ? 'math' : ''));
+    if (name === 'image' || name === 'figure') return [options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
+    if (admonition.test(name)) {
+      const label = labels[name] ?? (unlabelled.test(name) ? '' : name.charAt(0).toUpperCase() + name.slice(1));
+      const said = name.startsWith('version') || name === 'deprecated' ? `${label} ${argument}` : label || argument;
+      return [
+        `**${inlineOf(said.trim(), context)}:**`,
+        ...blocks(label === '' || said !== label ? rest : [argument, ...rest], depth + 1),
+      ];
+    }
+    if (/^(?:only|container|class|glossary|compound|rst-class|hlist|epigraph|grid|tab-set|tabs)$/.test(name))
+      return blocks(rest, depth + 1);
+    const signatures = [argument, ...rest.slice(0, Math.max(0, rest.indexOf('')))].filter(
+      (line) => line !== '' && name.includes(':'),
+    );
+    if (
+      /^(?:[\w-]+:[\w-]+|function|class|method|attribute|data|exception|option|envvar|confval|program|cmdoption|describe|object|setting)$/.test(
+        name,
+      )
+    )
+      return [`\`${(signatures[0] ?? argument).replaceAll('`', '')}\``, '', ...blocks(rest, depth + 1)];
+    return [argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
+  }
+}
+
+function namesIn(lines: string[], known: ReadonlyMap<string, string>): InlineContext {
+  const substitutions = new Map(known);
+  const targets = new Map<string, string>();
+  for (const line of lines) {
+    const target = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+)$/.exec(line);
+    if (target !== null) targets.set((target[1] ?? '').toLowerCase(), target[2] ?? '');
+    const found = directive.exec(line);
+    if (found?.[1] !== undefined && found[2] === 'replace') substitutions.set(found[1], (found[3] ?? '').trim());
+  }
+  return { substitutions, targets };
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** Returns where the indented or blank lines from `from` on end; blank lines at their end are not part of them. */
+function endOfIndented(lines: string[], from: number): number {
+  let end = from;
+  for (let at = from; at < lines.length && (lines[at] === '' || lines[at]?.startsWith(' ')); at += 1)
+    if (lines[at] !== '') end = at + 1;
+  return end;
+}
+
+function dedented(lines: string[]): string[] {
+  const least = Math.min(...lines.filter((line) => line !== '').map(indentOf));
+  return lines.map((line) => line.slice(least));
+}
+
+function indented(lines: string[], mark: string): string[] {
+  const pad = ' '.repeat(mark.length);
+  const all = lines.flatMap((line) => line.split('\n'));
+  const start = all.findIndex((line) => line !== '');
+  return all.slice(Math.max(0, start)).map((line, at) => (at === 0 ? mark + line : line === '' ? '' : pad + line));
+}
+
+function fenced(lines: string[], language: string): string[] {
+  const start = lines.findIndex((line) => line !== '');
+  if (start === -1) return [];
+  const fence = lines.some((line) => line.includes('```')) ? '~~~~' : '```';
+  return ['', `${fence}${language}`, ...lines.slice(start), fence, ''];
+}

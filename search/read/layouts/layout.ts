@@ -1,0 +1,47 @@
+import type { IncludeSyntax } from '../formats/includes.ts';
+import type { Navigation } from '../navigation.ts';
+import type { SourceFile } from '../source-file.ts';
+
+export type SourceFiles = ReadonlyMap<string, SourceFile>;
+
+/** Where a page is published. */
+export interface Place {
+  /** Path below the site, without leading slash; the suffix of the layout follows. */
+  path: string;
+  language?: string;
+  version?: string;
+  /** Position where the navigation states none. */
+  order?: number;
+}
+
+/** A page's file, and what its front matter states. */
+export interface LayoutFile {
+  path: string;
+  values: Record<string, unknown>;
+}
+
+/** How a documentation tool arranges its source files, and what it adds to their markup. */
+export interface Layout {
+  /** Name of the tool; null for a folder of pages that none arranges. */
+  name: string | null;
+  navigation: Navigation;
+  /** What else the pages depend on: settings whose change concerns all of them. */
+  settings?: unknown;
+  /** End of all published addresses, such as `.html`. */
+  suffix?: string;
+  /** Markdown files are MDX, too. */
+  isMdx?: boolean;
+  /** Returns null for a file that is not published. */
+  place(file: LayoutFile): Place | null;
+  /** Directives that include other files. */
+  includes?: IncludeSyntax;
+  /** Converts what is not plain Markdown, AsciiDoc or reStructuredText: admonitions, tabs, variables. */
+  prepare?(text: string, file: LayoutFile): string;
+  /** AsciiDoc attributes of a file. */
+  attributesOf?(file: string): Record<string, string>;
+  /** The navigation is also read from pages like this one, which are therefore always read. */
+  isNavigation?(file: LayoutFile, text: string): boolean;
+}
+
+/** Recognizes a layout by its configuration file; null if the files have another one. */
+export type RecognizeLayout = (files: SourceFiles) => Layout | null;

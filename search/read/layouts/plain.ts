@@ -1,0 +1,26 @@
+import { posix } from 'node:path';
+import { textOf } from '../front-matter.ts';
+import { readNavigation, type Navigation } from '../navigation.ts';
+import { pathOf } from '../paths.ts';
+import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
+
+/** Returns the layout of a folder of pages that no tool arranges, or whose pages are listed in one Markdown file. */
+export function plainLayout(files: SourceFiles): Layout {
+  const navigation = readNavigation(files);
+  return { name: null, navigation, place: (file) => placeBeside(file, navigation) };
+}
+
+/** Places a page at its file's path or at its slug. Files that other pages include are not published. */
+export function placeBeside({ path, values }: LayoutFile, { entries }: Navigation): Place | null {
+  const isPartial =
+    !entries.has(pathOf(path)) &&
+    (/(?:^|\/)(?:_[^/]*|SUMMARY\.md)$/.test(path) || (entries.size > 0 && /(?:^|\/)_?snippets\//.test(path)));
+  return isPartial ? null : { path: pathWithSlug(path, textOf(values.slug)) };
+}
+
+/** Returns the path of a page whose front matter names one, relative to its folder or to the site. */
+export function pathWithSlug(file: string, slug: string | undefined): string {
+  if (slug === undefined || /[\s?#]/.test(slug)) return pathOf(file);
+  const joined = slug.startsWith('/') ? slug : posix.join(posix.dirname(file), slug);
+  return joined.startsWith('..') ? pathOf(file) : pathOf(joined);
+}

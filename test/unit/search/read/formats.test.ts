@@ -1,0 +1,164 @@
+import { describe, expect, it, vi } from 'vitest';
+import { readPages } from '../../../../search/read/read-pages.ts';
+import { fileOf } from '../build.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const read = (files: Record<string, string>) =>
+  readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+const contentOf = async (path: string, text: string) => (await read({ [path]: text }))[0]?.content ?? '';
+
+describe('an HTML page', () => {
+  const html = `<!doctype html><html lang="fr"><head><title>Installer | Acme</title>
+    <meta name="description" content="Comment installer"><meta name="groups" content="staff"></head>
+    <body><nav>Menu</nav><main><h1>Installer <a class="headerlink" href="#x">¶</a></h1>
+    <p>Set <code>retry_limit</code> or some_thing. <a href="javascript:x()">Run</a> <img src="data:a" alt="A cat"></p>
+    <section id="second"><h2>Deux</h2><pre><code class="language-js">let a = 1;</code></pre></section>
+    <table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table><script>track()</script></main>
+    <footer>Imprint</footer></body></html>`;
+
+  it('is its main content, with what its head states', async () => {
+    const [page] = await read({ 'guide/install.html': html });
+    expect(page).toMatchObject({
+      path: 'guide/install',
+      metadata: { title: 'Installer', description: 'Comment installer', language: 'fr' },
+      restrictedTo: ['staff'],
+    });
+    expect(page?.content).not.toMatch(/Menu|Imprint|track|javascript|data:|¶/);
+    for (const text of ['# Installer', 'some_thing', 'A cat', '## Deux {#second}', '```js\nlet a = 1;', '| 1 | 2 |'])
+      expect(page?.content).toContain(text);
+  });
+
+  it('is left out if it is a fragment, a template, or only redirects', async () => {
+    const pages = await read({
+      'a.html': '<p>part</p>',
+      'b.html': '<!doctype html><body>{% block body %}</body>',
+      'c.html': '<!doctype html><head><meta http-equiv="refresh" content="0; url=x"></head><body>Moved</body>',
+      'd.html': `<!doctype html><body>${'<div>'.repeat(50_000)}deep`,
+    });
+    expect(pages).toEqual([]);
+  });
+
+  it('gives way to the page that it is generated from', async () => {
+    const pages = await read({ 'a.html': '<!doctype html><body><h1>Old</h1></body>', 'a.md': '# New' });
+    expect(pages.map(({ metadata }) => metadata.title)).toEqual(['New']);
+  });
+});
+
+describe('an AsciiDoc page', () => {
+  it('keeps headings, admonitions, code and tables, and states its facts in its header', async () => {
+    const [page] = await read({
+      'a.adoc':
+        '= The *Title*\n:description: About it\n:page-groups: staff\n:product: Acme\n\nUse {product}, see xref:b.adoc#top[B].\n\n[#own]\n== First\n\nNOTE: Careful.\n\n[source,java]\n----\nint a;\n----\n\n|===\n|A |B\n\n|1 |2\n|===\n',
+    });
+    expect(page).toMatchObject({ metadata: { title: 'The Title', description: 'About it' }, restrictedTo: ['staff'] });
+    for (const text of ['Use Acme', '## First {#own}', '**Note:**', '```java\nint a;', '| 1 | 2 |'])
+      expect(page?.content).toContain(text);
+  });
+
+  it('includes files of the tree and no others, however they include each other', async () => {
+    const pages = await read({
+      'a.adoc': '= A\n\ninclude::parts/one.adoc[]\n\ninclude::/etc/passwd[]\n\ninclude::../../../etc/passwd[]\n',
+      'parts/one.adoc': 'From one.\n\ninclude::../a.adoc[]\n',
+    });
+    expect(pages[0]?.content).toContain('From one.');
+    expect(pages[0]?.content).not.toMatch(/passwd|root:/);
+  });
+
+  it.each([
+    ['a.adoc', 'include::b.adoc[]', 'b.adoc', '= B\n:page-groups: staff\n\nA secret.\n'],
+    ['a.adoc', 'include::b.adoc[]', 'b.adoc', '---\ngroups: [staff]\n---\n\nA secret.\n'],
+    ['a.rst', '.. include:: b.rst', 'b.rst', ':groups: staff\n\nA secret.\n'],
+  ])('of %s includes no text of a page for groups: %s of %s', async (path, directive, other, secret) => {
+    const pages = await read({ [path]: `Open.\n\n${directive}\n`, [other]: secret });
+    expect(pages.map(({ restrictedTo }) => restrictedTo)).toEqual([null, ['staff']]);
+    expect(pages[0]?.content).not.toContain('secret');
+  });
+});
+
+describe('a reStructuredText page', () => {
+  it('keeps headings, directives, roles and literal blocks', async () => {
+    const text = await contentOf(
+      'a.rst',
+      ':groups: staff\n\n=====\nTitle\n=====\n\nCall :func:`~acme.run` and ``x_y``, see `Site <https://a.example>`_.\n\n.. _own:\n\nPart\n----\n\n.. note:: Careful\n   with it.\n\n.. code-block:: python\n   :linenos:\n\n   run()\n\nExample::\n\n   raw *text*\n\n.. toctree::\n   b\n\n- one\n  more\n- two\n\n.. a comment\n',
+    );
+    for (const part of [
+      '# Title',
+      'Call `run` and `x_y`, see [Site](https://a.example).',
+      '## Part {#own}',
+      '**Note:**\nCareful\nwith it.',
+      '```python\nrun()\n```',
+      'Example:',
+      '```\nraw *text*\n```',
+      '- one\n  more',
+    ])
+      expect(text.replaceAll(/\n{3,}/g, '\n\n')).toContain(part);
+    expect(text).not.toMatch(/toctree|comment|linenos/);
+  });
+
+  it('takes its first field list for front matter', async () => {
+    const [page] = await read({ 'a.rst': ':groups: staff\n:language: de\n\nA\n=\n\nText.\n' });
+    expect(page).toMatchObject({ restrictedTo: ['staff'], metadata: { title: 'A', language: 'de' } });
+  });
+
+  it.each(['*', '`', '|a', '.. ', '.. a::\n', '- ', '=\n', 'a\n ', ' ', ':a:`', '`a <', '>>> ', 'a_ ', '::'])(
+    'of nothing but %j takes good time',
+    async (bit) => {
+      expect(await read({ 'a.rst': bit.repeat(Math.ceil(100_000 / bit.length)) })).toHaveLength(1);
+    },
+  );
+});
+
+describe('a description of an API', () => {
+  it('becomes a page per operation of OpenAPI 2', async () => {
+    const [page] = await read({
+      'api.yaml': `
+swagger: '2.0'
+basePath: /v1
+consumes: [application/json]
+paths:
+  /users:
+    post:
+      summary: Add a user
+      parameters:
+        - { name: dry, in: query, type: boolean, description: Try only. }
+        - { name: user, in: body, schema: { $ref: '#/definitions/User' } }
+      responses: { '201': { description: Added, schema: { $ref: '#/definitions/User' } } }
+definitions:
+  User: { type: object, required: [name], properties: { name: { type: string, description: Full name } } }
+`,
+    });
+    expect(page).toMatchObject({ path: 'api/add-a-user', metadata: { title: 'Add a user' } });
+    for (const text of ['`POST /v1/users`', '- `dry` (query, boolean): Try only.', '## Request body', '### 201'])
+      expect(page?.content).toContain(text);
+    expect(page?.content.match(/`name` \(string, required\): Full name/g)).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      2,
+      `asyncapi: 2.6.0
+channels:
+  user/{id}:
+    description: Changes of users.
+    subscribe:
+      operationId: onUser
+      message: { oneOf: [{ name: UserChanged, payload: { type: object, properties: { email: { type: string } } } }] }`,
+      'SUBSCRIBE',
+    ],
+    [
+      3,
+      `asyncapi: 3.0.0
+channels:
+  user: { address: 'user/{id}', messages: { changed: { title: UserChanged, payload: { type: object, properties: { email: { type: string } } } } } }
+operations:
+  onUser: { action: receive, channel: { $ref: '#/channels/user' }, messages: [{ $ref: '#/channels/user/messages/changed' }] }`,
+      'RECEIVE',
+    ],
+  ])('becomes a page per operation of AsyncAPI %i', async (_version, text, action) => {
+    const pages = await read({ 'events.yaml': text });
+    expect(pages.map(({ path }) => path)).toEqual(['events/onuser']);
+    for (const part of [`Channel \`user/{id}\`: \`${action}\``, '## UserChanged', '- `email` (string)'])
+      expect(pages[0]?.content).toContain(part);
+  });
+});
