@@ -84,11 +84,11 @@ function expectationOf(issue: ZodError['issues'][number]): string {
         ? `is missing or not ${article(issue.expected)}`
         : `must be ${article(issue.expected)}`;
     case 'too_small':
-      return issue.origin === 'number'
+      return isNumeric(issue.origin)
         ? `must be at least ${issue.minimum}`
         : `must have at least ${issue.minimum} ${unitOf(issue.origin)}`;
     case 'too_big':
-      return issue.origin === 'number'
+      return isNumeric(issue.origin)
         ? `must be at most ${issue.maximum}`
         : `must have at most ${issue.maximum} ${unitOf(issue.origin)}`;
     case 'invalid_value':
@@ -101,6 +101,10 @@ function expectationOf(issue: ZodError['issues'][number]): string {
     default:
       return 'is invalid';
   }
+}
+
+function isNumeric(origin: string): boolean {
+  return origin === 'number' || origin === 'int';
 }
 
 function unitOf(origin: string): string {

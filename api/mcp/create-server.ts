@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { RefusalOf } from '../http/error-handler.ts';
 import { internalError, pageNotFound, type ApiError } from '../http/errors.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
@@ -32,7 +33,7 @@ const progressEvery = 200;
 /** Code for a missing resource, which the SDK does not name. */
 const resourceNotFound = -32_002;
 
-const cursorSchema = wholeNumber(0, 1_000_000_000).default(0);
+const listSchema = z.object({ cursor: wholeNumber(0, 1_000_000_000).default(0) });
 
 /** Creates a factory of MCP servers. A server has the tools and pages of one site, and no state. */
 export function createMcpServers({ refusalOf, log, ...deps }: McpServerDeps): CreateMcpServer {
@@ -94,7 +95,7 @@ export function createMcpServers({ refusalOf, log, ...deps }: McpServerDeps): Cr
 
     server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
       try {
-        const from = cursorSchema.parse(params?.cursor);
+        const { cursor: from } = listSchema.parse(params ?? {});
         const range = { from, limit: mostResources };
         const { pages, next } = await deps.reading.withIndex(reader, (index) => pagesFrom(index, range));
         return {

@@ -66,7 +66,7 @@ describe('a message', () => {
     ['with too many passages', tool('search', { query: 'x', pageSize: 51 }), -32_602, /pageSize must be at most 50\.$/],
     ['with a negative offset', tool('read_page', { path: 'x', offset: -1 }), -32_602, /offset must be at least 0\.$/],
     ['with a wrong vote', tool('send_feedback', { threadId: 't', messageId: 'm', vote: 'x' }), -32_602, /vote/],
-    ['with a wrong cursor', rpc('resources/list', { cursor: 'x' }), -32_602, /must be a whole number/],
+    ['with a wrong cursor', rpc('resources/list', { cursor: 'x' }), -32_602, /: cursor must be a whole number/],
   ])('%s is answered with an error', async (_name, json, code, sentence) => {
     const { status, body } = await post({ json });
     expect([status, body.id, body.error]).toEqual([200, 1, { code, message: expect.stringMatching(sentence) }]);

@@ -52,6 +52,15 @@ describe('createErrorHandler', () => {
     expect([response.status, body]).toEqual([400, '{"error":"source.ref is missing or not a string."}']);
   });
 
+  it.each([
+    ['a number', z.number().max(5), 7, 'at most 5'],
+    ['a whole number', z.int(), 1e300, `at most ${Number.MAX_SAFE_INTEGER}`],
+    ['a low whole number', z.int().min(0), -1, 'at least 0'],
+  ])('says in numbers why %s is refused', async (_name, schema, given, sentence) => {
+    const { body } = await ask(z.object({ id: schema }).safeParse({ id: given }).error);
+    expect(body).toBe(`{"error":"id must be ${sentence}."}`);
+  });
+
   it('answers 503 with Retry-After when the store is down', async () => {
     const { response, body } = await ask(new StoreDown('connect ECONNREFUSED 10.0.0.7:5432'));
     expect(response.status).toBe(503);
