@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { ApiConfig } from '../config.ts';
+import { checkOrigin } from './check-origin.ts';
 import { createAddressReader } from './client-address.ts';
 import { createFailedAttempts, type FailedAttempts } from './failed-attempts.ts';
 import type { KeyVerifier } from './key-verifier.ts';
@@ -98,6 +99,7 @@ export function createRequestAccess({
     admin: (ctx) => authenticate(ctx.req, 'admin'),
     async assistant(ctx) {
       const caller = await authenticate(ctx.req, 'assistant');
+      checkOrigin(ctx, caller);
       await limitReader(ctx, caller);
       return caller;
     },

@@ -3,18 +3,38 @@ import { mostOfPage } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
+import { mostOrigins, originsSchema } from '../../lib/inputs/origin.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
+
+const origins = {
+  allowedOrigins: originsSchema.meta({
+    description:
+      'Origins whose pages may use an assistant key, such as https://docs.example.com or https://*.example.com for any one label; empty for all.',
+  }),
+  allowsNoOrigin: z.boolean().meta({
+    description:
+      'Whether requests without an Origin header, such as those of servers and agents, may use a key that has allowed origins.',
+  }),
+};
+
+/** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. */
+export const changeKeySchema = closedBody(origins).partial();
 
 /** Body of `POST /v1/keys`. */
 export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),
   expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Defaults to no expiry.' }),
-});
+  allowedOrigins: origins.allowedOrigins.optional(),
+  allowsNoOrigin: origins.allowsNoOrigin.optional(),
+}).refine(
+  ({ kind, allowedOrigins = [] }) => kind === 'assistant' || allowedOrigins.length === 0,
+  'must not have allowedOrigins for an admin key, which belongs on servers only',
+);
 
-const keySchema = z.object({
+export const keySchema = z.object({
   id: z.string(),
   kind,
   name: z.string().nullable(),
@@ -22,6 +42,8 @@ const keySchema = z.object({
   expiresAt: timeOrNull,
   revokedAt: timeOrNull,
   lastUsedAt: timeOrNull.meta({ description: 'Accurate to half a minute.' }),
+  allowedOrigins: z.array(z.string()).max(mostOrigins),
+  allowsNoOrigin: z.boolean(),
 });
 export type PublicKey = z.infer<typeof keySchema>;
 

@@ -69,6 +69,8 @@ export function presentKey(row: KeyRow): PublicKey {
     expiresAt: row.expiresAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    allowedOrigins: row.allowedOrigins,
+    allowsNoOrigin: row.allowsNoOrigin,
   };
 }
 

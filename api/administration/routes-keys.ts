@@ -10,10 +10,19 @@ import { keyNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
 import { listQuerySchema, pageQuerySchema } from '../http/page-schemas.ts';
-import { auditPageSchema, createdKeySchema, createKeySchema, keyListSchema } from './key-schemas.ts';
+import {
+  auditPageSchema,
+  changeKeySchema,
+  createdKeySchema,
+  createKeySchema,
+  keyListSchema,
+  keySchema,
+} from './key-schemas.ts';
 import { presentAuditEntry, presentKey } from './present-administration.ts';
 
 const createPolicy: RateLimitPolicy = { name: 'key', limit: 100, windowSeconds: 3_600 };
+
+const id = z.string().meta({ description: 'The id of the key, 12 characters.' });
 
 /** Routes for the organization's API keys and audit log. */
 export const keyRoutes = {
@@ -31,16 +40,24 @@ export const keyRoutes = {
     summary: `Creates an API key, at most ${createPolicy.limit} per hour.`,
     key: 'admin',
     body: createKeySchema,
-    maxBytes: 4_096,
     responses: { 201: json('The key, which is shown only once.', createdKeySchema) },
     errors: [404, 409],
+  }),
+  changeKey: defineRoute({
+    method: 'patch',
+    path: '/v1/keys/{id}',
+    summary: 'Changes where an assistant key may be used. It takes effect within 5 seconds.',
+    key: 'admin',
+    params: { id },
+    body: changeKeySchema,
+    responses: { 200: json('The key without its secret.', keySchema) },
   }),
   revokeKey: defineRoute({
     method: 'delete',
     path: '/v1/keys/{id}',
     summary: 'Revokes an API key. It stops working within 5 seconds.',
     key: 'admin',
-    params: { id: z.string().meta({ description: 'The id of the key, 12 characters.' }) },
+    params: { id },
     responses: { 204: { description: 'The key is revoked.' } },
   }),
   listAuditEntries: defineRoute({
@@ -68,11 +85,17 @@ export function createKeysRouter({ admit, enforceRateLimit, keys, audit }: KeyRo
     },
 
     async createKey({ ctx, caller, body }) {
-      const { kind, name, expiresInDays } = await body();
+      const { expiresInDays, ...given } = await body();
       await enforceRateLimit(ctx, [{ key: `key:${caller.organizationId}`, policy: createPolicy }]);
       const expiresAt = expiresInDays === undefined ? undefined : new Date(Date.now() + expiresInDays * 86_400_000);
-      const { key, row } = await keys.create(caller, { kind, name, expiresAt });
+      const { key, row } = await keys.create(caller, { ...given, expiresAt });
       return { ...presentKey(row), key };
+    },
+
+    async changeKey({ caller, params, body }) {
+      const changed = await keys.update(caller, params.id, await body());
+      if (changed === null) throw keyNotFound();
+      return presentKey(changed);
     },
 
     async revokeKey({ caller, params }) {

@@ -24,6 +24,17 @@ export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
   return new ApiError(403, `This endpoint requires an ${needed} key. Send the request with a key of that kind.`);
 }
 
+/** Returns the error for a key that is used in a page of an origin that it does not allow. */
+export function foreignOrigin(): ApiError {
+  return new ApiError(403, "This API key may not be used on this website. Add the website's origin to the key.");
+}
+
+/** Returns the error for a key with allowed origins in a request that comes from no page. */
+export function noOrigin(): ApiError {
+  const sentence = 'This API key may be used on websites only. Set its allowsNoOrigin, or use another key.';
+  return new ApiError(403, sentence);
+}
+
 /** Returns the error for a request with a session cookie that no page of this service has sent. */
 export function foreignPage(): ApiError {
   return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');

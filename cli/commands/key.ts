@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { readDays } from './options.ts';
+import { checkChange, collect, readDays } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
@@ -10,19 +10,22 @@ interface CreateOptions {
   expires?: number | '';
 }
 
-/** Adds `docket key create|list|revoke`. */
+interface OriginOptions {
+  allowedOrigin?: string[];
+  withoutOrigin?: 'allow' | 'refuse';
+}
+
+/** Adds `docket key create|list|update|revoke`. */
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const group = program.command('key').description('API keys: admin (secret) and assistant (public)');
 
-  group
-    .command('create')
-    .description('create a key; it is shown once')
+  addOrigins(group.command('create').description('create a key; it is shown once'))
     .addOption(new Option('--kind <kind>', 'kind').choices(['admin', 'assistant']).makeOptionMandatory())
     .option('--name <name>', 'name shown in lists')
     .option('--expires <days>', 'such as 90d, or never (default)', readDays)
-    .action(async ({ kind, name, expires }: CreateOptions, command: Command) => {
+    .action(async ({ kind, name, expires, ...origins }: CreateOptions & OriginOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires };
+      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires, ...originsOf(origins) };
       const { key, ...created } = await answerOf(api.POST('/v1/keys', { body }));
       printRecord(command, { key, ...created });
     });
@@ -41,8 +44,18 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         kind: (key) => key.kind,
         name: (key) => key.name,
         state: stateOf,
+        origins: (key) => key.allowedOrigins.join(' '),
         'last used': (key) => key.lastUsedAt,
       });
+    });
+
+  addOrigins(group.command('update').description('change where an assistant key may be used'))
+    .argument('<id>', 'the id of the key, 12 characters')
+    .action(async (id: string, options: OriginOptions, command: Command) => {
+      const body = originsOf(options);
+      checkChange(body);
+      const { api } = await connect(context, command);
+      printRecord(command, await answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body })));
     });
 
   group
@@ -54,6 +67,24 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       await done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
       printRecord(command, { id, revoked: true });
     });
+}
+
+function addOrigins(command: Command): Command {
+  return command
+    .option('--allowed-origin <origin>', 'website that may use an assistant key (repeatable; "" for all)', collect)
+    .addOption(
+      new Option('--without-origin <choice>', 'requests from servers and agents, with allowed origins').choices([
+        'allow',
+        'refuse',
+      ]),
+    );
+}
+
+function originsOf({ allowedOrigin, withoutOrigin }: OriginOptions) {
+  return {
+    allowedOrigins: allowedOrigin,
+    allowsNoOrigin: withoutOrigin === undefined ? undefined : withoutOrigin === 'allow',
+  };
 }
 
 function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {

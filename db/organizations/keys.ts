@@ -18,9 +18,16 @@ export interface KeyRow {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Origins whose pages may use it, as `parseOrigin` writes them; empty for all. */
+  allowedOrigins: string[];
+  /** With allowed origins, whether requests without an `Origin` header may use it too. */
+  allowsNoOrigin: boolean;
 }
 
-export interface NewKey {
+/** Where a key may be used. */
+export type KeyOrigins = Pick<KeyRow, 'allowedOrigins' | 'allowsNoOrigin'>;
+
+export interface NewKey extends Partial<KeyOrigins> {
   kind: KeyKind;
   name?: string;
   expiresAt?: Date;
@@ -31,24 +38,36 @@ export interface KeyStore {
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
+  /** Changes where a key may be used. Null when there is no such key, or an admin key is to get origins. */
+  update(caller: Caller, id: string, change: Partial<KeyOrigins>): Promise<KeyRow | null>;
   /** False when there is no such key. Idempotent. */
   revoke(caller: Caller, id: string): Promise<boolean>;
 }
 
 export const keyColumns = `
   id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
-  revoked_at as "revokedAt", last_used_at as "lastUsedAt"`;
+  revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
+  allows_no_origin as "allowsNoOrigin"`;
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
 export function createKeyStore(pool: Pool, pepper: string): KeyStore {
   return {
-    create(caller, { kind, name, expiresAt }) {
+    create(caller, { kind, name, expiresAt, allowedOrigins = [], allowsNoOrigin = false }) {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
-          `insert into api_keys (id, organization_id, kind, name, digest, expires_at)
-           values ($1, $2, $3, $4, $5, $6) returning ${keyColumns}`,
-          [id, caller.organizationId, kind, name ?? null, digestOf(pepper, secret), expiresAt ?? null],
+          `insert into api_keys (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${keyColumns}`,
+          [
+            id,
+            caller.organizationId,
+            kind,
+            name ?? null,
+            digestOf(pepper, secret),
+            expiresAt ?? null,
+            allowedOrigins,
+            allowsNoOrigin,
+          ],
         );
         await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
         return { key, row: onlyRow(rows) };
@@ -56,6 +75,26 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
     },
 
     list: (owner, query) => readPage<KeyRow>(pool, { table: 'api_keys', columns: keyColumns }, owner, query),
+
+    async update(caller, id, change) {
+      if (!canBeId(id)) return null;
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<KeyRow>(
+          `update api_keys set allowed_origins = coalesce($3::text[], allowed_origins),
+                               allows_no_origin = coalesce($4, allows_no_origin)
+           where id = $1 and organization_id = $2 and (kind = 'assistant' or coalesce($3::text[], '{}') = '{}') returning ${keyColumns}`,
+          [id, caller.organizationId, change.allowedOrigins, change.allowsNoOrigin],
+        );
+        const [key] = rows;
+        if (key === undefined) return null;
+        await writeAudit(client, caller, {
+          action: 'key.change',
+          subject: id,
+          details: { fields: Object.keys(change) },
+        });
+        return key;
+      });
+    },
 
     async revoke(caller, id) {
       if (!canBeId(id)) return false;

@@ -167,6 +167,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await card.getByText('Edit', { exact: true }).click();
     await card.getByLabel('Docs folder').fill('docs/reference');
     await card.getByLabel('Keep conversations for (days)').fill('7');
+    await card.getByLabel('Budget for answers per day (USD)').fill('2.5');
+    await card.getByLabel('Instructions').fill('Answer in one sentence.');
+    await card.getByLabel('Starter questions').fill('How many colours has a lamp?\nWhich lamps are there?');
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('version 3, 2 pages').waitFor();
     await card.getByText('7 days').waitFor();
@@ -199,6 +202,15 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const row = page.getByRole('row', { name: /of the ledger/ });
     await row.getByText(/^expires \d{4}-/).waitFor();
     await row.getByText('never').waitFor();
+    const site = page.getByRole('row', { name: /assistant/ }).first();
+    await site.getByText('Any website').click();
+    await site
+      .getByRole('textbox', { name: 'Allowed websites' })
+      .fill('https://docs.example.com\nhttps://*.example.org');
+    await site.getByText('Also allow requests from no website').click();
+    await checkLooks(page, 'key-origins-light');
+    await site.getByRole('button', { name: 'Save' }).click();
+    await site.getByText('https://docs.example.com, https://*.example.org', { exact: true }).waitFor();
     const used = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
     expect(used.status).toBe(200);
     // the use of a key is stored every few seconds

@@ -134,6 +134,17 @@ describe('docket key', () => {
       expect(list).toContain(created.id);
       expect(list).not.toContain(parsed?.secret);
     }
+    const origins = '--allowed-origin https://docs.example.com --allowed-origin https://*.example.org';
+    const allowed = { allowedOrigins: ['https://docs.example.com', 'https://*.example.org'] };
+    expect(await docketJson(`key update ${created.id} ${origins} --without-origin allow`)).toMatchObject({
+      ...allowed,
+      allowsNoOrigin: true,
+    });
+    expect(await docketJson(`key update ${created.id} --without-origin refuse`)).toMatchObject({
+      ...allowed,
+      allowsNoOrigin: false,
+    });
+    expect(await docket('key list')).toContain('https://*.example.org');
     await docket(`key revoke ${created.id}`);
     expect((await createAccessStore(served.database.pool).findKey(created.id))?.revokedAt).toBeInstanceOf(Date);
     expect(await docket('key list')).toMatch(new RegExp(`^${created.id} .* revoked`, 'm'));

@@ -5,11 +5,34 @@ const paths = { project: 'integration', tests: ['api/paths'] } as const;
 const unknownFields = { project: 'integration', tests: ['api/unknown-fields'] } as const;
 const allowance = { project: 'integration', tests: ['api/allowance'] } as const;
 const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
+const keyOrigins = { project: 'integration', tests: ['api/key-origins'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 
 /** Who may hold what open, and what a limit counts. */
 export const accessMutations: Mutation[] = [
+  {
+    name: 'a key is used on any website',
+    file: 'api/access/request-access.ts',
+    find: 'checkOrigin(ctx, caller);',
+    replace: '',
+    ...keyOrigins,
+  },
+  {
+    name: 'a key for websites is used without an origin',
+    file: 'api/access/check-origin.ts',
+    find: 'if (!origins.allowsNoOrigin) throw noOrigin();',
+    replace: '',
+    ...keyOrigins,
+  },
+  {
+    name: 'the wildcard of an origin stands for several labels',
+    file: 'lib/inputs/origin.ts',
+    find: '/^[a-z0-9_-]+$/.test(',
+    replace: '/^[a-z0-9._-]+$/.test(',
+    project: 'unit',
+    tests: ['lib/inputs/origin'],
+  },
   {
     name: 'a search finds pages of every group',
     file: 'search/query/page-access.ts',
@@ -201,8 +224,8 @@ export const accessMutations: Mutation[] = [
   {
     name: 'a blocked address locks right keys out',
     file: 'api/access/verify-key.ts',
-    find: 'if (key !== null) return',
-    replace: 'if (key !== null && failures.blockedSeconds(addressOf(request)) === 0) return',
+    find: 'if (key !== null) {',
+    replace: 'if (key !== null && failures.blockedSeconds(addressOf(request)) === 0) {',
     project: 'integration',
     tests: ['api/limits'],
   },

@@ -14,6 +14,8 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    allowedOrigins: [],
+    allowsNoOrigin: false,
     digest: digestOf('pepper', secret),
     ...change,
   };
