@@ -172,7 +172,7 @@ export async function readDirectory({
       const path = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
         if (depth < deepest && entry.name !== '.git' && entry.name !== 'node_modules') await walk(path, depth + 1);
-      } else if (entry.isFile() && readable.test(entry.name)) {
+      } else if (entry.isFile() && readable.test(path)) {
         const size = (await existing(path, () => lstat(join(top, path))))?.size ?? null;
         if (size !== null && size <= largestFile) found.push({ path, size });
         if (found.length > mostFiles) return;

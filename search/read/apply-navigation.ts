@@ -44,7 +44,8 @@ export function applyNavigation(
     entry?.version ??
     place?.version ??
     navigation.versions.find((name) => path.startsWith(`${name}/`));
-  const groups = listOf(values.groups) ?? (entry !== undefined && entry.groups.length > 0 ? entry.groups : undefined);
+  const groups =
+    listOf(values.groups) ?? [entry?.groups, place?.groups].find((names) => names !== undefined && names.length > 0);
   const isLoose = entry === undefined && navigation.entries.size > 0 && place !== null;
   const boost =
     page.boost ?? (entry?.boost ?? 1) * (page.isDeprecated ? deprecatedBoost : 1) * (isLoose ? looseBoost : 1);

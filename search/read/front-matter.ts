@@ -1,3 +1,4 @@
+import { parse as parseToml } from 'smol-toml';
 import { isScalar, parse } from 'yaml';
 
 export interface FrontMatter {
@@ -11,17 +12,18 @@ const longest = 64 * 1024;
 const headerWithGroups = /^[ \t]*:(?:page-)?groups:/im;
 
 /**
- * Parses the YAML block at the top of a Markdown file. Never throws: a malformed block stays part of the text, and keeps
+ * Parses the block at the top of a Markdown file: YAML between `---`, or TOML between `+++`. Never throws: a malformed block stays part of the text, and keeps
  * the page from everybody if it names groups.
  */
 export function readFrontMatter(source: string): FrontMatter {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  const head = /^\s{0,100}---[ \t]*\r?\n/.exec(text);
+  const head = /^\s{0,100}(---|\+\+\+)[ \t]*\r?\n/.exec(text);
   if (head === null) return { values: {}, body: text };
   const block = text.slice(head[0].length, head[0].length + longest);
-  const end = /^---[ \t]*(?:\r?\n|$)/m.exec(block);
+  const isToml = head[1] === '+++';
+  const end = (isToml ? /^\+\+\+[ \t]*(?:\r?\n|$)/m : /^---[ \t]*(?:\r?\n|$)/m).exec(block);
   if (end === null) return malformed(text, block.split(/^[ \t]*\r?$/m, 1)[0] ?? '');
-  const values = parseYaml(block.slice(0, end.index));
+  const values = (isToml ? tomlOf : parseYaml)(block.slice(0, end.index));
   if (values === null) return { values: {}, body: text.slice(head[0].length + end.index + end[0].length) };
   if (!isRecord(values)) return malformed(text, block.slice(0, end.index));
   return { values: withGroups(values), body: text.slice(head[0].length + end.index + end[0].length) };
@@ -51,7 +53,17 @@ function isGroups(key: unknown): boolean {
 }
 
 function malformed(text: string, block: string): FrontMatter {
-  return { values: /^[ \t]*["']?groups["']?[ \t]*:/im.test(block) ? { groups: {} } : {}, body: text };
+  return { values: /^[ \t]*["']?groups["']?[ \t]*[:=]/im.test(block) ? { groups: {} } : {}, body: text };
+}
+
+/** Returns the value of a TOML text; undefined when it is malformed, or when `groups` is ambiguous. */
+export function tomlOf(text: string): unknown {
+  try {
+    const values = parseToml(text);
+    return Object.keys(values).filter(isGroups).length > 1 ? undefined : values;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the value of a YAML or JSON text; undefined when it is malformed, or when `groups` is ambiguous. */

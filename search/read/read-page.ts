@@ -53,10 +53,7 @@ export async function readPage(
   const isDeprecated = isOld || operation?.isDeprecated === true;
   const page = { path, content, metadata, isHidden, isDeprecated, boost, values };
   const placed = applyNavigation(page, { navigation: layout.navigation, key: pathOf(file.path), place });
-  const isAlone =
-    read.isAlone &&
-    values.openapi === undefined &&
-    layout.isNavigation?.({ path: file.path, values }, content) !== true;
+  const isAlone = read.isAlone && values.openapi === undefined;
   return isAlone && file.name !== undefined ? { ...placed, source: { file: file.path, name: file.name } } : placed;
 }
 

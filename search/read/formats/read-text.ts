@@ -35,7 +35,8 @@ export async function readText(
   const included = syntax === undefined ? whole : withIncludes(whole, { path: file.path, files, syntax });
   const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
   const page = await converted(prepared, { format, isMdx, path: file.path, layout });
-  const isAlone = included === whole && !(isMdx && usesSnippets(source));
+  const isShared = included !== whole || (isMdx && usesSnippets(source));
+  const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;
   const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, layout });
   // whichever of the two restricts the page counts
   const groups = [values, page.values].find((stated) => groupsOf(stated) !== null)?.groups;
@@ -52,7 +53,7 @@ async function converted(
   }
   if (format === 'restructuredtext') {
     const { readRst } = await import('./rst.ts');
-    return readRst(text);
+    return readRst(text, layout.substitutions);
   }
   return { values: {}, body: isMdx ? mdxToMarkdown(text) : stripComments(text) };
 }

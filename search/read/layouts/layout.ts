@@ -10,6 +10,8 @@ export interface Place {
   path: string;
   language?: string;
   version?: string;
+  /** Titles of its folders or sections, from the top down. */
+  groups?: string[];
   /** Position where the navigation states none. */
   order?: number;
 }
@@ -39,8 +41,10 @@ export interface Layout {
   prepare?(text: string, file: LayoutFile): string;
   /** AsciiDoc attributes of a file. */
   attributesOf?(file: string): Record<string, string>;
-  /** The navigation is also read from pages like this one, which are therefore always read. */
-  isNavigation?(file: LayoutFile, text: string): boolean;
+  /** The navigation is also read from this page, which is therefore always read. */
+  isNavigation?(path: string, text: string): boolean;
+  /** Substitutions of reStructuredText that all pages share. */
+  substitutions?: ReadonlyMap<string, string>;
 }
 
 /** Recognizes a layout by its configuration file; null if the files have another one. */

@@ -53,7 +53,7 @@ export function labelOf(type: string, title = ''): string {
 
 /** `:::note Title` … `:::`, as Docusaurus, VitePress and Starlight write it. */
 export const colonBlock: BlockSyntax = {
-  open: /^:{3,}\s*([\w-]+)(?:\[(.*?)\])?\s*([^{\]]*)/,
+  open: /^:{3,}\s*([A-Za-z][\w-]*)(?:\[(.*?)\])?\s*([^{\]]*)/,
   label: ([, type = '', bracketed = '', title = '']) => labelOf(type, bracketed || title.trim()),
   close: /^:{3,}$/,
 };

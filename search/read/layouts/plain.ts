@@ -14,7 +14,8 @@ export function plainLayout(files: SourceFiles): Layout {
 export function placeBeside({ path, values }: LayoutFile, { entries }: Navigation): Place | null {
   const isPartial =
     !entries.has(pathOf(path)) &&
-    (/(?:^|\/)(?:_[^/]*|SUMMARY\.md)$/.test(path) || (entries.size > 0 && /(?:^|\/)_?snippets\//.test(path)));
+    (/(?:^|\/)(?:_[^/]*|SUMMARY\.md|\.gitbook\/.*)$/.test(path) ||
+      (entries.size > 0 && /(?:^|\/)_?snippets\//.test(path)));
   return isPartial ? null : { path: pathWithSlug(path, textOf(values.slug)) };
 }
 

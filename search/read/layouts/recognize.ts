@@ -1,10 +1,27 @@
+import { antoraLayout } from './antora.ts';
+import { docusaurusLayout } from './docusaurus.ts';
+import { gitbookLayout } from './gitbook.ts';
+import { hugoLayout } from './hugo.ts';
 import type { Layout, RecognizeLayout, SourceFiles } from './layout.ts';
 import { mintlifyLayout } from './mintlify.ts';
 import { mkdocsLayout } from './mkdocs.ts';
 import { plainLayout } from './plain.ts';
+import { sphinxLayout } from './sphinx.ts';
+import { starlightLayout } from './starlight.ts';
+import { vitepressLayout } from './vitepress.ts';
 
-/** In this order; the first that recognizes its configuration arranges the site. */
-const layouts: RecognizeLayout[] = [mintlifyLayout, mkdocsLayout];
+/** In this order: a configuration at the top comes first, names that other tools use as well come last. */
+const layouts: RecognizeLayout[] = [
+  mintlifyLayout,
+  mkdocsLayout,
+  docusaurusLayout,
+  vitepressLayout,
+  starlightLayout,
+  antoraLayout,
+  gitbookLayout,
+  sphinxLayout,
+  hugoLayout,
+];
 
 /** Returns the layout of a site's files. */
 export function recognizeLayout(files: SourceFiles): Layout {

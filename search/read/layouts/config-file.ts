@@ -1,0 +1,76 @@
+import { posix } from 'node:path';
+import { UnreadError } from '../../query/known-pages.ts';
+import type { SourceFile } from '../source-file.ts';
+import type { SourceFiles } from './layout.ts';
+
+const deepest = 4;
+const longest = 1_000_000;
+
+export interface ConfigFile {
+  file: SourceFile;
+  /** Its folder, empty or with a trailing slash. */
+  folder: string;
+}
+
+/** Returns the files whose path ends with what the pattern matches, those nearest to the top first. */
+export function configFilesOf(files: SourceFiles, pattern: RegExp): ConfigFile[] {
+  return [...files.values()]
+    .filter(({ path }) => pattern.test(path) && depthOf(path) <= deepest)
+    .map((file) => ({ file, folder: file.path.slice(0, pattern.exec(file.path)?.index ?? 0) }))
+    .map(({ file, folder }) => ({ file, folder: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }))
+    .sort((a, b) => depthOf(a.folder) - depthOf(b.folder) || (a.folder < b.folder ? -1 : 1));
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length - 1;
+}
+
+/** Returns the text of a file; empty if it was not read because it is unchanged. */
+export function textOfFile(file: SourceFile | undefined): string {
+  try {
+    return file?.read().slice(0, longest) ?? '';
+  } catch (error) {
+    if (error instanceof UnreadError) return '';
+    throw error;
+  }
+}
+
+/** Returns a setting of a configuration that is a program, if it is written as a plain string there. */
+export function literalOf(text: string, name: string): string | undefined {
+  return new RegExp(`(?:^|[\\s{,])["']?${name}["']?\\s*[:=]\\s*["']([^"'\\n]{0,300})["']`).exec(text)?.[1];
+}
+
+/** Joins the parts of an address that are not empty; `index` for none. */
+export function addressOf(...parts: (string | undefined)[]): string {
+  const path = posix.normalize(parts.filter((part) => part !== undefined && part !== '').join('/'));
+  return path.replace(/^(?:\.{0,2}\/)+|\/+$/g, '').replace(/^\.+$/, '') || 'index';
+}
+
+/** Returns one number by which pages are sorted as by a list of positions, from the folder at the top down. */
+export function orderOf(positions: readonly (number | undefined)[]): number | undefined {
+  if (positions.every((position) => position === undefined)) return undefined;
+  const levels = 5;
+  return Array.from({ length: levels }, (_, level) => {
+    // what has no position comes after what has one, a folder's own page before those inside
+    const position = level < positions.length ? (positions[level] ?? 998) : 0;
+    return Math.max(0, Math.min(999, Math.round(position))) * 1_000 ** (levels - 1 - level);
+  }).reduce((sum, part) => sum + part, 0);
+}
+
+/** Returns the folders directly below a folder that are named like a language and have pages. */
+export function languageFolders(files: SourceFiles, folder: string): string[] {
+  const names = new Set<string>();
+  for (const path of files.keys()) {
+    const name = path.startsWith(folder)
+      ? /^([a-z]{2}(?:-[A-Za-z]{2,4})?)\//.exec(path.slice(folder.length))?.[1]
+      : undefined;
+    if (name !== undefined && isLanguage(name)) names.add(name);
+  }
+  return [...names].sort();
+}
+
+const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+
+function isLanguage(code: string): boolean {
+  return names.of(code) !== undefined;
+}

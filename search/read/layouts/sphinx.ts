@@ -1,0 +1,144 @@
+import { posix } from 'node:path';
+import { compileGlob, GlobError } from '../glob.ts';
+import type { Navigation } from '../navigation.ts';
+import { pathOf } from '../paths.ts';
+import { configFilesOf, literalOf, textOfFile } from './config-file.ts';
+import type { Layout, SourceFiles } from './layout.ts';
+import { colonBlock, labelOf, withBlocks, type BlockSyntax } from './markup.ts';
+
+const extensions = ['.rst', '.md', '.markdown'];
+const toctree = /^([ \t]*)\.\. toctree::[ \t]*\n((?:[ \t]*\n|\1[ \t]+.*\n?)*)/gm;
+const mystToctree = /^(?:`{3,}|:{3,})\{toctree\}[ \t]*\n([^]*?)^(?:`{3,}|:{3,})[ \t]*$/gm;
+const mostPages = 50_000;
+const fencedDirective: BlockSyntax = {
+  open: /^:{3,}\{([\w:-]+)\}\s*(.*)$/,
+  label: ([, type = '', title = '']) => (type === 'admonition' ? title : labelOf(type, title)),
+  close: /^:{3,}$/,
+};
+
+/** Sphinx: `conf.py`, of which only plain strings are read. */
+export function sphinxLayout(files: SourceFiles): Layout | null {
+  const configs = configFilesOf(files, /(?:^|\/)conf\.py$/);
+  const config = configs.find(({ folder }) => ['index', 'contents'].some((name) => fileOf(`${folder}${name}`, files)));
+  if (config === undefined) return null;
+  const { folder: top } = config;
+  const text = textOfFile(config.file);
+  const root = literalOf(text, 'root_doc') ?? literalOf(text, 'master_doc') ?? 'index';
+  const isExcluded = excludedBy(text);
+  const substitutions = new Map(
+    ['version', 'release', 'project'].flatMap((name) => {
+      const value = literalOf(text, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const language = literalOf(text, 'language');
+  return {
+    name: 'Sphinx',
+    navigation: toctreesOf(files, { top, root }),
+    settings: {
+      top,
+      language,
+      substitutions: [...substitutions],
+      excluded: /exclude_patterns\s*=\s*\[[^\]]*\]/.exec(text)?.[0],
+    },
+    suffix: '.html',
+    place({ path }) {
+      const below = path.slice(top.length);
+      if (!path.startsWith(top) || !extensions.includes(posix.extname(path)) || isExcluded(below)) return null;
+      return { path: pathOf(below), language };
+    },
+    prepare: (source, { path }) => (path.endsWith('.rst') ? source : mystToMarkdown(source)),
+    isNavigation: (_path, source) => source.includes('toctree'),
+    substitutions,
+  };
+}
+
+function excludedBy(config: string): (path: string) => boolean {
+  const list = /exclude_patterns\s*=\s*\[([^\]]*)\]/.exec(config)?.[1] ?? '';
+  const globs = [...list.matchAll(/["']([^"'\n]{1,300})["']/g)].slice(0, 200).flatMap(([, pattern = '']) => {
+    try {
+      return [compileGlob(`/${pattern}`), compileGlob(`/${pattern}/**`)];
+    } catch (error) {
+      if (error instanceof GlobError) return [];
+      throw error;
+    }
+  });
+  return (path) => /(?:^|\/)_(?:build|templates|static)\//.test(path) || globs.some((test) => test(path));
+}
+
+/** Reads the table of contents from the root page down; the captions of its parts are the titles of sections. */
+function toctreesOf(files: SourceFiles, { top, root }: { top: string; root: string }): Navigation {
+  const entries: Navigation['entries'] = new Map();
+  const open: { page: string; groups: string[] }[] = [{ page: top + root, groups: [] }];
+  for (let next = open.pop(); next !== undefined && entries.size < mostPages; next = open.pop()) {
+    const { page, groups } = next;
+    const file = fileOf(page, files);
+    if (file === null || entries.has(page)) continue;
+    entries.set(page, { order: entries.size, groups, isHidden: false, boost: 1 });
+    const text = textOfFile(files.get(file));
+    if (!text.includes('toctree')) continue;
+    const trees = [...text.matchAll(toctree)]
+      .map((match) => match[2])
+      .concat([...text.matchAll(mystToctree)].map((match) => match[1]));
+    const below = trees.flatMap((tree = '') => {
+      const caption = /^\s*:caption:\s*(.+)$/m.exec(tree)?.[1]?.trim();
+      return documentsIn(tree, { page, top, files }).map((document) => ({
+        page: document,
+        groups: caption === undefined ? groups : [...groups, caption],
+      }));
+    });
+    open.push(...below.reverse());
+  }
+  return { entries, languages: [], versions: [] };
+}
+
+function documentsIn(tree: string, { page, top, files }: { page: string; top: string; files: SourceFiles }): string[] {
+  const isGlob = /^\s*:glob:/m.test(tree);
+  return tree.split('\n').flatMap((line) => {
+    const entry = line.trim();
+    if (entry === '' || entry.startsWith(':') || entry === 'self') return [];
+    const target = /<([^<>]+)>$/.exec(entry)?.[1] ?? entry;
+    const document = (target.startsWith('/') ? top + target.slice(1) : posix.join(posix.dirname(page), target)).replace(
+      /\.(?:rst|md)$/,
+      '',
+    );
+    if (!isGlob || !/[*?[]/.test(document)) return [document];
+    return documentsLike(document, files);
+  });
+}
+
+function documentsLike(pattern: string, files: SourceFiles): string[] {
+  try {
+    const test = compileGlob(`/${pattern}`);
+    const documents = [...files.keys()].filter((path) => extensions.includes(posix.extname(path)));
+    return documents
+      .map((path) => path.replace(/\.\w+$/, ''))
+      .filter(test)
+      .sort();
+  } catch (error) {
+    if (error instanceof GlobError) return [];
+    throw error;
+  }
+}
+
+function fileOf(document: string, files: SourceFiles): string | null {
+  return extensions.map((extension) => document + extension).find((path) => files.has(path)) ?? null;
+}
+
+/** Converts the directives and roles of MyST; colon fences may also be admonitions without braces. */
+function mystToMarkdown(source: string): string {
+  const plain = source
+    .replace(mystToctree, '')
+    .replace(
+      /^(`{3,})\{(?:code-block|code|sourcecode|literalinclude)\}[ \t]*(\S*)[^\n]*\n(?:[ \t]*:[\w-]+:.*\n)*/gm,
+      '$1$2\n',
+    )
+    .replace(
+      /^(`{3,})\{([\w:-]+)\}[ \t]*(.*)\n((?:(?!\1)[^]*?\n)??)\1[ \t]*$/gm,
+      (_whole, _fence, type: string, title: string, body: string) =>
+        `**${type === 'admonition' ? title : labelOf(type, title)}**\n\n${body.replaceAll(/^:[\w-]+:.*\n/gm, '')}`,
+    )
+    .replace(/\{[\w:-]+\}`([^`<\n]*?)\s*(?:<[^<>`\n]*>)?`/g, '`$1`')
+    .replace(/^\(([\w-]+)\)=\n+(#{1,6} .*)$/gm, '$2 {#$1}');
+  return withBlocks(plain, [fencedDirective, colonBlock]);
+}

@@ -1,0 +1,42 @@
+import { posix } from 'node:path';
+import { textOf } from '../front-matter.ts';
+import { noNavigation } from '../navigation.ts';
+import { addressOf, configFilesOf, languageFolders, literalOf, textOfFile } from './config-file.ts';
+import type { Layout, SourceFiles } from './layout.ts';
+import { colonBlock, withBlocks } from './markup.ts';
+
+/** VitePress: `.vitepress/config.*`, of which only plain strings are read. */
+export function vitepressLayout(files: SourceFiles): Layout | null {
+  const configs = configFilesOf(files, /(?:^|\/)\.vitepress\/config(?:\/index)?\.[cm]?[jt]s$/);
+  const [config] = configs;
+  if (config === undefined) return null;
+  const text = textOfFile(config.file);
+  const top = posix.join(config.folder, literalOf(text, 'srcDir') ?? '', '/').replace(/^(?:\.\.?)?\//, '');
+  const moved = /["']([\w-]+)\/:rest\*["']\s*:\s*["']:rest\*["']/.exec(text)?.[1];
+  const folders = languageFolders(files, top);
+  const main = moved ?? literalOf(text, 'lang')?.split('-')[0];
+  return {
+    name: 'VitePress',
+    navigation: noNavigation,
+    settings: { top, moved, folders, main },
+    place({ path }) {
+      if (!path.startsWith(top) || !/\.md$/i.test(path)) return null;
+      const [first = '', ...rest] = path.slice(top.length).replace(/\.md$/i, '').split('/');
+      if (first.startsWith('.') || /^(?:components|snippets|public)$/.test(first)) return null;
+      const language = folders.length === 0 ? undefined : folders.includes(first) ? first : main;
+      const address = first === moved ? rest : [first, ...rest];
+      return { path: addressOf(...address), language };
+    },
+    includes: {
+      pattern: /^[ \t]*<!--[ \t]*@include:[ \t]*([^\s{}#>]{1,500})(?:[#{][^\n>]{0,100})?[ \t]*-->[ \t]*$/gm,
+      resolve: (target, from) =>
+        target.startsWith('@/') ? top + target.slice(2) : posix.normalize(posix.join(posix.dirname(from), target)),
+    },
+    prepare: (source, { values }) =>
+      withBlocks(source, [colonBlock])
+        .replace(/^<(script|style)\b[^]*?^<\/\1>[ \t]*$/gm, '')
+        .replace(/^<<<[ \t].*$/gm, '')
+        .replace(/\{\{\s*\$frontmatter\.(\w{1,60})\s*\}\}/g, (whole, name: string) => textOf(values[name]) ?? whole)
+        .replace(/^(```+\s*[\w-]+)[ \t]*(?:\{[^}\n]*\})?[^\n[]*\[([^\]\n]{1,200})\]/gm, '**$2**\n\n$1'),
+  };
+}
