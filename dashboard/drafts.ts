@@ -1,10 +1,19 @@
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 
-/**
- * Texts that were typed and not sent, by form and field. They stay in memory when the form closes, as it does when the
- * session ends, until they are sent or the user signs out.
- */
-const drafts = new Map<string, Record<string, string>>();
+/** What was typed and not sent, by form. It outlives the form and a reload, until it is sent or the user signs out. */
+const storageKey = 'docket-drafts';
+
+function readDrafts(): Record<string, object> {
+  return JSON.parse(sessionStorage.getItem(storageKey) ?? '{}');
+}
+
+function keepDraft(name: string, draft: object | undefined): void {
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify({ ...readDrafts(), [name]: draft }));
+  } catch {
+    // a full storage costs the draft after a reload, not what the form holds
+  }
+}
 
 interface Draft<Fields> {
   values: Fields;
@@ -14,21 +23,22 @@ interface Draft<Fields> {
 }
 
 /** Works like `useState` for the fields of a form, but keeps what was typed. `given` replaces it. */
-export function useDraft<Fields extends Record<string, string>>(
-  name: string,
-  initial: Fields,
-  given?: Partial<Fields>,
-): Draft<Fields> {
-  const [values, setValues] = useState<Fields>(() => ({ ...initial, ...(given ?? drafts.get(name)) }));
+export function useDraft<Fields extends object>(name: string, initial: Fields, given?: Partial<Fields>): Draft<Fields> {
+  const [values, setValues] = useState<Fields>(() => ({ ...initial, ...(given ?? readDrafts()[name]) }));
+  const change = useCallback(
+    (changed: Partial<Fields>) =>
+      setValues((before) => {
+        const next = { ...before, ...changed };
+        keepDraft(name, next);
+        return next;
+      }),
+    [name],
+  );
   return {
     values,
-    change(changed) {
-      const next = { ...values, ...changed };
-      drafts.set(name, next);
-      setValues(next);
-    },
+    change,
     forget() {
-      drafts.delete(name);
+      keepDraft(name, undefined);
       setValues(initial);
     },
   };
@@ -36,5 +46,5 @@ export function useDraft<Fields extends Record<string, string>>(
 
 /** Forgets what was typed, because another user may sign in. */
 export function forgetDrafts(): void {
-  drafts.clear();
+  sessionStorage.removeItem(storageKey);
 }

@@ -2,8 +2,10 @@ import { memo, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Decoration, Diff, Hunk, type HunkData } from 'react-diff-view';
 import { count } from '../format.ts';
+import { useCommentedLines } from './commented-lines.tsx';
 import type { DiffLayout } from './diff-layout.ts';
 import { highlighted } from './highlight.ts';
+import type { LineComment, Review } from './line-comments.ts';
 import type { PatchFile } from './read-patch.ts';
 
 const words: Record<PatchFile['change'], string> = {
@@ -15,12 +17,21 @@ const words: Record<PatchFile['change'], string> = {
 };
 const mostLines = 1_500;
 
+interface DiffFileProps {
+  file: PatchFile;
+  layout: DiffLayout;
+  /** Comments on lines of the file. */
+  comments: readonly LineComment[];
+  /** Changes the comments; absent if the file is only shown. */
+  onComment: Review['change'] | undefined;
+}
+
 /** Shows one file of a patch. A very long one stays collapsed until opened. */
-export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
+export const DiffFile = memo(function DiffFile({ file, layout, comments, onComment }: DiffFileProps) {
   const lines = file.hunks.reduce((sum, { changes }) => sum + changes.length, 0);
   const [isOpen, setOpen] = useState(lines <= mostLines);
   return (
-    <section className="diff-file" aria-label={file.path}>
+    <section className="diff-file" aria-label={file.path} tabIndex={-1}>
       <header className="diff-file-head">
         <Button
           className="button button-quiet diff-fold"
@@ -41,13 +52,14 @@ export const DiffFile = memo(function DiffFile({ file, layout }: { file: PatchFi
           <span className="removed">−{count(file.deletions)}</span>
         </span>
       </header>
-      {isOpen && <Body file={file} layout={layout} />}
+      {isOpen && <Body file={file} layout={layout} comments={comments} onComment={onComment} />}
     </section>
   );
 });
 
-function Body({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
+function Body({ file, layout, comments, onComment }: DiffFileProps) {
   const tokens = useMemo(() => highlighted(file), [file]);
+  const commented = useCommentedLines(file, comments, onComment);
   if (file.isBinary) return <p className="diff-note">Binary file not shown.</p>;
   if (file.hunks.length === 0) {
     return (
@@ -62,8 +74,20 @@ function Body({ file, layout }: { file: PatchFile; layout: DiffLayout }) {
   }
   const viewType = file.change === 'add' || file.change === 'delete' ? 'unified' : layout;
   return (
-    <div className="diff-scroll" tabIndex={0} role="group" aria-label={`Changes to ${file.path}`}>
-      <Diff viewType={viewType} diffType={file.change} hunks={file.hunks} tokens={tokens}>
+    <div
+      className="diff-scroll"
+      tabIndex={0}
+      role="group"
+      aria-label={`Changes to ${file.path}`}
+      onKeyDown={commented?.onKeyDown}
+    >
+      <Diff
+        viewType={viewType}
+        diffType={file.change}
+        hunks={file.hunks}
+        tokens={tokens}
+        {...(commented !== null && { widgets: commented.widgets, renderGutter: commented.renderGutter })}
+      >
         {(hunks: HunkData[]) =>
           hunks.flatMap((hunk) => [
             <Decoration key={`head ${hunk.content}`}>

@@ -1,17 +1,27 @@
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { count, plural } from '../format.ts';
 import { DiffFile } from './diff-file.tsx';
 import { beginning, plain } from '../plain.ts';
 import { storeLayout, storedLayout } from './diff-layout.ts';
+import { FileTree } from './file-tree.tsx';
+import type { LineComment, Review } from './line-comments.ts';
 import { readPatch } from './read-patch.ts';
 import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
 
 const longestList = 100_000;
+const noComments: readonly LineComment[] = [];
+
+interface DiffViewProps {
+  patch: string;
+  /** Gathers comments on lines and adds a tree of the files; absent for a diff that is only shown. */
+  review?: Review;
+}
 
 /** Shows a patch file by file, side by side or in one column. */
-export function DiffView({ patch }: { patch: string }) {
+export function DiffView({ patch, review }: DiffViewProps) {
+  const list = useRef<HTMLDivElement>(null);
   const { files, left } = useMemo(() => readPatch(patch), [patch]);
   const [layout, setLayout] = useState(storedLayout);
   const additions = files.reduce((sum, file) => sum + file.additions, 0);
@@ -42,9 +52,31 @@ export function DiffView({ patch }: { patch: string }) {
           ))}
         </div>
       </div>
-      {files.map((file) => (
-        <DiffFile key={`${file.oldPath ?? ''}>${file.path}`} file={file} layout={layout} />
-      ))}
+      <div className={review !== undefined && files.length > 1 ? 'diffs-with-tree' : undefined}>
+        {review !== undefined && files.length > 1 && (
+          <FileTree
+            files={files}
+            comments={review.comments}
+            onGo={(at) => {
+              const file = list.current?.children[at];
+              if (!(file instanceof HTMLElement)) return;
+              file.focus({ preventScroll: true });
+              file.scrollIntoView();
+            }}
+          />
+        )}
+        <div ref={list}>
+          {files.map((file) => (
+            <DiffFile
+              key={`${file.oldPath ?? ''}>${file.path}`}
+              file={file}
+              layout={layout}
+              comments={review?.comments.get(file.path) ?? noComments}
+              onComment={review?.change}
+            />
+          ))}
+        </div>
+      </div>
       {left > 0 && <p className="hint">{count(left)} more characters not shown; the patch has them all.</p>}
     </div>
   );

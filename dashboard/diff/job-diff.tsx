@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import type { JobRef } from '../jobs/job-queries.ts';
-import { DiffView } from './diff-view.tsx';
+import { ReviewedDiff } from './reviewed-diff.tsx';
 
-/** Shows the complete diff of a job. */
-export function JobDiff({ job }: { job: JobRef }) {
+/** Shows the complete diff of a job, with comments for the agent. */
+export function JobDiff({ job, onSent }: { job: JobRef; onSent(): void }) {
   const diff = useQuery({
     queryKey: ['job', job.id, 'diff'],
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: job }, parseAs: 'text' })),
@@ -19,5 +19,5 @@ export function JobDiff({ job }: { job: JobRef }) {
         onRetry={() => void diff.refetch()}
       />
     );
-  return <DiffView patch={diff.data} />;
+  return <ReviewedDiff job={job} patch={diff.data} onSent={onSent} />;
 }

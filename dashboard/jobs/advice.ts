@@ -12,6 +12,11 @@ export function adviceOn({ category, retryable }: Pick<Failure, 'category' | 're
     : 'A plain retry will fail again. A message below starts another turn.';
 }
 
+/** Says why a job accepts no message; null if it does. */
+export function refusalOfMessage({ status }: Pick<Job, 'status'>): string | null {
+  return status === 'archived' ? 'An archived job accepts no messages. Fork it to continue from a step.' : null;
+}
+
 /** Says what becomes of a message to a job. */
 export function effectOfMessage({
   status,

@@ -1,16 +1,12 @@
-import { useMutation } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { messageOf } from '../http/client.ts';
 import { useDraft } from '../drafts.ts';
 import type { Job } from '../http/types.ts';
-import { queryClient } from '../queries.ts';
-import { effectOfMessage } from './advice.ts';
+import { effectOfMessage, refusalOfMessage } from './advice.ts';
 import type { JobRef } from './job-queries.ts';
-
-/** Address part that leads to the field for a message. */
-export const followUpAnchor = 'message';
+import { followUpAnchor, useSendMessage } from './send-message.ts';
 
 /** Sends a follow-up message to a job, either during a turn or to start a new one. */
 export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
@@ -25,31 +21,18 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
     const frame = requestAnimationFrame(() => field.current?.focus());
     return () => cancelAnimationFrame(frame);
   }, [isWanted]);
-  const [key, setKey] = useState(() => crypto.randomUUID());
-  const send = useMutation({
-    mutationFn: () =>
-      answerOf(
-        api.POST('/v2/agent/{projectId}/job/{id}/message', {
-          params: { path: job, header: { 'Idempotency-Key': key } },
-          body: { prompt },
-        }),
-      ),
-    onSuccess: (changed) => {
-      forget();
-      setKey(crypto.randomUUID());
-      queryClient.setQueryData(['job', job.id], changed);
-      onSent();
-      return queryClient.invalidateQueries({ queryKey: ['job', job.id] });
-    },
+  const send = useSendMessage(job, () => {
+    forget();
+    onSent();
   });
-  if (status === 'archived')
-    return <p className="quiet">An archived job accepts no messages. Fork it to continue from a step.</p>;
+  const refusal = refusalOfMessage(standing);
+  if (refusal !== null) return <p className="quiet">{refusal}</p>;
   return (
     <Form
       className="form follow-up"
       onSubmit={(event) => {
         event.preventDefault();
-        send.mutate();
+        send.mutate(prompt);
       }}
     >
       <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>

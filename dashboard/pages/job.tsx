@@ -45,6 +45,7 @@ function JobView({ job: ref }: { job: JobRef }) {
   if (job.isError) return <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} />;
   if (job.isPending) return <Loading />;
   const wasEnded = job.data.status !== 'active';
+  const followNewTurn = () => wasEnded && setRound(round + 1);
   return (
     <>
       <div className="page-head">
@@ -90,11 +91,11 @@ function JobView({ job: ref }: { job: JobRef }) {
                 steps={steps.data}
                 live={live}
               />
-              <FollowUp job={ref} standing={job.data} onSent={() => wasEnded && setRound(round + 1)} />
+              <FollowUp job={ref} standing={job.data} onSent={followNewTurn} />
             </TabPanel>
             <TabPanel id="changes">
               <Suspense fallback={<Loading />}>
-                <JobDiff job={ref} />
+                <JobDiff job={ref} onSent={followNewTurn} />
               </Suspense>
             </TabPanel>
           </Tabs>

@@ -9,12 +9,15 @@ import { Ago } from '../components/time.tsx';
 import { repositoryName } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
+import type { JobRef } from '../jobs/job-queries.ts';
 import { plain } from '../plain.ts';
 import { MergeBox } from '../pull-requests/merge-box.tsx';
 import '../styles/job.css';
 import '../styles/pull-request.css';
 
-const DiffView = lazy(() => import('../diff/diff-view.tsx').then(({ DiffView }) => ({ default: DiffView })));
+const ReviewedDiff = lazy(() =>
+  import('../diff/reviewed-diff.tsx').then(({ ReviewedDiff }) => ({ default: ReviewedDiff })),
+);
 
 /** Shows a pull request of the local forge. */
 export function PullRequestPage() {
@@ -76,13 +79,13 @@ function Shown({ request }: { request: PullRequest }) {
         ))}
       </ul>
       <h2 className="section-head">Changes</h2>
-      <Changes id={id} head={commits.at(-1)?.id ?? ''} />
+      <Changes id={id} head={commits.at(-1)?.id ?? ''} job={job} />
     </>
   );
 }
 
 /** Shows the diff between the base and the branch at its last commit. */
-function Changes({ id, head }: { id: string; head: string }) {
+function Changes({ id, head, job }: { id: string; head: string; job: JobRef }) {
   const diff = useQuery({
     queryKey: ['pull-request', id, 'diff', head],
     queryFn: () => answerOf(api.GET('/v1/pull-requests/{id}/diff', { params: { path: { id } }, parseAs: 'text' })),
@@ -91,7 +94,7 @@ function Changes({ id, head }: { id: string; head: string }) {
     <Loaded query={diff} problem="The diff could not be loaded">
       {(patch) => (
         <Suspense fallback={<Loading />}>
-          <DiffView patch={patch} />
+          <ReviewedDiff job={job} patch={patch} />
         </Suspense>
       )}
     </Loaded>

@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components';
 import { Problem } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
-import { followUpAnchor } from '../jobs/follow-up.tsx';
+import { followUpAnchor } from '../jobs/send-message.ts';
 import { queryClient } from '../queries.ts';
 
 type Act = 'merge' | 'close' | 'ready';

@@ -1,0 +1,78 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { Button } from 'react-aria-components';
+import { Problem } from '../components/fields.tsx';
+import { useDraft } from '../drafts.ts';
+import { plural } from '../format.ts';
+import { effectOfMessage, refusalOfMessage } from '../jobs/advice.ts';
+import { jobQuery, type JobRef } from '../jobs/job-queries.ts';
+import { useSendMessage, useShowNewTurn } from '../jobs/send-message.ts';
+import { ShownComment } from './comment-editor.tsx';
+import { DiffView } from './diff-view.tsx';
+import { inOrder, isOnLine, keyOfComment, linesOf, messageOfComments, type Gathered } from './line-comments.ts';
+import { readPatch } from './read-patch.ts';
+import '../styles/review.css';
+
+const none: Gathered = {};
+
+interface ReviewedDiffProps {
+  job: JobRef;
+  patch: string;
+  onSent?: () => void;
+}
+
+/** Shows the diff of a job. Comments on its lines are gathered and sent to the agent as one message. */
+export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
+  const standing = useQuery(jobQuery(job));
+  const { values, change, forget } = useDraft(`comments on ${job.id}`, none);
+  const comments = useMemo(() => inOrder(values), [values]);
+  const review = useMemo(() => ({ comments: Map.groupBy(comments, ({ path }) => path), change }), [comments, change]);
+  const outdated = useMemo(() => {
+    const lines = new Map(readPatch(patch).files.map((file) => [file.path, linesOf(file)]));
+    return comments.filter((comment) => !isOnLine(comment, lines.get(comment.path) ?? new Map()));
+  }, [patch, comments]);
+  const showNewTurn = useShowNewTurn(job);
+  const send = useSendMessage(job, () => {
+    forget();
+    onSent?.();
+    showNewTurn();
+  });
+  if (standing.data === undefined) return <DiffView patch={patch} />;
+  const refusal = refusalOfMessage(standing.data);
+  if (refusal !== null)
+    return (
+      <>
+        <p className="hint">Lines cannot be commented on. {refusal}</p>
+        <DiffView patch={patch} />
+      </>
+    );
+  return (
+    <>
+      <p className="hint">Choose a line number to comment on the line. Arrow keys move between the lines of a file.</p>
+      <DiffView patch={patch} review={review} />
+      {comments.length > 0 && (
+        <section className="review-bar" aria-label="Comments for the agent">
+          {outdated.map((comment) => (
+            <div key={keyOfComment(comment)}>
+              <p className="hint">
+                {comment.path}, {comment.place}: no longer in the diff
+              </p>
+              <ShownComment comment={comment} onDelete={() => change({ [keyOfComment(comment)]: undefined })} />
+            </div>
+          ))}
+          <Problem error={send.error} />
+          <div className="actions">
+            <Button
+              className="button button-primary"
+              isDisabled={send.isPending}
+              onPress={() => send.mutate(messageOfComments(comments))}
+            >
+              Send {plural(comments.length, 'comment')} to the agent
+            </Button>
+            <span className="hint">{effectOfMessage(standing.data)}</span>
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
