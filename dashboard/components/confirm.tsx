@@ -2,25 +2,40 @@ import { useMutation } from '@tanstack/react-query';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Problem } from './fields.tsx';
 
-interface ConfirmProps {
+interface ConfirmProps<Answer> {
   /** Label of the button that opens the dialog. With `what`, it is the name of the button that confirms. */
   label: string;
   what: string;
   title: string;
   text: string;
-  act(): Promise<unknown>;
+  act(): Promise<Answer>;
   /** Awaited before the dialog closes. */
-  onDone(): unknown;
+  onDone(answer: Answer): unknown;
+  /** Colors the buttons as a main action instead of a dangerous one. */
+  isMain?: boolean;
+  isDisabled?: boolean;
   /** Opens the dialog other than by its button, such as by a key. */
   opened?: { isOpen: boolean; onOpenChange(isOpen: boolean): void };
 }
 
 /** Shows a button that asks for confirmation before an irreversible action. */
-export function Confirm({ label, what, title, text, act, onDone, opened }: ConfirmProps) {
+export function Confirm<Answer>({
+  label,
+  what,
+  title,
+  text,
+  act,
+  onDone,
+  isMain = false,
+  isDisabled = false,
+  opened,
+}: ConfirmProps<Answer>) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (
     <DialogTrigger {...opened}>
-      <Button className="button button-danger">{label}</Button>
+      <Button className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
+        {label}
+      </Button>
       <ModalOverlay className="overlay" isDismissable>
         <Modal className="modal">
           <Dialog className="dialog" role="alertdialog">
@@ -31,7 +46,7 @@ export function Confirm({ label, what, title, text, act, onDone, opened }: Confi
                 <Problem error={action.error} />
                 <div className="actions">
                   <Button
-                    className="button button-danger-fill"
+                    className={`button ${isMain ? 'button-primary' : 'button-danger-fill'}`}
                     isDisabled={action.isPending}
                     onPress={() => action.mutate(undefined, { onSuccess: close })}
                   >

@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
-import { checkLooks, commitOnMain, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { checkLooks, commitOnMain, mergePull, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
@@ -133,7 +133,7 @@ async function closeGap(page: Page, question: string): Promise<void> {
   await gap.getByRole('button', { name: 'Create job' }).click();
   await gap.getByRole('link', { name: 'Pull request' }).click({ timeout: 120_000 });
   await page.waitForURL(/\/pulls\/pr_\w+/);
-  await page.getByRole('button', { name: 'Merge', exact: true }).click();
+  await mergePull(page);
   await page.getByText('Merged into main').waitFor();
   await page.getByRole('link', { name: 'Gaps' }).click();
 }
@@ -215,15 +215,22 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await page.getByText('clash.txt', { exact: true }).waitFor();
     const before = (await git('rev-parse', 'main')).trim();
     await commitOnMain(stack, 'clash.txt', 'theirs\n');
-    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    await mergePull(page);
     await page
       .getByRole('alert')
       .getByText(/conflict/i)
       .waitFor();
     await checkLooks(page, 'pull-conflict-dark');
+    const pull = page.url();
+    model.script({ toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] });
+    await page.getByRole('button', { name: 'Ask the agent to resolve' }).click();
+    await page.locator('.said', { hasText: 'could not be merged into main' }).waitFor();
+    await untilStatus(page, 'completed');
+    expect(lastPrompt()).toContain('changes the same lines as main');
+    await page.goto(pull);
 
     await git('update-ref', 'refs/heads/main', before);
-    await page.getByRole('button', { name: 'Merge', exact: true }).click();
+    await mergePull(page);
     await page.getByText('Merged into main').waitFor();
     expect(await git('show', 'main:clash.txt')).toContain('ours');
     await checkLooks(page, 'pull-merged-dark');
@@ -234,6 +241,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     const { page } = visit;
     await openPull(page, 'unwanted.txt');
     await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Close the pull request' }).click();
     await page.getByText('Closed without merging.').waitFor();
     expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
     await expect(git('show', 'main:unwanted.txt')).rejects.toThrow('unwanted.txt');

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
-import { seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
+import { mergePull, seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
@@ -37,7 +37,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
 
     await page.getByRole('tab', { name: 'Changes' }).click();
-    await page.getByText('CHANGES.md', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'CHANGES.md' }).waitFor();
     await page.getByRole('tab', { name: 'Conversation' }).click();
     await page.getByLabel('Request a change').fill('Append "More." to CHANGES.md');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -48,7 +48,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.waitForURL(/\/pulls\/pr_\w+/);
     await page.locator('.commits li').nth(1).waitFor();
     expect(await page.locator('.commits li').count()).toBe(2);
-    await page.getByRole('button', { name: 'Merge' }).click();
+    await mergePull(page);
     await page.getByText('Merged into main').waitFor();
     const repository = `${stack.home}/repositories/lamp.git`;
     expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: stack.home })).toBe(

@@ -62,6 +62,12 @@ export function untilStatus(page: Page, status: 'completed' | 'failed' | 'cancel
   return page.locator('.page-head .badge', { hasText: status }).waitFor({ timeout: 120_000 });
 }
 
+/** Requests the merge on the page of a pull request. */
+export async function mergePull(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Merge', exact: true }).click();
+  await page.getByRole('button', { name: 'Merge into main' }).click();
+}
+
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(screenshotFolder, { recursive: true });
   await page.screenshot({ path: join(screenshotFolder, `${name}.png`) });
