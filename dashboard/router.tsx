@@ -11,6 +11,7 @@ import { messageOf } from './http/client.ts';
 import { ErrorNote } from './components/notes.tsx';
 import { readFilters } from './jobs/filters.ts';
 import { conversationViews, type ConversationView } from './assistant/views.ts';
+import { pullViews, type PullView } from './pull-requests/views.ts';
 import { JobsPage } from './pages/jobs.tsx';
 
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
@@ -56,6 +57,15 @@ const newJob = createRoute({
   component: lazyRouteComponent(() => import('./pages/new-job.tsx'), 'NewJobPage'),
 });
 
+const pulls = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/pulls',
+  validateSearch: (search: Record<string, unknown>): { state?: PullView } => {
+    const state = pullViews.find((name) => name === search['state']);
+    return state === undefined ? {} : { state };
+  },
+  component: lazyRouteComponent(() => import('./pages/pull-requests.tsx'), 'PullRequestsPage'),
+});
 const pull = createRoute({
   getParentRoute: () => rootRoute,
   path: '/pulls/$id',
@@ -123,6 +133,7 @@ export const router = createRouter({
     jobs,
     job,
     newJob,
+    pulls,
     pull,
     playground,
     page,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { closedQuery } from '../http/closed-object.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobOrders } from '../../db/jobs/job-statements.ts';
-import { jobStates, mostCounted } from '../../db/jobs/job-states.ts';
+import { jobStates, mostCounted, pullRequestStates } from '../../db/jobs/job-states.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
@@ -46,6 +46,10 @@ export const jobListQuerySchema = pageQuerySchema.extend({
     .regex(/^[a-z_]{1,64}$/, 'must be a category of failures')
     .optional()
     .meta({ description: 'Only jobs whose failure has this category.' }),
+  pullRequest: z
+    .enum([...pullRequestStates, 'any'])
+    .optional()
+    .meta({ description: 'Only jobs whose pull request has this state; `any`: only jobs that have a pull request.' }),
   createdSince,
   order: z.enum(jobOrders).default('newest').meta({ description: 'Order by when the jobs were created.' }),
   q: z
@@ -69,6 +73,18 @@ export const jobCountsSchema = z.object({
       }),
     )
     .max(jobStates.length),
+});
+
+export const pullRequestCountsSchema = z.object({
+  counts: z
+    .array(
+      z.object({
+        state: z.enum(pullRequestStates),
+        count: z.number().int().max(mostCounted),
+        isLowerBound: z.boolean().meta({ description: 'True if there are older jobs that were not looked at.' }),
+      }),
+    )
+    .max(pullRequestStates.length),
 });
 
 /** Query of `GET /v1/jobs/events`. */

@@ -16,6 +16,7 @@ import {
   jobListQuerySchema,
   lastChangeId,
   listedJobsSchema,
+  pullRequestCountsSchema,
 } from './job-list-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -28,7 +29,7 @@ export const jobListRoutes = {
     path: '/v1/jobs',
     summary: 'Lists the jobs of the organization, newest first.',
     description:
-      'A page of a search, or with state, model or failure, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
+      'A page of a search, or with state, model, failure or pullRequest, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
     key: 'admin',
     query: jobListQuerySchema,
     responses: { 200: json('A page of jobs.', listedJobsSchema) },
@@ -41,6 +42,13 @@ export const jobListRoutes = {
     key: 'admin',
     query: jobCountsQuerySchema,
     responses: { 200: json('The counts.', jobCountsSchema) },
+  }),
+  countPullRequests: defineRoute({
+    method: 'get',
+    path: '/v1/jobs/pull-request-counts',
+    summary: 'Counts the pull requests of the newest 1,000 jobs of the organization by state.',
+    key: 'admin',
+    responses: { 200: json('The counts.', pullRequestCountsSchema) },
   }),
   followJobs: defineRoute({
     method: 'get',
@@ -80,6 +88,10 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
 
     async countJobs({ caller, query: { project: projectId, createdSince } }) {
       return { counts: await jobCounts.count(caller, { projectId, createdSince }) };
+    },
+
+    async countPullRequests({ caller }) {
+      return { counts: await jobCounts.countPullRequests(caller) };
     },
 
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {

@@ -9,6 +9,7 @@ export interface Command {
 
 const pages: Command[] = [
   { label: 'Jobs', to: { to: '/jobs' } },
+  { label: 'Pull requests', to: { to: '/pulls' } },
   { label: 'Playground', to: { to: '/playground' } },
   { label: 'Conversations', to: { to: '/conversations' } },
   { label: 'Gaps', to: { to: '/gaps' } },

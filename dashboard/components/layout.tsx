@@ -14,6 +14,7 @@ const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ defaul
 
 const pages = [
   { to: '/jobs', label: 'Jobs' },
+  { to: '/pulls', label: 'Pull requests' },
   { to: '/playground', label: 'Playground' },
   { to: '/conversations', label: 'Conversations' },
   { to: '/gaps', label: 'Gaps' },

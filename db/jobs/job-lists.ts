@@ -3,7 +3,7 @@ import type { JobStatus } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import { canBeId, isId } from '../ids.ts';
 import { jobColumns, newestJobs, orderBy, type JobOrder } from './job-statements.ts';
-import { stateOf, statusesOf, type JobState } from './job-states.ts';
+import { pullRequestStateOf, stateOf, statusesOf, type JobState, type PullRequestFilter } from './job-states.ts';
 import type { JobRow } from './jobs.ts';
 import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin } from '../pool.ts';
@@ -27,6 +27,8 @@ export interface JobListQuery {
   model?: string;
   /** Category of the failure. */
   failure?: string;
+  /** State of the pull request; any: only jobs that have one. */
+  pullRequest?: PullRequestFilter;
   /** Only jobs created at or after this time. */
   createdSince?: Date;
   order?: JobOrder;
@@ -61,10 +63,11 @@ const mostLookedAt = 5_000;
 
 /** Conditions that no index can evaluate. */
 const fits = `($7::text[] is null or ${stateOf} = any($7)) and ($8::text is null or model = $8)
-  and ($9::text is null or failure_category = $9)`;
-const matches = `($10::text is null or title ilike $10 or repository ilike $10 or branch ilike $10 or exists (
+  and ($9::text is null or failure_category = $9)
+  and ($10::text is null or pr_link is not null and $10 in ('any', ${pullRequestStateOf}))`;
+const matches = `($11::text is null or title ilike $11 or repository ilike $11 or branch ilike $11 or exists (
     -- the offset keeps the planner from hashing the turns of all jobs
-    select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $10 offset 0
+    select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $11 offset 0
   ))`;
 
 /** Creates the store of job lists of an organization. */
@@ -78,7 +81,7 @@ export function createJobListStore(pool: Pool): JobListStore {
       if (statuses?.length === 0) return { jobs: [], nextCursor: null };
       const isPlain =
         states.every((state) => state === 'completed' || state === 'archived') &&
-        [search, query.model, query.failure].every((filter) => filter === undefined);
+        [search, query.model, query.failure, query.pullRequest].every((filter) => filter === undefined);
       const looked = newestJobs(
         isPlain ? limit + 1 : mostLookedAt,
         order,
@@ -92,14 +95,19 @@ export function createJobListStore(pool: Pool): JobListStore {
         after?.id ?? null,
         query.createdSince ?? null,
       ];
-      const fitting = [states.length === 0 ? null : states, query.model ?? null, query.failure ?? null];
+      const fitting = [
+        states.length === 0 ? null : states,
+        query.model ?? null,
+        query.failure ?? null,
+        query.pullRequest ?? null,
+      ];
       return readWithin(pool, 'search', async (client) => {
         if (search !== undefined && after === null && isId('job_', search)) {
           const found = await client.query<ListedJobRow>(
             `select ${listedColumns} from jobs
              where organization_id = $1 and ($2::text[] is null or status = any($2))
                and ($3::text is null or project_id = $3) and ($6::timestamptz is null or created_at >= $6)
-               and ${fits} and id = $10
+               and ${fits} and id = $11
                -- parameters of the cursor, which the first page does not have
                and $4::bigint is null and $5::text is null`,
             [...where, ...fitting, search],
@@ -108,7 +116,7 @@ export function createJobListStore(pool: Pool): JobListStore {
         }
         const { rows } = await client.query<ListedJobRow & { createdMicros: string }>(
           `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
-           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $11`,
+           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $12`,
           [...where, ...fitting, search === undefined ? null : patternOf(search), limit + 1],
         );
         const { rows: jobs, nextCursor } = pageOf(rows, limit);

@@ -28,6 +28,13 @@ export function statusesOf(states: JobState[]): JobStatus[] {
   return [...new Set(states.map((state) => statuses[state]))];
 }
 
+export const pullRequestStates = ['open', 'merged', 'closed'] as const;
+export type PullRequestState = (typeof pullRequestStates)[number];
+export type PullRequestFilter = PullRequestState | 'any';
+
+/** SQL expression for the state of a job's pull request. */
+export const pullRequestStateOf = `coalesce(pr_state, 'open')`;
+
 /** Number of jobs of each status that are counted at most. */
 export const mostCounted = 1_000;
 
@@ -38,9 +45,18 @@ export interface JobCount {
   isLowerBound: boolean;
 }
 
+export interface PullRequestCount {
+  state: PullRequestState;
+  count: number;
+  /** There may be more: not all jobs were looked at. */
+  isLowerBound: boolean;
+}
+
 export interface JobCountStore {
   /** Counts the newest jobs of an organization by state, up to a thousand of each status. */
   count(owner: Owner, query: { projectId?: string; createdSince?: Date }): Promise<JobCount[]>;
+  /** Counts the pull requests of the newest thousand jobs by state. */
+  countPullRequests(owner: Owner): Promise<PullRequestCount[]>;
 }
 
 const newest = (status: string, columns = '') => `
@@ -60,6 +76,13 @@ const countStatement = `
        lateral (select ${stateOf} as state from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs) as looked
   group by status, state`;
 
+const countPullRequestsStatement = `
+  select state, count(*)::integer as count from (
+    select case when pr_link is not null then ${pullRequestStateOf} end as state
+    from jobs where organization_id = $1 order by created_at desc, id desc limit ${mostCounted + 1}
+  ) as looked
+  group by state`;
+
 /** Creates the counts of an organization's jobs. */
 export function createJobCountStore(pool: Pool): JobCountStore {
   return {
@@ -74,6 +97,17 @@ export function createJobCountStore(pool: Pool): JobCountStore {
         const counted = ofStatus.reduce((sum, { count }) => sum + count, 0);
         const count = rows.find((row) => row.state === state)?.count ?? 0;
         return { state, count: Math.min(count, mostCounted), isLowerBound: counted > mostCounted };
+      });
+    },
+
+    async countPullRequests({ organizationId }) {
+      const { rows } = await readWithin(pool, 'search', (client) =>
+        client.query<{ state: PullRequestState | null; count: number }>(countPullRequestsStatement, [organizationId]),
+      );
+      const isLowerBound = rows.reduce((sum, { count }) => sum + count, 0) > mostCounted;
+      return pullRequestStates.map((state) => {
+        const count = rows.find((row) => row.state === state)?.count ?? 0;
+        return { state, count: Math.min(count, mostCounted), isLowerBound };
       });
     },
   };

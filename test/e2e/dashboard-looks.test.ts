@@ -37,6 +37,7 @@ beforeAll(async () => {
     job,
     'failed-job': failed,
     'pull-request': new URL(pull ?? '').pathname,
+    'pull-requests': '/pulls',
     playground: '/playground',
     conversations: '/conversations',
     gaps: '/gaps',

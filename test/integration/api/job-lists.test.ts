@@ -149,6 +149,30 @@ describe('the jobs of an organization', () => {
     expect(ofLastHour).toContainEqual(exact('cancelled', 0));
   });
 
+  it('are filtered by their pull request, and pull requests are counted by state', async () => {
+    const { project, key } = await stage();
+    const { pool } = database;
+    await buildJob(pool, project, { title: 'none', status: 'completed' });
+    for (const state of ['open', 'merged', 'closed'] as const) {
+      const { id } = await buildJob(pool, project, { title: state, status: 'completed' });
+      await pool.query(`update jobs set pr_link = 'https://forge.example/1', pr_state = $2 where id = $1`, [id, state]);
+    }
+    const { id } = await buildJob(pool, project, { title: 'fresh', status: 'completed' });
+    await pool.query(`update jobs set pr_link = 'https://forge.example/2' where id = $1`, [id]);
+    for (const [filter, found] of [
+      ['any', ['fresh', 'closed', 'merged', 'open']],
+      ['open', ['fresh', 'open']],
+      ['merged', ['merged']],
+      ['closed', ['closed']],
+    ] as const)
+      expect([filter, await titles(key, `pullRequest=${filter}`)]).toEqual([filter, found]);
+    const counts = async () => (await api.ask('/v1/jobs/pull-request-counts', { key })).body.counts;
+    const exact = (state: string, count: number) => ({ state, count, isLowerBound: false });
+    expect(await counts()).toEqual([exact('open', 2), exact('merged', 1), exact('closed', 1)]);
+    await insertEndedJobs(pool, project.id, 1_001, 'job_older');
+    expect((await counts())[0].isLowerBound).toBe(true);
+  });
+
   it('come in pages without omissions or repeats', async () => {
     const { project, key } = await stage();
     for (let count = 0; count < 7; count += 1) await buildJob(database.pool, project, { title: `job ${count}` });

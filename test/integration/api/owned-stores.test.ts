@@ -89,6 +89,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'jobs.findEarlier': (a) => a.stores.jobs.findEarlier(a.as, id(a, 'agent'), { key: 'known', requestHash: 'h' }),
   'jobs.list': (a) => a.stores.jobs.list(a.as, id(a, 'agent'), { limit }),
   'jobCounts.count': (a) => a.stores.jobCounts.count(a.as, { projectId: id(a, 'agent') }),
+  'jobCounts.countPullRequests': (a) => a.stores.jobCounts.countPullRequests(a.as),
   'lists.list': (a) => a.stores.lists.list(a.as, { statuses: [], search: id(a, 'job'), limit }),
   'lists.listChanged': (a) => a.stores.lists.listChanged(a.as, { after: { updatedMicros: '0', id: '' }, limit }),
   'histories.find': (a) => a.stores.histories.find(a.as, step(a)),

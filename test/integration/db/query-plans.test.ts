@@ -70,7 +70,7 @@ afterAll(async () => {
 /** Statements that may read more, and why. An unused entry fails the test. */
 const readsMore = [
   {
-    what: /^GET \/v1\/jobs\?(?:q|state|model|failure)=/,
+    what: /^GET \/v1\/jobs\?(?:q|state|model|failure|pullRequest)=/,
     rows: 5_000,
     why: 'a page of a filtered list looks through 5,000 jobs at most',
   },
@@ -108,6 +108,7 @@ const asked: Record<string, string[]> = {
   state: ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'],
   model: ['no/such'],
   failure: ['ref_not_found'],
+  pullRequest: ['any', 'open', 'closed'],
   createdSince: ['2026-01-01T00:00:00Z'],
   order: ['oldest'],
   q: ['nothing is like this', 'number 99', 'job_many9999'],
