@@ -35,6 +35,7 @@ describe('an HTML page', () => {
       'b.html': '<!doctype html><body>{% block body %}</body>',
       'c.html': '<!doctype html><head><meta http-equiv="refresh" content="0; url=x"></head><body>Moved</body>',
       'd.html': `<!doctype html><body>${'<div>'.repeat(50_000)}deep`,
+      'e.html': `<!doctype html><body>${'<p>a<b>'.repeat(1_000)}open`,
     });
     expect(pages).toEqual([]);
   });
@@ -63,6 +64,11 @@ describe('an AsciiDoc page', () => {
     });
     expect(pages[0]?.content).toContain('From one.');
     expect(pages[0]?.content).not.toMatch(/passwd|root:/);
+  });
+
+  it('is restricted by its header, whatever its front matter says', async () => {
+    const [page] = await read({ 'a.adoc': '---\ngroups: []\n---\n= A\n:groups: staff\n\nText.\n' });
+    expect(page?.restrictedTo).toEqual(['staff']);
   });
 
   it.each([
