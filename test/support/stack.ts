@@ -55,7 +55,8 @@ export async function createTestHome(): Promise<string> {
 /** Removes a home of `createTestHome`, and ends processes that still use it. */
 export async function removeTestHome(home: string): Promise<void> {
   await (await openProcessRecord(join(home, 'processes.json'))).endLeftovers();
-  await rm(dirname(home), { recursive: true, force: true });
+  // processes of a database that has just been killed may still write
+  await rm(dirname(home), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
 /** Runs `npm start`'s program on free ports and resolves when it is ready. */

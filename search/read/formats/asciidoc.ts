@@ -3,7 +3,7 @@ import { textOf, type FrontMatter } from '../front-matter.ts';
 import { htmlToMarkdown } from './html.ts';
 
 /** Longest page that is parsed, in characters. Long runs of one mark are cut: its expressions take cubic time. */
-const longest = 1_000_000;
+const longest = 300_000;
 const statedAttributes = ['description', 'keywords', 'groups', 'tags', 'version', 'lang'];
 
 /**

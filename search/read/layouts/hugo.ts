@@ -5,7 +5,8 @@ import { addressOf, configFilesOf, orderOf, textOfFile, type ConfigFile } from '
 import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
 import { labelOf } from './markup.ts';
 
-const shortcode = /\{\{([<%])\s*(\/?)\s*([\w./-]+)\s*((?:[^{}]|\{(?!\{))*?)\s*\/?\s*[>%]\}\}/g;
+/** The length is bounded, so that a page of openings alone takes linear time. */
+const shortcode = /\{\{[<%]((?:[^{}]|\{(?!\{)){0,2000}?)[>%]\}\}/g;
 const note = /^(?:note|warning|tip|caution|info|important|danger|alert|callout|admonition|hint)$/;
 const named = /\b(?:title|label|name|header|caption)\s*=\s*["`]([^"`]*)["`]/;
 
@@ -97,9 +98,13 @@ function placeOf(
 /** Keeps the titles and contents of shortcodes; a reference becomes the path it names. */
 function withoutShortcodes(text: string): string {
   return text
-    .replace(/\{\{([<%])\/\*\s*(.*?)\s*\*\/([>%])\}\}/g, '{\u0000{$1 $2 $3}}')
-    .replace(shortcode, (_whole, _mark, slash: string, name: string, given: string) => {
-      if (slash !== '') return '';
+    .replace(/\{\{([<%])\/\*([^\n]{0,2000}?)\*\/([>%])\}\}/g, '{\u0000{$1$2$3}}')
+    .replace(shortcode, (whole, inner: string) => {
+      const words = inner.trim().replace(/\/$/, '');
+      if (words.startsWith('/')) return '';
+      const name = /^[\w./-]+/.exec(words)?.[0];
+      if (name === undefined) return whole;
+      const given = words.slice(name.length).trim();
       const first = /^["`]([^"`]*)["`]/.exec(given)?.[1] ?? /^[^\s="`]+(?=\s|$)/.exec(given)?.[0] ?? '';
       if (name === 'ref' || name === 'relref') return first;
       const title = named.exec(given)?.[1] ?? (/^tab$/i.test(name) ? first : '');
