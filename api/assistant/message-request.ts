@@ -75,6 +75,10 @@ const envelopeSchema = z.looseObject({
   id: z.unknown().optional(),
   trigger: z.unknown().optional(),
   resumable: z.boolean().nullish(),
+  stream: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'false returns the whole answer as JSON, for clients that read no stream.' }),
 });
 
 /**
@@ -118,6 +122,8 @@ export interface MessageRequest {
   /** The client's chat id, under which a reply can be resumed. */
   chatId: string | null;
   isResumable: boolean;
+  /** Whether the answer is sent as a stream, else whole. */
+  isStream: boolean;
   client: {
     /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
     hasParts: boolean;
@@ -140,6 +146,8 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   const last = messages.findLastIndex((message) => message.role === 'user');
   const userMessage = messages[last];
   if (userMessage === undefined) throw problemAt(['messages'], 'must contain a user message');
+  if (parsed.stream === false && parsed.resumable === true)
+    throw problemAt(['resumable'], 'must not be true with stream: false, because only a stream is resumed');
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
     question: textOf(userMessage).slice(0, longestQuestion),
@@ -153,6 +161,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
     currentPath: parsed.currentPath ?? null,
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
+    isStream: parsed.stream ?? true,
     client: {
       hasParts: Array.isArray(userMessage.parts),
       namesPartsFirst: firstKeyOf(given[last]) === 'parts',

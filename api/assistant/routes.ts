@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { mostSources } from '../../db/sites/threads.ts';
 import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { Admission, RequestAccess } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { defineRoute, type RouteRequest } from '../http/define-route.ts';
+import { clientGone } from '../http/client-gone.ts';
+import { defineRoute, json, type RouteRequest } from '../http/define-route.ts';
+import { answerFailed } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { OpenAnswers } from '../http/open-answers.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
-import type { AnswerStream } from './answer-question.ts';
+import type { AnswerStream, AskedQuestion } from './answer-question.ts';
 import type { Answers } from './assistant-parts.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './stream-encoder.ts';
@@ -32,6 +35,16 @@ const resumeHeader = {
   'X-Resume-Token': 'With resumable: true, the secret that resumes this reply. It is sent once, to its reader.',
 };
 
+const wholeAnswer = json(
+  'With stream: false, the whole answer.',
+  z.object({
+    threadId: z.string(),
+    messageId: z.string().meta({ description: 'Rate the answer by it.' }),
+    text: z.string().meta({ description: 'Markdown.' }),
+    sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+  }),
+).content;
+
 function ask<const Version extends Protocol, const Type extends string>(version: Version, type: Type, client: string) {
   return defineRoute({
     method: 'post',
@@ -46,7 +59,7 @@ function ask<const Version extends Protocol, const Type extends string>(version:
     responses: {
       200: {
         description: `The reply as a stream for ${client}.`,
-        content: { [type]: z.string() },
+        content: { [type]: z.string(), ...wholeAnswer },
         headers: { ...threadHeader, ...resumeHeader },
       },
     },
@@ -128,24 +141,35 @@ export function createAssistantRouter(deps: AssistantRouteDeps): AppRouter {
 async function answer(
   deps: AssistantRouteDeps,
   protocol: Protocol,
-  { ctx, caller, params, headers, json }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
+  { ctx, caller, params, headers, json: readBody }: RouteRequest<typeof assistantRoutes.createAssistantMessageV1>,
 ): Promise<void> {
   const site = await deps.readSite(caller, params.domain);
   // checked before the body, which takes time to read
   deps.answers.assertCapacity();
   using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
-  const request = parseMessageRequest(await json());
+  const request = parseMessageRequest(await readBody());
+  const question = { site, access, request, accessEnded: deps.accessEnded(ctx.req) };
+  if (!request.isStream) return sendWhole(deps, ctx, question);
   using stream = await deps.answers.answerQuestion({
-    site,
-    access,
+    ...question,
     keyId: caller.keyId,
-    request,
     protocol,
     isSdk: isSdkClient(request, ctx),
-    accessEnded: deps.accessEnded(ctx.req),
   });
   await send(deps, ctx, protocol, stream);
+}
+
+/** Sends the answer once it is complete. Throws ApiError when it broke off. */
+async function sendWhole(deps: AssistantRouteDeps, ctx: AppContext, question: AskedQuestion): Promise<void> {
+  const { failure, sources, ...answer } = await deps.answers.answerWhole({
+    ...question,
+    gone: clientGone(ctx.res),
+    onLength: () => {},
+  });
+  ctx.set('X-Thread-Id', answer.threadId);
+  if (failure !== null) throw answerFailed(failure);
+  ctx.body = { ...answer, sources: sources.map(({ id, url, title }) => ({ id, url, title })) };
 }
 
 async function resumeReply(

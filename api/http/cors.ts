@@ -2,7 +2,7 @@ import cors from '@koa/cors';
 import type { AppMiddleware } from './app-context.ts';
 
 const browserEndpoints =
-  /^\/widget\.js$|^\/mcp\/[^/]+$|^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:(?:search|page)\/[^/]+$|docs\/)/;
+  /^\/widget\.js$|^\/mcp\/[^/]+$|^\/discovery\/v[12]\/assistant\/[^/]+\/(?:message(?:\/[^/]+\/stream)?|feedback)$|^\/discovery\/v1\/(?:(?:search|suggest|page)\/[^/]+$|docs\/)/;
 
 /** Creates the CORS middleware for the endpoints that browsers call, errors included. Others get no CORS headers. */
 export function createCors(): AppMiddleware {

@@ -260,6 +260,11 @@ export function answersUnpriced(model: string): ApiError {
   return new ApiError(503, sentence, { 'Retry-After': '600' });
 }
 
+/** Returns the error for an answer that broke off before it was sent. */
+export function answerFailed(sentence: string): ApiError {
+  return new ApiError(503, sentence, { 'Retry-After': '1' });
+}
+
 export function overloaded(): ApiError {
   return new ApiError(503, 'This process is too busy for another answer. Try again in a moment.', {
     'Retry-After': '1',

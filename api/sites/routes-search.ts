@@ -6,10 +6,17 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domain } from './site-schemas.ts';
 import { toSearchFilter } from '../assistant/message-request.ts';
+import { urlOf } from '../assistant/retrieve.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { pageNotFound } from '../http/errors.ts';
 import { presentHit } from './present-hit.ts';
-import { pageBodySchema, passagesSchema, searchBodySchema } from './search-schemas.ts';
+import {
+  pageBodySchema,
+  passagesSchema,
+  searchBodySchema,
+  suggestBodySchema,
+  suggestionsSchema,
+} from './search-schemas.ts';
 import type { ReadSite } from './site-reader.ts';
 import type { SiteReading } from './site-reading.ts';
 
@@ -28,6 +35,17 @@ export const searchRoutes = {
     responses: {
       200: json('The best passages.', passagesSchema),
     },
+  }),
+  suggestPages: defineRoute({
+    method: 'post',
+    path: '/discovery/v1/suggest/{domain}',
+    summary: 'Suggests pages and questions while a reader types.',
+    description: 'Finds titles and headings that contain the words; the last word may be incomplete.',
+    key: 'assistant',
+    params: { domain },
+    headers: readerTokenHeader,
+    body: suggestBodySchema,
+    responses: { 200: json('The suggestions, pages before their sections.', suggestionsSchema) },
   }),
   getDocumentationPage: defineRoute({
     method: 'post',
@@ -57,6 +75,25 @@ export function createSearchRouter({ admit, readSite, readerAccess, reading }: S
       const { query, pageSize, filter } = await body();
       const request = { query, limit: pageSize, filter: toSearchFilter(filter) };
       return (await reading.search({ site, access }, request, clientGone(ctx.res))).map(presentHit);
+    },
+
+    async suggestPages({ caller, params, headers, body }) {
+      const site = await readSite(caller, params.domain);
+      const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
+      const { query, limit, filter } = await body();
+      const typed = query.trim().toLowerCase();
+      const questions = site.starterQuestions.filter((question) => question.toLowerCase().includes(typed));
+      if (typed === '') return { questions, pages: [] };
+      const found = await reading.withIndex({ site, access }, (index) =>
+        index.suggest({ query, limit, filter: toSearchFilter(filter) }),
+      );
+      const pages = found.map(({ path, title, heading, anchor }) => ({
+        path,
+        url: urlOf({ path, anchor }, site.baseUrl),
+        title,
+        heading,
+      }));
+      return { questions, pages };
     },
 
     async getDocumentationPage({ caller, params, headers, body }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostStarterQuestions } from '../../lib/inputs/administration.ts';
 import { filterSchema } from '../assistant/message-request.ts';
 
 /** Maximum number of passages per search. */
@@ -16,5 +17,27 @@ export const searchBodySchema = z.looseObject({
 export const passagesSchema = z
   .array(z.looseObject({ content: z.string(), path: z.string(), metadata: z.looseObject({}) }))
   .max(mostPassages);
+
+const mostSuggestions = 10;
+
+export const suggestBodySchema = z.looseObject({
+  query: z.string().max(200).meta({ description: 'What the reader has typed; empty for the starter questions.' }),
+  limit: z.int().min(1).max(mostSuggestions).default(6),
+  filter: filterSchema.nullish(),
+});
+
+export const suggestionsSchema = z.object({
+  questions: z.array(z.string()).max(mostStarterQuestions).meta({ description: 'Starter questions of the site.' }),
+  pages: z
+    .array(
+      z.object({
+        path: z.string(),
+        url: z.string(),
+        title: z.string(),
+        heading: z.string().nullable().meta({ description: 'Heading of the section; null for the page itself.' }),
+      }),
+    )
+    .max(mostSuggestions),
+});
 
 export const pageBodySchema = z.looseObject({ path: z.string().min(1).max(1_000) });

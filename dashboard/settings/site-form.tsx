@@ -127,7 +127,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         label="Starter questions, one per line"
         {...field('starterQuestions')}
         rows={3}
-        hint="The widget and the playground offer them to begin with."
+        hint="What /suggest returns before a reader has typed."
       />
     </ActionForm>
   );

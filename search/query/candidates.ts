@@ -7,11 +7,14 @@ interface Expression {
   count: number;
 }
 
-interface Surroundings {
+interface Visible {
   /** The filter; null for none. */
   facets: string | null;
   /** Passages that the reader may not see, as a full-text query; null for none. */
   hidden: string | null;
+}
+
+interface Surroundings extends Visible {
   /** The page whose passages are always included. */
   nearby: string | null;
 }
@@ -31,18 +34,14 @@ export function createCandidates(database: DatabaseSync) {
 
   return function findCandidates(terms: QueryTerm[], { facets, hidden, nearby }: Surroundings): number[] {
     const found = new Set<number>();
-    const within = (text: string) => {
-      const wanted = facets === null ? text : `(${text}) AND (${facets})`;
-      return hidden === null ? wanted : `(${wanted}) NOT (${hidden})`;
-    };
     const any = ({ text }: Expression, limit: number): number => {
-      const rows = unranked.all(within(text), limit);
+      const rows = unranked.all(within(text, { facets, hidden }), limit);
       for (const row of rows) found.add(Number(row.id));
       return rows.length;
     };
     const best = (expression: Expression, limit: number) => {
       if (expression.count > dearestRanking) any(expression, limit * 2);
-      else for (const row of ranked.all(within(expression.text), limit)) found.add(Number(row.id));
+      else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row.id));
     };
     // ranking reads the list of every term completely, so taking all is cheaper when they are few
     const bestOfFew = (expression: Expression, limit: number) => {
@@ -66,6 +65,12 @@ export function createCandidates(database: DatabaseSync) {
     if (nearby !== null) any({ text: `(${or(all).text}) AND ${nearby}`, count: 0 }, 30);
     return [...found];
   };
+}
+
+/** Limits a full-text query to the passages that a reader wants and may see. */
+export function within(text: string, { facets, hidden }: Visible): string {
+  const wanted = facets === null ? text : `(${text}) AND (${facets})`;
+  return hidden === null ? wanted : `(${wanted}) NOT (${hidden})`;
 }
 
 /** Returns the terms to search for: words in the index, else the question's words, else stop words. */

@@ -143,7 +143,10 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
  * Returns the filter as a part of the full-text query; `none` when nothing can match. A page without a language counts
  * as in the main one.
  */
-function facetsOf({ language, version, tag, groups }: SearchFilter, mainLanguage: string): string | null | 'none' {
+export function facetsOf(
+  { language, version, tag, groups }: SearchFilter,
+  mainLanguage: string,
+): string | null | 'none' {
   const values = [language, version, tag, ...(groups ?? [])];
   if (values.some((value) => value !== undefined && value.trim() === '')) return 'none';
   const parts: string[] = [];

@@ -6,6 +6,7 @@ import { openArtifact } from '../build/schema.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
+import { createSuggester, type SuggestRequest, type Suggestion } from './suggest.ts';
 
 export interface ListedPage {
   position: number;
@@ -23,6 +24,8 @@ export interface OpenedIndex {
 /** One version of a site's index as one reader sees it, read-only. */
 export interface SiteIndex {
   search(request: SearchRequest): SearchHit[];
+  /** Returns the titles and headings that contain what a reader types. */
+  suggest(request: SuggestRequest): Suggestion[];
   /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
   page(path: string): { path: string; content: string; metadata: PageMetadata } | null;
   /** Reports whether a link of an answer leads to a page (and anchor) of the site. */
@@ -61,7 +64,9 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   if (meta.get('format') !== String(indexFormat))
     throw new Error(`${file} is an index of another format. Build it again.`);
   const suffix = meta.get('suffix') ?? '';
-  const findPassages = createPassageFinder(database, { mainLanguage: meta.get('language') ?? 'en' });
+  const mainLanguage = meta.get('language') ?? 'en';
+  const findPassages = createPassageFinder(database, { mainLanguage });
+  const suggest = createSuggester(database, { mainLanguage });
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
   const one = `from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`;
@@ -113,6 +118,8 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
       const own = termsOf(access);
       return {
         search: (request) => search(request, access),
+        suggest: (request) =>
+          suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix })),
         page(path) {
           const row = byPath.get(...variantsOf(path), own);
           return row === undefined

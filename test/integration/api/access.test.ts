@@ -230,6 +230,7 @@ describe('addresses', () => {
       '/discovery/v1/assistant/x/message',
       '/discovery/v2/assistant/x/message',
       '/discovery/v1/search/x',
+      '/discovery/v1/suggest/x',
       '/discovery/v1/page/x',
       '/mcp/x',
     ]) {

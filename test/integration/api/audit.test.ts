@@ -11,6 +11,7 @@ import { serveApi, type ServedApi } from './serve.ts';
 /** Operations that change nothing for others. */
 const unaudited: Record<string, string> = {
   searchDocumentation: 'reads',
+  suggestPages: 'reads',
   getDocumentationPage: 'reads',
   createAssistantMessageV1: 'a reader asks; the conversation is the record',
   createAssistantMessageV2: 'a reader asks; the conversation is the record',

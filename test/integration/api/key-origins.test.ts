@@ -37,6 +37,7 @@ function requests(domain: string): [method: string, path: string, json: object |
     ['DELETE', `/discovery/v2/${chat}`, undefined],
     ['POST', `/discovery/v2/assistant/${domain}/feedback`, rating],
     ['POST', `/discovery/v1/search/${domain}`, { query: 'retry' }],
+    ['POST', `/discovery/v1/suggest/${domain}`, { query: 'ret' }],
     ['POST', `/discovery/v1/page/${domain}`, { path: 'guides/install' }],
     ['GET', `/discovery/v1/docs/${domain}/llms.txt`, undefined],
     ['POST', `/mcp/${domain}`, mcp],

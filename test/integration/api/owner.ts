@@ -69,6 +69,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       deliveries: delivery.id,
       assistant: site.domain,
       search: site.domain,
+      suggest: site.domain,
       page: site.domain,
       docs: site.domain,
       mcp: site.domain,

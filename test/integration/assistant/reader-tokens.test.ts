@@ -85,6 +85,15 @@ describe('a page with groups', () => {
       expect(read.status).toBe(isVisible ? 200 : 404);
       if (!isVisible) expect(read.text).toBe(missing.text);
     }
+    const suggested = await api.apis[0]!.ask(`/discovery/v1/suggest/${domain}`, {
+      key: api.docs.assistantKey,
+      json: { query: 'retry rat' },
+      headers: headersOf(token),
+    });
+    const rates = suggested.body.pages
+      .map(({ path }: { path: string }) => path)
+      .filter((path: string) => /rates/.test(path));
+    expect(rates.toSorted()).toEqual(visible.map((folder) => `${folder}/rates`).toSorted());
     for (const file of ['llms.txt', 'llms-full.txt', 'staff/rates.md']) {
       const shown = await api.apis[0]!.ask(`/discovery/v1/docs/${domain}/${file}`, {
         key: api.docs.assistantKey,
@@ -124,34 +133,36 @@ describe('a page with groups', () => {
     expect(filtered.text.includes(staffWord)).toBe(visible.includes('staff'));
   });
 
-  it.each<string | null>([null, 'staff'])(
-    'reaches the model, its tools and its links only for its readers (%s)',
-    async (group) => {
-      const token = group === null ? null : await tokenOf([group]);
-      const asked = api.model.requests.length;
-      const link = 'See [the rates](/staff/rates#retry-rates) and [install](/guides/install).';
-      api.model.script(
-        {
-          toolCalls: [
-            { name: 'search', input: { query: 'retry limit of staff' } },
-            { name: 'read_page', input: { path: 'staff/rates' } },
-          ],
-        },
-        { text: [link] },
-      );
-      const stream = await openStream(`${api.apis[0]!.url}/discovery/v2/assistant/${domain}/message`, {
-        key: api.docs.assistantKey,
-        json: question('What is the retry limit of staff?'),
-        headers: headersOf(token),
-      });
-      await stream.ended;
-      const text = textOf(stream.text());
-      const sent = JSON.stringify(api.model.requests.slice(asked).map(({ body }) => body));
-      expect(sent.includes(staffWord)).toBe(group !== null);
-      expect(text).toContain('/guides/install');
-      expect(text.includes('/staff/rates')).toBe(group !== null);
-    },
-  );
+  it.each<[string | null, 'stream' | 'whole']>([
+    [null, 'stream'],
+    ['staff', 'stream'],
+    [null, 'whole'],
+    ['staff', 'whole'],
+  ])('reaches the model, its tools and its links only for its readers (%s, %s)', async (group, delivery) => {
+    const token = group === null ? null : await tokenOf([group]);
+    const asked = api.model.requests.length;
+    const link = 'See [the rates](/staff/rates#retry-rates) and [install](/guides/install).';
+    api.model.script(
+      {
+        toolCalls: [
+          { name: 'search', input: { query: 'retry limit of staff' } },
+          { name: 'read_page', input: { path: 'staff/rates' } },
+        ],
+      },
+      { text: [link] },
+    );
+    const stream = await openStream(`${api.apis[0]!.url}/discovery/v2/assistant/${domain}/message`, {
+      key: api.docs.assistantKey,
+      json: question('What is the retry limit of staff?', delivery === 'whole' ? { stream: false } : {}),
+      headers: headersOf(token),
+    });
+    await stream.ended;
+    const text = delivery === 'whole' ? JSON.parse(stream.text()).text : textOf(stream.text());
+    const sent = JSON.stringify(api.model.requests.slice(asked).map(({ body }) => body));
+    expect(sent.includes(staffWord)).toBe(group !== null);
+    expect(text).toContain('/guides/install');
+    expect(text.includes('/staff/rates')).toBe(group !== null);
+  });
 });
 
 describe('a token', () => {

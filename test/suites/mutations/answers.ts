@@ -2,6 +2,9 @@ import type { Mutation } from './list.ts';
 
 const money = { project: 'integration', tests: ['assistant/money'] } as const;
 
+const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
+const whole = { project: 'integration', tests: ['assistant/whole'] } as const;
+
 /** What the answers of a site may cost. */
 export const answerMutations: Mutation[] = [
   {
@@ -31,5 +34,34 @@ export const answerMutations: Mutation[] = [
     find: 'checkAnswerBudget(change, deps.budgets);',
     replace: '',
     ...money,
+  },
+  {
+    name: 'pages of every group are suggested',
+    file: 'search/query/suggest.ts',
+    find: 'hidden: hasRestricted ? hiddenFrom(access) : null',
+    replace: 'hidden: hasRestricted ? null : hiddenFrom(access)',
+    project: 'unit',
+    tests: ['search/query/page-access'],
+  },
+  {
+    name: 'suggestions take every reader for a member of all groups',
+    file: 'api/sites/routes-search.ts',
+    find: 'const found = await reading.withIndex({ site, access }, (index) =>',
+    replace: "const found = await reading.withIndex({ site, access: access === null ? access : 'all' }, (index) =>",
+    ...readerTokens,
+  },
+  {
+    name: 'a whole answer draws on pages of every group',
+    file: 'api/assistant/routes.ts',
+    find: 'if (!request.isStream) return sendWhole(deps, ctx, question);',
+    replace: "if (!request.isStream) return sendWhole(deps, ctx, { ...question, access: 'all' });",
+    ...readerTokens,
+  },
+  {
+    name: 'a whole answer goes on when its client has left',
+    file: 'api/assistant/routes.ts',
+    find: 'gone: clientGone(ctx.res),',
+    replace: 'gone: new AbortController().signal,',
+    ...whole,
   },
 ];

@@ -10,6 +10,7 @@ const pages: Record<string, PageMetadata> = {
 
 const index: SiteIndex = {
   search: () => [],
+  suggest: () => [],
   pages: () => [],
   page(path) {
     const wanted = path.replace(/^\/+/, '') || 'index';

@@ -35,19 +35,32 @@ it('shows a reader every public page, those of their groups, and no other: 10,00
     fc.property(site, readers, (groupsOf, accesses) => {
       const file = join(folder, `access-${built++}.db`);
       const pages = groupsOf.map((restrictedTo, at) =>
-        buildPage({ path: `p${at}`, order: at, restrictedTo, content: `# Lamp\n\nThe lamp has number${at}.` }),
+        buildPage({
+          path: `p${at}`,
+          order: at,
+          restrictedTo,
+          metadata: { title: `Page ${at}` },
+          content: `# Lamp\n\nThe lamp has number${at}.`,
+        }),
       );
       buildIndex(pages, { file });
       using opened = openSiteIndex(file);
       for (const access of accesses) {
         const index = opened.as(access);
         const found = new Set(index.search({ query: 'lamp number', limit: 100 }).map(({ path }) => path));
+        const suggested = new Set(index.suggest({ query: 'pag', limit: 100 }).map(({ path }) => path));
         const listed = new Set(index.pages({ from: 0, limit: 100 }).map(({ path }) => path));
         for (const [at, groups] of groupsOf.entries()) {
           const path = `p${at}`;
-          const seen = [found.has(path), listed.has(path), index.page(path) !== null, index.hasLink(path, null)];
+          const seen = [
+            found.has(path),
+            suggested.has(path),
+            listed.has(path),
+            index.page(path) !== null,
+            index.hasLink(path, null),
+          ];
           expect(seen, `${path} of ${JSON.stringify(groups)} as ${JSON.stringify(access)}`).toEqual(
-            Array.from({ length: 4 }, () => mayRead(access, groups)),
+            Array.from({ length: 5 }, () => mayRead(access, groups)),
           );
           cases += 1;
         }

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serveModelApi, type ModelApi } from './model-api.ts';
+import { question } from './site.ts';
+
+let api: ModelApi;
+beforeAll(async () => {
+  // a stalled model ends only with its client
+  api = await serveModelApi({ times: { modelStalledMs: 600_000 } });
+});
+afterAll(() => api?.[Symbol.asyncDispose]());
+
+function ask(version: 'v1' | 'v2', more: Record<string, unknown> = {}) {
+  return api.apis[0]!.ask(`/discovery/${version}/assistant/${api.docs.site.domain}/message`, {
+    key: api.docs.assistantKey,
+    json: question('How do I change the retry limit?', { stream: false, ...more }),
+  });
+}
+
+it('ends the model call when the client disconnects', async () => {
+  api.model.respondWith({ text: 'one', stall: true });
+  const leave = new AbortController();
+  const asked = fetch(`${api.apis[0]!.url}/discovery/v2/assistant/${api.docs.site.domain}/message`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.docs.assistantKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(question('retry limit?', { stream: false })),
+    signal: leave.signal,
+  }).catch(() => null);
+  const call = await api.model.nextRequest();
+  leave.abort();
+  await asked;
+  expect(await call.closed).toBe('aborted');
+});
+
+describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
+  it('returns the whole answer as JSON, with its sources, limits and thread, and stores it', async () => {
+    api.model.script({ text: ['Set ', '`retryLimit`, see ', '[Retries](/guides/retries).'] });
+    const { status, headers, body } = await ask(version);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    const url = 'https://docs.example.com/guides/retries';
+    expect(body).toEqual({
+      threadId: expect.stringMatching(/^thr_/),
+      messageId: expect.stringMatching(/^msg_/),
+      text: `Set \`retryLimit\`, see [Retries](${url}).`,
+      sources: [{ id: 'src_1', url: expect.stringContaining(url), title: 'Retries' }],
+    });
+    expect(headers.get('x-thread-id')).toBe(body.threadId);
+    expect(headers.get('ratelimit')).toContain('"org"');
+    expect(headers.get('x-resume-token')).toBeNull();
+    api.model.script({ text: 'Yes.' });
+    expect((await ask(version, { threadId: body.threadId })).body.threadId).toBe(body.threadId);
+    const thread = await api.apis[0]!.ask(`/discovery/v1/assistant/${api.docs.site.domain}/thread/${body.threadId}`, {
+      key: api.docs.adminKey,
+    });
+    expect(thread.body.messages.map(({ content }: { content: string }) => content)).toEqual([
+      'How do I change the retry limit?',
+      body.text,
+      'How do I change the retry limit?',
+      'Yes.',
+    ]);
+  });
+
+  it('answers 503 with a sentence when the model fails', async () => {
+    api.model.script({ status: 500 });
+    const { status, headers, body } = await ask(version);
+    expect([status, body, headers.get('retry-after')]).toEqual([
+      503,
+      { error: 'The answer was interrupted because the language model failed. Ask again.' },
+      '1',
+    ]);
+  });
+
+  it('streams with stream: true, and refuses to resume what is no stream', async () => {
+    api.model.script({ text: 'Yes.' });
+    const streamed = await ask(version, { stream: true });
+    expect(streamed.headers.get('content-type')).toMatch(/^text\//);
+    expect(streamed.text).toContain('Yes.');
+    const refused = await ask(version, { resumable: true });
+    expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('resumable must not be true')]);
+  });
+});
+
+it('suggests pages, sections and starter questions while a reader types', async () => {
+  const { domain } = api.docs.site;
+  const starterQuestions = ['How do I set the retry limit?', 'What is a widget?'];
+  const told = { method: 'PATCH', key: api.docs.adminKey, json: { starterQuestions } };
+  expect((await api.apis[0]!.ask(`/v1/sites/${domain}`, told)).status).toBe(200);
+  const suggest = async (json: object) =>
+    (await api.apis[0]!.ask(`/discovery/v1/suggest/${domain}`, { key: api.docs.assistantKey, json })).body;
+  expect(await suggest({ query: '' })).toEqual({ questions: starterQuestions, pages: [] });
+  expect(await suggest({ query: 'Retr' })).toEqual({
+    questions: ['How do I set the retry limit?'],
+    pages: [
+      { path: 'guides/retries', url: 'https://docs.example.com/guides/retries', title: 'Retries', heading: null },
+    ],
+  });
+  expect(await suggest({ query: 'launch code' })).toEqual({ questions: [], pages: [] });
+  expect(await suggest({ query: 'x'.repeat(201) })).toEqual({ error: 'query must have at most 200 characters.' });
+});
