@@ -35,6 +35,8 @@ const shapes = [
   'mail@evil.example, evil.example.com, //evil.example/p, пример.рф and README.md``',
   '```\n    ```\n```~\n![x](https://evil.example/p)\n```\n![x](https://evil.example/p)',
   '- a\n\n  ~~~\n  <img src=https://evil.example/p>\n~~~\n![x](https://evil.example/p)',
+  'evil.example.com![[``---]](mail@evil.example)://``](https://ok.example.com/)](https&colon;//evil.example )',
+  'evil.example.com\\-a, evil.example.com&#45;a, evil.example.com&#46;-a, mail@evil.example.com\\_a and evil.example.com\\:8x',
 ];
 
 it.each(shapes)('lets no address out of %j', (shape) => {

@@ -106,7 +106,8 @@ export function writeUrl(url: string): string {
 }
 
 /** Returns the positions to escape so that no part of a text, or of `previous` and the text, is read as a host name. */
-function hostBreaks(decoded: string, previous: string): Set<number> {
+function hostBreaks(units: Unit[], previous: string): Set<number> {
+  const decoded = shownOf(units);
   const breaks = new Set<number>();
   if (!/[.@]|\/\//.test(decoded)) return breaks;
   // some readers treat words separated by punctuation as separate
@@ -118,17 +119,29 @@ function hostBreaks(decoded: string, previous: string): Set<number> {
   const before = foreign.test(previous) ? previous.slice(-1) : '';
   for (const { 0: run, index } of (before + decoded).matchAll(afterForeign))
     runs.push([`a${run}`, index - before.length - 1]);
-  for (const [run, start] of [[decoded, 0] as const, ...runs]) {
-    for (const { index, lastIndex } of hosts.match(run) ?? []) {
-      for (let at = index; at < lastIndex; at += 1) if (/[.@/:]/.test(run.charAt(at))) breaks.add(start + at);
-    }
+  for (const [run, start] of [[decoded, 0] as const, ...runs]) addBreaks(breaks, run, start);
+  // to some readers, a text ends at an escape or a reference, and so does a host name
+  const pieces = units.map(({ raw, shown }) => (raw.length > 1 ? ' '.repeat(shown.length) : shown)).join('');
+  for (let found = -1; found < breaks.size;) {
+    found = breaks.size;
+    addBreaks(
+      breaks,
+      pieces.replaceAll(/[.@/:]/g, (sign, at: number) => (breaks.has(at) ? ' ' : sign)),
+      0,
+    );
   }
   return breaks;
 }
 
+/** Adds the positions of the signs in what a reader takes for a host name. */
+function addBreaks(breaks: Set<number>, text: string, start: number): void {
+  for (const { index, lastIndex } of hosts.match(text) ?? [])
+    for (let at = index; at < lastIndex; at += 1) if (/[.@/:]/.test(text.charAt(at))) breaks.add(start + at);
+}
+
 function writeUnits(units: Unit[], { inLink, previous, next }: TextOptions): string {
   const pairs = bracketPairs(units);
-  const breaks = hostBreaks(shownOf(units), previous);
+  const breaks = hostBreaks(units, previous);
   let text = '';
   let position = 0;
   for (const [index, { raw, shown, isMarkup = false }] of units.entries()) {
