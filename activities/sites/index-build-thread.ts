@@ -21,8 +21,9 @@ async function build(): Promise<BuildResult> {
   const known = isPartial && previousFile !== undefined ? readKnownPages(previousFile) : null;
   const sources = files.map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) }));
   try {
-    const { pages, navigation, suffix } = await readChangedPages(sources, known);
-    return pages.length === 0 ? 'no-pages' : buildIndex(pages, { file, previousFile, navigation, suffix });
+    const { pages, navigation, suffix, report } = await readChangedPages(sources, known);
+    if (pages.length === 0) return 'no-pages';
+    return { ...buildIndex(pages, { file, previousFile, navigation, suffix }), report };
   } catch (error) {
     if (error instanceof UnreadError) return 'unread';
     throw error;

@@ -1,4 +1,5 @@
 import type { BuiltIndex } from '../../search/build/build-index.ts';
+import type { SourceReport } from '../../search/read/read-pages.ts';
 import { runInThread, type ThreadPiece } from '../../lib/threads/run-in-thread.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
 
@@ -19,7 +20,7 @@ export interface IndexBuildRequest extends IndexBuildData {
 }
 
 /** `unread`: files without their content are needed. `no-pages`: the files contain no pages. */
-export type BuildResult = BuiltIndex | 'unread' | 'no-pages';
+export type BuildResult = (BuiltIndex & { report: SourceReport }) | 'unread' | 'no-pages';
 
 const filesPerPiece = 1_000;
 

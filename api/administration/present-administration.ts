@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../db/organizations/audit.ts';
 import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
-import type { SiteRow } from '../../db/sites/sites.ts';
+import type { IndexReport, SiteRow } from '../../db/sites/sites.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import type { PublicAuditEntry, PublicKey } from './key-schemas.ts';
 import type { PublicProject } from './project-schemas.ts';
@@ -34,7 +34,7 @@ export function presentProject(row: ProjectRow): PublicProject {
 }
 
 export function presentSite(row: SiteRow): PublicSite {
-  const { indexFailure, indexFailureMessage } = row;
+  const { indexFailure, indexFailureMessage, indexReport } = row;
   return {
     id: row.id,
     domain: row.domain,
@@ -54,10 +54,16 @@ export function presentSite(row: SiteRow): PublicSite {
       indexedAt: row.indexedAt?.toISOString() ?? null,
       requestedAt: row.indexRequestedAt?.toISOString() ?? null,
       failure: indexFailure === null ? null : { category: indexFailure, message: indexFailureMessage ?? indexFailure },
+      report: indexReport === null ? null : presentReport(indexReport),
     },
     readerTokens: row.readerTokens,
     createdAt: row.createdAt.toISOString(),
   };
+}
+
+function presentReport({ layout, formats, skipped }: IndexReport): PublicSite['index']['report'] {
+  const counts = Object.entries(formats).flatMap(([format, pages]) => (pages === undefined ? [] : [[format, pages]]));
+  return { layout, formats: Object.fromEntries(counts), skipped };
 }
 
 export function presentKey(row: KeyRow): PublicKey {

@@ -110,6 +110,14 @@ export const siteSchema = z.object({
       .object({ category: z.string(), message: z.string() })
       .nullable()
       .meta({ description: 'Why the last indexing failed.' }),
+    report: z
+      .object({
+        layout: z.string().nullable().meta({ description: 'Documentation tool that was recognized; null for none.' }),
+        formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
+        skipped: z.array(z.string()).meta({ description: 'The first files without a readable page.' }),
+      })
+      .nullable()
+      .meta({ description: 'What the index was built from; null before the first.' }),
   }),
   readerTokens: z
     .object({ algorithm: z.enum(['EdDSA', 'HS256']), issuer: z.string() })

@@ -95,6 +95,15 @@ function SiteCard({ site }: { site: Site }) {
         <Fact name="Index">
           {index.version === 0 ? 'none yet' : `version ${index.version}, ${plural(index.pages, 'page')}`}
         </Fact>
+        {index.report !== null && (
+          <Fact name="Read as">
+            {index.report.layout ?? 'plain folder'}:{' '}
+            {Object.entries(index.report.formats)
+              .map(([format, pages]) => `${pages} ${format}`)
+              .join(', ')}
+            {index.report.skipped.length > 0 && <p className="hint">No page in {index.report.skipped.join(', ')}</p>}
+          </Fact>
+        )}
         <Fact name="Last indexed">{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</Fact>
         <Fact name="Re-index">
           {site.refreshMinutes === null ? 'never' : `every ${plural(site.refreshMinutes, 'minute')}`}

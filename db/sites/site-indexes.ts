@@ -11,6 +11,7 @@ import {
 } from './index-blocks.ts';
 import { inTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
+import type { IndexReport } from './sites.ts';
 
 export interface StoredIndex {
   version: number;
@@ -30,6 +31,7 @@ export interface NewIndex {
   revision?: string | null;
   pages: number;
   chunks: number;
+  report?: IndexReport;
   file: string;
   /** Version that was current when the source was read, 0 for none. If omitted, any current version is replaced. */
   replaces?: number;
@@ -163,14 +165,14 @@ async function makeCurrent(
       latest,
       index.revision ?? null,
     ]);
-    await serve(client, siteId, serving);
+    await serve(client, siteId, { ...serving, report: index.report });
     return { ...serving, revision: index.revision ?? null };
   }
   if (index.replaces !== undefined && index.replaces !== latest) {
     throw new IndexReplacedError(`Version ${latest} of the index was published meanwhile.`);
   }
   if (stored === null) return null;
-  const { file: _file, replaces: _replaces, previousFile: _previousFile, ...description } = index;
+  const { file: _file, replaces: _replaces, previousFile: _previousFile, report, ...description } = index;
   const made = { ...description, revision: index.revision ?? null, version: latest + 1, sizeBytes: stored.sizeBytes };
   await client.query(
     `insert into site_indexes (site_id, version, format, source_hash, size_bytes, pages, chunks, revision)
@@ -186,14 +188,19 @@ async function makeCurrent(
     siteId,
     made.version - olderVersionsKept,
   ]);
-  await serve(client, siteId, made);
+  await serve(client, siteId, { ...made, report });
   return made;
 }
 
-async function serve(client: PoolClient, siteId: string, { version, pages }: StoredIndex): Promise<void> {
+async function serve(
+  client: PoolClient,
+  siteId: string,
+  { version, pages, report }: Pick<NewIndex, 'pages' | 'report'> & { version: number },
+): Promise<void> {
   await client.query(
-    `update sites set index_version = $2, index_pages = $3, indexed_at = now(), index_failure = null, index_failure_message = null
+    `update sites set index_version = $2, index_pages = $3, index_report = $4, indexed_at = now(), index_failure = null,
+       index_failure_message = null
      where id = $1`,
-    [siteId, version, pages],
+    [siteId, version, pages, report ?? null],
   );
 }

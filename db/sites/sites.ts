@@ -25,6 +25,8 @@ export interface SiteRow {
   indexRequestedAt: Date | null;
   indexFailure: string | null;
   indexFailureMessage: string | null;
+  /** Null before the first index. */
+  indexReport: IndexReport | null;
   /** Budget of its answers per day (UTC), in millionths of a US dollar; null for no limit of its own. */
   answerBudgetMicros: number | null;
   /** What the owner tells the model that answers; null for nothing. */
@@ -33,6 +35,16 @@ export interface SiteRow {
   /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
   createdAt: Date;
+}
+
+/** What an index was built from. */
+export interface IndexReport {
+  /** The documentation tool whose layout the files have; null for none. */
+  layout: string | null;
+  /** Number of pages by the format of their source. */
+  formats: Partial<Record<string, number>>;
+  /** The first files without a page that look like one. */
+  skipped: string[];
 }
 
 /** Issuer and algorithm of the tokens that prove which groups a reader belongs to. */
@@ -91,7 +103,7 @@ export const siteColumns = `
   id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
-  index_failure as "indexFailure", index_failure_message as "indexFailureMessage", created_at as "createdAt",
+  index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
   answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions",
   case when reader_issuer is not null
        then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;

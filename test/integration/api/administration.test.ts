@@ -227,7 +227,7 @@ describe('sites', () => {
       path: 'docs',
       retentionDays: 30,
       refreshMinutes: 60,
-      index: { version: 0, pages: 0, indexedAt: null, requestedAt: expect.any(String), failure: null },
+      index: { version: 0, pages: 0, indexedAt: null, requestedAt: expect.any(String), failure: null, report: null },
     });
     await database.pool.query('update sites set index_requested_at = null where domain = $1', [domain]);
     const kept = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { retentionDays: 7 } });
