@@ -71,8 +71,8 @@ export const accessMutations: Mutation[] = [
   {
     name: 'a page may include the text of a page for groups',
     file: 'search/read/front-matter.ts',
-    find: 'return groupsOf(values) === null ? body : null;',
-    replace: 'return body;',
+    find: 'groupsOf(values) === null && !headerWithGroups.test(body) ? body : null',
+    replace: 'body',
     ...pageAccess,
   },
   {
