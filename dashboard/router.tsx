@@ -51,6 +51,15 @@ const job = createRoute({
     search['tab'] === 'changes' ? { tab: 'changes' } : {},
   component: lazyRouteComponent(() => import('./pages/job.tsx'), 'JobPage'),
 });
+const compare = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/compare',
+  validateSearch: (search: Record<string, unknown>): { left: string; right: string } => ({
+    left: String(search['left'] ?? ''),
+    right: String(search['right'] ?? ''),
+  }),
+  component: lazyRouteComponent(() => import('./pages/compare.tsx'), 'ComparePage'),
+});
 const newJob = createRoute({
   getParentRoute: () => rootRoute,
   path: '/new',
@@ -132,6 +141,7 @@ export const router = createRouter({
     signIn,
     jobs,
     job,
+    compare,
     newJob,
     pulls,
     pull,

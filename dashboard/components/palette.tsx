@@ -15,6 +15,8 @@ import {
 } from 'react-aria-components';
 import { answerOf, api } from '../http/client.ts';
 import { headline, plain } from '../plain.ts';
+import { jobAddress } from '../jobs/job-address.ts';
+import type { JobRef } from '../jobs/job-queries.ts';
 import { applyTheme, themes } from '../theme.ts';
 import { StatusBadge } from './status.tsx';
 import { commandsFor, type Command } from './commands.ts';
@@ -22,8 +24,14 @@ import { commandsFor, type Command } from './commands.ts';
 const waitMs = 150;
 const mostJobs = 8;
 
+interface PaletteProps {
+  onClose(): void;
+  /** Lists only jobs, to compare this one with. */
+  compareWith?: JobRef;
+}
+
 /** Shows the command palette: pages, actions, and the jobs that match what is typed, or the one with that id. */
-export function Palette({ onClose }: { onClose(): void }) {
+export function Palette({ onClose, compareWith }: PaletteProps) {
   const navigate = useNavigate();
   const [text, setText] = useState('');
   const q = useSettled(text.trim());
@@ -41,15 +49,21 @@ export function Palette({ onClose }: { onClose(): void }) {
     if (to === undefined) onClose();
     else go(to);
   };
-  const { pages, actions } = commandsFor(text, themes);
-  const jobs = found.data?.jobs ?? [];
+  const { pages, actions } = compareWith === undefined ? commandsFor(text, themes) : { pages: [], actions: [] };
+  const jobs = (found.data?.jobs ?? []).filter(({ id }) => id !== compareWith?.id);
+  const isComparing = compareWith !== undefined;
+  const placeholder = isComparing ? 'Search jobs, or paste an id' : 'Search pages, actions and jobs, or paste an id';
+  const open = (job: JobRef) =>
+    isComparing
+      ? go({ to: '/compare', search: { left: jobAddress(compareWith), right: jobAddress(job) } })
+      : go({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id: job.id } });
   return (
     <ModalOverlay className="overlay overlay-top" isDismissable isOpen onOpenChange={onClose}>
       <Modal className="modal palette">
-        <Dialog className="dialog" aria-label="Commands">
+        <Dialog className="dialog" aria-label={isComparing ? 'Compare with…' : 'Commands'}>
           <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField aria-label="Search pages, actions and jobs" autoFocus>
-              <Input className="input" placeholder="Search pages, actions and jobs, or paste an id" />
+            <SearchField aria-label={isComparing ? 'Search jobs' : 'Search pages, actions and jobs'} autoFocus>
+              <Input className="input" placeholder={placeholder} />
             </SearchField>
             <Menu
               className="palette-list"
@@ -69,9 +83,7 @@ export function Palette({ onClose }: { onClose(): void }) {
                         id={job.id}
                         textValue={title}
                         className="palette-item"
-                        onAction={() =>
-                          go({ to: '/jobs/$projectId/$id', params: { projectId: job.projectId, id: job.id } })
-                        }
+                        onAction={() => open(job)}
                       >
                         <span className="palette-title">{title}</span>
                         <StatusBadge job={job} />

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
@@ -6,6 +7,7 @@ import { headline, plain } from '../plain.ts';
 import { plural } from '../format.ts';
 import type { ListedJob } from '../http/types.ts';
 import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk-actions.ts';
+import { jobAddress } from './job-address.ts';
 import type { Selection } from './selection.ts';
 
 interface BulkBarProps {
@@ -32,6 +34,8 @@ export function BulkBar({ jobs, selection, archiving }: BulkBarProps) {
   });
   const of = (action: BulkAction) => chosen.filter(action.appliesTo).length;
   const outcome = bulk.data ?? null;
+  // the list is newest first; the older job is on the left
+  const [other, one] = chosen;
   if (chosen.length === 0 && outcome === null) return null;
   return (
     <section className="bulk-bar" aria-label="Selected jobs">
@@ -54,6 +58,11 @@ export function BulkBar({ jobs, selection, archiving }: BulkBarProps) {
       )}
       <div className="actions">
         {chosen.length > 0 && <span>{plural(chosen.length, 'job')} selected</span>}
+        {one !== undefined && other !== undefined && chosen.length === 2 && (
+          <Link className="button" to="/compare" search={{ left: jobAddress(one), right: jobAddress(other) }}>
+            Compare
+          </Link>
+        )}
         {of(cancelAction) > 0 && (
           <Confirm
             label={`Cancel ${of(cancelAction)}`}

@@ -1,4 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Button } from 'react-aria-components';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
@@ -6,10 +8,13 @@ import { useSession } from '../components/session.tsx';
 import { queryClient } from '../queries.ts';
 import type { JobRef } from './job-queries.ts';
 
+const Palette = lazy(() => import('../components/palette.tsx').then(({ Palette }) => ({ default: Palette })));
+
 /** Shows the actions on a job other than sending a follow-up. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
   const { temporalUiUrl, temporalNamespace } = useSession();
   const navigate = useNavigate();
+  const [isComparing, setComparing] = useState(false);
   const path = `/v2/agent/${job.projectId}/job/${job.id}`;
   const workflow = turn <= 1 ? `agent-job/${job.id}` : `agent-job/${job.id}/turn-${turn}`;
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
@@ -21,6 +26,14 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
       <a className="button" href={`${path}/bundle`} download={`${job.id}.docket.gz`}>
         Export bundle
       </a>
+      <Button className="button" onPress={() => setComparing(true)}>
+        Compare with…
+      </Button>
+      {isComparing && (
+        <Suspense>
+          <Palette onClose={() => setComparing(false)} compareWith={job} />
+        </Suspense>
+      )}
       {temporalUiUrl !== null && temporalNamespace !== null && (
         <a
           className="button"

@@ -25,7 +25,7 @@ const longestShown = 200_000;
 const telling = ['command', 'pattern', 'query', 'path', 'from', 'title'];
 
 /** Returns the subject of a call on one line: the path, pattern or command it names. */
-function subjectOf(input: unknown): string {
+export function subjectOf(input: unknown): string {
   if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : '';
   const fields: Record<string, unknown> = { ...input };
   const named = telling.map((name) => fields[name]).find((value) => typeof value === 'string');

@@ -13,6 +13,7 @@ import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx'
 import { Copy } from '../jobs/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
+import { jobAddress } from '../jobs/job-address.ts';
 import { branchQuery, jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
@@ -149,6 +150,16 @@ function JobFacts({ job, projectId, turn }: JobFactsProps) {
         <Fact name="Forked from">
           <Link to="/jobs/$projectId/$id" params={{ projectId, id: forkedFrom.jobId }}>
             step {forkedFrom.step} of another job
+          </Link>
+          {' · '}
+          <Link
+            to="/compare"
+            search={{
+              left: jobAddress({ projectId, id: forkedFrom.jobId }),
+              right: jobAddress({ projectId, id: job.id }),
+            }}
+          >
+            Compare
           </Link>
         </Fact>
       )}

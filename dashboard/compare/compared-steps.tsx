@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router';
+import { count } from '../format.ts';
+import { anchorOf } from '../jobs/timeline.ts';
+import { subjectOf } from '../jobs/tool-call.tsx';
+import { headline, plain } from '../plain.ts';
+import type { Compared } from './compared-facts.tsx';
+
+const mostSteps = 200;
+
+/** Lists the steps of a job with the tools they called. Each leads to its place on the job's page. */
+export function ComparedSteps({ compared: { projectId, job, steps } }: { compared: Compared }) {
+  if (steps.length === 0) return <p className="quiet">No steps.</p>;
+  return (
+    <div>
+      <ol className="compared-steps">
+        {steps.slice(0, mostSteps).map((step) => (
+          <li key={anchorOf(step)}>
+            <Link to="/jobs/$projectId/$id" params={{ projectId, id: job.id }} hash={anchorOf(step)}>
+              Turn {step.turn}, step {step.step}
+            </Link>
+            <ul>
+              {step.toolCalls.map(({ toolCallId, toolName, input, isError }) => (
+                <li key={toolCallId}>
+                  <code>{plain(toolName)}</code> {headline(plain(subjectOf(input)), 100)}
+                  {isError && <span className="badge badge-bad">failed</span>}
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+      {steps.length > mostSteps && <p className="hint">{count(steps.length - mostSteps)} more steps not shown.</p>}
+    </div>
+  );
+}
