@@ -1,5 +1,4 @@
 import './lib/check-node.cjs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -25,9 +24,7 @@ const alone = [
   'workspaces/file-tools-hold',
   'workspaces/listings-hold',
 ].map((name) => `test/integration/${name}.test.ts`);
-/** Tests that wait for servers half of the time leave room for more of them. They start after those that compute. */
-const waiting = { maxWorkers: Math.ceil(availableParallelism() * 1.5), sequence: { groupOrder: 1 } };
-const integration = { ...waiting, globalSetup: servers, testTimeout: 60_000, hookTimeout: 120_000 };
+const integration = { globalSetup: servers, testTimeout: 60_000, hookTimeout: 120_000 };
 
 export default defineConfig({
   test: {
@@ -51,12 +48,8 @@ export default defineConfig({
       project('replay', { isolate: false, testTimeout: 60_000 }),
       project('integration', { ...integration, isolate: false, exclude: alone }),
       project('integration-alone', { ...integration, include: alone }),
-      project(
-        'attacks',
-        { ...waiting, globalSetup: servers, testTimeout: 120_000, hookTimeout: 120_000 },
-        'suites/attacks',
-      ),
-      project('smoke', { ...stacks, ...waiting, include: [smoke] }),
+      project('attacks', { globalSetup: servers, testTimeout: 120_000, hookTimeout: 120_000 }, 'suites/attacks'),
+      project('smoke', { ...stacks, include: [smoke] }),
       project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),
     ],
   },
