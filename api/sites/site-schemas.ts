@@ -16,6 +16,7 @@ import {
   siteUrlSchema,
   starterQuestionsSchema,
 } from '../../lib/inputs/administration.ts';
+import { mostSkipped } from '../../search/read/source-page.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 /** Path parameter that names a site. */
@@ -114,7 +115,7 @@ export const siteSchema = z.object({
       .object({
         layout: z.string().nullable().meta({ description: 'Documentation tool that was recognized; null for none.' }),
         formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
-        skipped: z.array(z.string()).meta({ description: 'The first files without a readable page.' }),
+        skipped: z.array(z.string()).max(mostSkipped).meta({ description: 'The first files without a readable page.' }),
       })
       .nullable()
       .meta({ description: 'What the index was built from; null before the first.' }),

@@ -5,7 +5,7 @@ import { fingerprintOf, type KnownPage, type KnownPages, sourceKey, type WantedP
 import { readOperations, type Operation } from './openapi.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
 import { readPage } from './read-page.ts';
-import type { SourcePage } from './source-page.ts';
+import { mostSkipped, type SourcePage } from './source-page.ts';
 import type { SourceFile } from './source-file.ts';
 
 export interface ReadPages<Page> {
@@ -26,8 +26,6 @@ export interface SourceReport {
   /** Files without a page that look like one; the first of them. */
   skipped: string[];
 }
-
-const mostSkipped = 20;
 
 /**
  * Converts the files of a folder to pages, as the tool publishes them whose layout the files have. Malformed files

@@ -1,3 +1,6 @@
+/** Longest list of files that could not be read as pages. */
+export const mostSkipped = 20;
+
 /** Properties that a page states; `filter` compares with them. */
 export interface PageMetadata {
   title: string;
