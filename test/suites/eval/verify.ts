@@ -1,3 +1,4 @@
+import { CommandError } from '../../../cli/command-error.ts';
 import { referenceOf, type Judge } from './judge.ts';
 import type { Repositories } from './repositories.ts';
 import type { Task } from './tasks.ts';
@@ -14,7 +15,7 @@ export async function verifyTasks(
   const counts = { holds: 0, 'not run': 0, wrong: 0 };
   const lane = async () => {
     for (let task = pending.shift(); task !== undefined; task = pending.shift()) {
-      const [word, reason] = await verify(judge, repositories, task);
+      const [word, reason] = await verify(judge, repositories, task).catch(wrongTask);
       counts[word] += 1;
       console.log(`${word.padEnd(8)} ${task.id}${reason === '' ? '' : `: ${reason}`}`);
     }
@@ -27,11 +28,15 @@ export async function verifyTasks(
   return counts.wrong;
 }
 
-async function verify(
-  judge: Judge,
-  repositories: Repositories,
-  task: Task,
-): Promise<['holds' | 'not run' | 'wrong', reason: string]> {
+type Verified = ['holds' | 'not run' | 'wrong', reason: string];
+
+/** A task whose edits do not apply is wrong; anything else ends the command. */
+function wrongTask(error: unknown): Verified {
+  if (error instanceof CommandError) return ['wrong', error.message];
+  throw error;
+}
+
+async function verify(judge: Judge, repositories: Repositories, task: Task): Promise<Verified> {
   const missing = await judge.missing(task);
   if (missing !== null) return ['not run', `This machine has no ${missing}.`];
   const prepared = await repositories.prepare(task);
