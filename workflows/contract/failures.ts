@@ -111,7 +111,7 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   },
   site_unreadable: {
     title: "The site's pages could not be read",
-    remedy: "Check that the site's folder exists and holds Markdown, MDX or OpenAPI files.",
+    remedy: "Check that the site's folder exists and holds pages, such as Markdown, HTML or AsciiDoc files.",
     retryable: false,
   },
   internal: {
