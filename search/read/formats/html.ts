@@ -13,7 +13,7 @@ export const longestHtml = 2_000_000;
 const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
 
 const closable =
-  /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s>]/gi;
+  /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|nobr|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s/>]/gi;
 /** Parsing takes time quadratic in the elements that are open at once. */
 const mostOpen = 200;
 

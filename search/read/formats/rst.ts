@@ -76,7 +76,8 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
         out.push(/^[-_*=]{4,}$/.test(line) && given[at - 1] === '' && next === '' ? '---' : '');
         at += 1;
       } else if (line.startsWith('>>> ')) {
-        const end = given.indexOf('', at) === -1 ? given.length : given.indexOf('', at);
+        const blank = given.indexOf('', at);
+        const end = blank === -1 ? given.length : blank;
         out.push(...fenced(given.slice(at, end), 'pycon'));
         at = end;
       } else at = paragraph(given, at, { out, depth });
@@ -212,8 +213,9 @@ function namesIn(lines: string[], known: ReadonlyMap<string, string>): InlineCon
   return { substitutions, targets };
 }
 
+/** Returns the number of leading blanks, without other white space, which indents nothing. */
 function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
+  return /^ */.exec(line)?.[0].length ?? 0;
 }
 
 /** Returns where the indented or blank lines from `from` on end; blank lines at their end are not part of them. */

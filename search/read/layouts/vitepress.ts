@@ -34,7 +34,8 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
     },
     prepare: (source, { values }) =>
       withBlocks(source, [colonBlock])
-        .replace(/^<(script|style)\b[^]*?^<\/\1>[ \t]*$/gm, '')
+        // one that is not closed takes the rest, so that the page is scanned once
+        .replace(/^<(script|style)\b[^]*?(?:^<\/\1>[ \t]*$|(?![^]))/gm, '')
         .replace(/^<<<[ \t].*$/gm, '')
         .replace(/\{\{\s*\$frontmatter\.(\w{1,60})\s*\}\}/g, (whole, name: string) => textOf(values[name]) ?? whole)
         .replace(/^(```+\s*[\w-]+)[ \t]*(?:\{[^}\n]*\})?[^\n[]*\[([^\]\n]{1,200})\]/gm, '**$2**\n\n$1'),

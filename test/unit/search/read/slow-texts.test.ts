@@ -61,7 +61,8 @@ const repeated = [
     '<p title="',
     '=\n',
   ])
-  .concat(['-\n-', '<%', '{', '> ', '1. ', '{/*', '# {#', '::', ']]', '.. [#a] ', ':ref:`', '.. note:: \n   ']);
+  .concat(['-\n-', '<%', '{', '> ', '1. ', '{/*', '# {#', '::', ']]', '.. [#a] ', ':ref:`', '.. note:: \n   '])
+  .concat(['<script>\n', '<nobr>', '<b/>', '>>> a\n', '\u00a0']);
 
 it.each(tools)(
   'a page of %s takes little time, whatever repeats in it',
