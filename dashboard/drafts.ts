@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 
-/** What was typed and not sent, by form. It outlives the form and a reload, until it is sent or the user signs out. */
+/** Unsent input by form. It outlives the form and a reload, until it is sent or the user signs out. */
 const storageKey = 'docket-drafts';
 
 function readDrafts(): Record<string, object> {

@@ -67,7 +67,7 @@ export interface Workspaces extends CommitReader {
    */
   publish(
     commit: JobCommit & {
-      /** What the job has published so far, if anything. Otherwise the branch must be new or ours. */
+      /** The commit that the job published last. Without one, the branch must be new or ours. */
       published: { commit: string; snapshot: Snapshot } | null;
       /** True if `branch` is the branch that holds what was published. */
       isFurther?: boolean;
@@ -76,7 +76,7 @@ export interface Workspaces extends CommitReader {
       beforePush(): Promise<void>;
     },
   ): Promise<{ commit: string; snapshot: Snapshot }>;
-  /** Deletes the branch of a first `publish`, if nobody else has pushed to it since. */
+  /** Deletes the branch of a first `publish`, unless others have pushed to it since. */
   withdraw(commit: JobCommit): Promise<boolean>;
   /**
    * Merges the job's own change with what others did to a branch since it was `published`. Returns null if the branch

@@ -13,7 +13,7 @@ export interface Outcome {
   prLink: string | null;
 }
 
-/** How a turn stands, for its head. */
+/** State of a turn, for its heading. */
 export interface TurnStanding {
   turn: Turn;
   /** Null while it is active, and when its events were removed. */

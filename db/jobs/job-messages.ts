@@ -138,7 +138,7 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
   return onlyRow(rows);
 }
 
-/** What watchers see of a message: it is redacted before it is truncated. */
+/** Returns the part of a message that watchers see, redacted before it is truncated. */
 export function messageEvent(prompt: string): NewJobEvent {
   return {
     type: 'message',

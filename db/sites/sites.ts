@@ -29,7 +29,7 @@ export interface SiteRow {
   indexReport: IndexReport | null;
   /** Budget of its answers per day (UTC), in millionths of a US dollar; null for no limit of its own. */
   answerBudgetMicros: number | null;
-  /** What the owner tells the model that answers; null for nothing. */
+  /** Instructions of the owner for the model that answers; null for none. */
   instructions: string | null;
   starterQuestions: string[];
   /** Signature of the readers' tokens; null while the site accepts none. */
@@ -37,7 +37,7 @@ export interface SiteRow {
   createdAt: Date;
 }
 
-/** What an index was built from. */
+/** Report on the files that an index was built from. */
 export interface IndexReport {
   /** The documentation tool whose layout the files have; null for none. */
   layout: string | null;

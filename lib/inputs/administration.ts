@@ -97,7 +97,7 @@ export const refreshMinutes = { minimum: 1, maximum: 43_200 };
 
 const visible = /[^\p{C}\p{Z}]/u;
 
-/** What the owner of a site tells the model that answers. */
+/** Instructions of a site’s owner for the model that answers. */
 export const instructionsSchema = z
   .string()
   .trim()

@@ -7,7 +7,7 @@ import { hiddenFrom, type PageAccess } from './page-access.ts';
 import type { SearchFilter } from './search-request.ts';
 
 export interface SuggestRequest {
-  /** What the reader has typed so far; its last word may be incomplete. */
+  /** The text typed so far; its last word may be incomplete. */
   query: string;
   limit: number;
   filter?: SearchFilter | null;

@@ -35,7 +35,7 @@ export function readIncluded(source: string): string | null {
   return groupsOf(values) === null && !headerWithGroups.test(body) ? body : null;
 }
 
-/** Returns the groups whose members may read a page; null for a public page. If they are malformed, nobody may. */
+/** Returns the groups whose members may read a page; null for a public page. Malformed groups have no members. */
 export function groupsOf({ groups }: Record<string, unknown>): string[] | null {
   const isEmpty =
     groups === undefined || groups === null || groups === '' || (Array.isArray(groups) && groups.length === 0);

@@ -17,7 +17,7 @@ export interface ReadPages<Page> {
   report: SourceReport;
 }
 
-/** What was found in the files of a site. */
+/** The pages found in the files of a site, and what could not be read. */
 export interface SourceReport {
   /** The tool whose layout the files have; null for none. */
   layout: string | null;

@@ -20,7 +20,7 @@ export interface SourcePage {
   /** Markdown (OpenAPI operations are rendered to it), without front matter. */
   content: string;
   metadata: PageMetadata;
-  /** Groups of its front matter: only their members may read it, nobody if it is empty. Null for a public page. */
+  /** Groups of its front matter: only their members may read it; an empty list has none. Null for a public page. */
   restrictedTo: readonly string[] | null;
   isHidden: boolean;
   /** Position in the navigation; null where there is none. */

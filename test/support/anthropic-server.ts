@@ -67,7 +67,7 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** What `ANTHROPIC_BASE_URL` is set to. */
+    /** Value for `ANTHROPIC_BASE_URL`. */
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     uses,
     async [Symbol.asyncDispose]() {

@@ -85,7 +85,7 @@ export async function seriousProblems(page: Page): Promise<string[]> {
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(describeViolation);
 }
 
-/** What axe finds wrong by WCAG 2.2 A and AA. */
+/** Returns the findings of axe for WCAG 2.2 A and AA. */
 export async function problemsFor(page: Page): Promise<string[]> {
   return (await violationsOf(page)).map(describeViolation);
 }

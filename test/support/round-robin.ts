@@ -24,7 +24,7 @@ export async function startRoundRobin(ports: number[]): Promise<RoundRobin> {
     const open = ports.filter((port) => !tried.includes(port));
     const candidates = open.filter((port) => up.has(port));
     const port = (candidates.length > 0 ? candidates : open)[(turn += 1) % Math.max(1, candidates.length)] ?? open[0];
-    if (port === undefined) return void response.writeHead(502).end('{"error":"nobody answers"}');
+    if (port === undefined) return void response.writeHead(502).end('{"error":"no process is running"}');
     const { method, url: path, headers } = incoming;
     const sent = request({ agent, host: '127.0.0.1', port, method, path, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'keep-alive' });

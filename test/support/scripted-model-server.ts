@@ -25,7 +25,7 @@ export interface RecordedRequest {
 export type ReplyMaker = (request: RecordedRequest) => ScriptedReply | Promise<ScriptedReply>;
 
 export interface ScriptedModelServer {
-  /** What `OPENAI_COMPATIBLE_BASE_URL` is set to. */
+  /** Value for `OPENAI_COMPATIBLE_BASE_URL`. */
   baseUrl: string;
   /** Queues replies; each request takes one. */
   script(...replies: (ScriptedReply | ReplyMaker)[]): void;

@@ -2,7 +2,7 @@
 export interface ScriptedToolCall {
   name: string;
   input?: unknown;
-  /** Sent instead of `input` as it stands: for arguments that do not parse. */
+  /** Sent verbatim instead of `input`, for arguments that do not parse. */
   rawArguments?: string;
   id?: string;
 }
@@ -86,7 +86,7 @@ export function errorBodyOf(status: number, message: string): object {
   };
 }
 
-/** What a vendor would refuse a request for: no model, no messages, or a tool call that was never answered. */
+/** Returns why a vendor would refuse a request: no model, no messages, or a tool call without a result. */
 export function complaintAbout(body: unknown): string | null {
   if (typeof body !== 'object' || body === null) return 'The body is not a JSON object.';
   const { model, messages } = body as { model?: unknown; messages?: unknown };

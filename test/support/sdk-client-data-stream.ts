@@ -147,7 +147,7 @@ function afterUpdate(sent: Message[], update: Update): { messages: Message[]; da
   return { messages: [...kept, first.message], data: first.data ?? [] };
 }
 
-/** What is left of a message under `sendExtraMessageFields: false`. */
+/** Returns the fields of a message that `sendExtraMessageFields: false` keeps. */
 function withoutExtraFields({ role, content, annotations, toolInvocations, parts }: Message): Message {
   return { role, content, annotations, toolInvocations, parts };
 }

@@ -23,7 +23,7 @@ interface Chat {
   stop(): Promise<void>;
 }
 
-/** What the releases from 5.0 on have in common. */
+/** Types that all releases since 5.0 share. */
 interface Sdk {
   AbstractChat: new (options: object) => Chat;
   DefaultChatTransport: new (options: object) => object;

@@ -27,7 +27,7 @@ export interface Layout {
   /** Name of the tool; null for a folder of pages that none arranges. */
   name: string | null;
   navigation: Navigation;
-  /** What else the pages depend on: settings whose change concerns all of them. */
+  /** Settings that all pages depend on, so that their change re-reads every page. */
   settings?: unknown;
   /** End of all published addresses, such as `.html`. */
   suffix?: string;

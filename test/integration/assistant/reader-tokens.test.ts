@@ -176,7 +176,7 @@ describe('a token', () => {
 
   it.each<[string, () => string | Promise<string>]>([
     ['is no token', () => 'staff'],
-    ['is signed by nobody', () => new UnsecuredJWT({ iss: issuer, aud: domain, groups: ['staff'] }).encode()],
+    ['is not signed', () => new UnsecuredJWT({ iss: issuer, aud: domain, groups: ['staff'] }).encode()],
     ['is signed by another key', () => signed({}, Buffer.from(`${secret}-of-another-site`))],
     ['is for another site', () => signed({ aud: 'other' })],
     ['names another issuer', () => signed({ iss: 'https://evil.example.com' })],

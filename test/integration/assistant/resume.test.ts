@@ -200,7 +200,7 @@ describe('nothing is resumed', () => {
 });
 
 describe('a resumable reply', () => {
-  it('ends in time when nobody reads it', async () => {
+  it('ends in time without a reader', async () => {
     await using brief = await serveModelApi({ times: { detachedMs: 100 } });
     brief.model.script({ text: ['one ', 'two'], stall: 2 });
     const stream = await brief.ask('v2', { id: 'chat', resumable: true });

@@ -41,7 +41,7 @@ const isSummary = ({ body }: RecordedRequest) =>
   JSON.stringify(body.messages[0]).includes('keep the notes of an agent');
 
 describe('an agent that loops', () => {
-  it('is told so once, and then stopped with its work kept', async () => {
+  it('gets one note, and is then stopped with its work kept', async () => {
     await using stack = await startStack();
     stack.model.script(write('a.txt'));
     stack.model.respondWith(read('1'));
@@ -72,7 +72,7 @@ describe('an agent that loops', () => {
 });
 
 describe('a turn that nears its step limit', () => {
-  it('is told so some steps before, in the same words at each further call', async () => {
+  it('gets the note some steps before, in the same words at each further call', async () => {
     await using stack = await startStack();
     stack.model.script(read(1), read(2), read(3), write('a.txt'), done);
     await stack.worker.runJob(stack.job, { maxSteps: 7 });

@@ -19,7 +19,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A host that does as it is told with each connection; `all` are those it got, with the ends of them. */
+/** A host with a scripted handler per connection; `all` are the accepted connections and how each ended. */
 async function startHost(serve: (socket: Socket) => void = () => undefined) {
   const all: Socket[] = [];
   const closed: Promise<unknown>[] = [];

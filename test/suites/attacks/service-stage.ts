@@ -53,7 +53,7 @@ async function buildOwner({ pool }: TestDatabase): Promise<Owner> {
   const site = await buildIndexedSite(pool);
   const { organizationId } = site;
   const project = await buildProject(pool, { organizationId });
-  const job = await buildJob(pool, project, { prompt: 'the prompt of somebody else' });
+  const job = await buildJob(pool, project, { prompt: 'the prompt of another organization' });
   return { project, job, admin: site.adminKey, assistant: site.assistantKey, site };
 }
 

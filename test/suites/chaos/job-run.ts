@@ -5,7 +5,7 @@ import type { JobPlan } from './job-plans.ts';
 import type { ModelCall } from './planned-model.ts';
 import type { Random } from './random.ts';
 
-/** What happened, for the checks and the report. */
+/** Outcome of the run, for the checks and the report. */
 export interface JobRun {
   startedMs: number;
   endedMs: number;

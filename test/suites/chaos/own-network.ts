@@ -62,7 +62,7 @@ export async function runInOwnNetwork(suite: string, args: string[]): Promise<nu
   return code ?? 1;
 }
 
-/** The same process in the end: no program stands between it and its parent. */
+/** Replaces the process, so that no program runs between it and its parent. */
 function unshared(program: string[]): [string, ...string[]] {
   const account = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user', '--keep-caps'];
   return ['unshare', ...account, '--net', 'sh', '-c', prepare, 'sh', ...program];

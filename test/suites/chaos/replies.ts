@@ -99,7 +99,7 @@ async function runOn(stack: TestStack, model: ScriptedModelServer, options: Opti
   await Promise.all([readers, kills]);
   printReport(results, { seconds: (Date.now() - startedMs) / 1000, kills: begun });
   const left = await Promise.race([Promise.all(open).then(() => null), delay(modelPatienceMs, 'left')]);
-  if (left !== null) problems.push('a call of the model goes on though nobody waits for it');
+  if (left !== null) problems.push('a model call continues without a reader');
   return [
     ...problems,
     ...model.violations.map((text) => `the model server: ${text}`),

@@ -24,7 +24,7 @@ const eventNames = new Map([
 ]);
 
 /**
- * What Temporal saw of each recovery, with seconds since the kill: what a job waited for stands before the longest step. The
+ * Temporal’s view of each recovery, with seconds since the kill: the cause of a wait precedes the longest step. The
  * attempts of an activity that ran into nothing are a number only, written when the last one ended.
  */
 export async function describeRecoveries(
@@ -60,7 +60,7 @@ async function eventsOf(workflow: Client['workflow'], jobId: string): Promise<Ti
   });
 }
 
-/** How the attempt before ended stands in the event of the one that came to an end. */
+/** The event of an ended attempt says how the one before it ended. */
 function attemptsOf({ activityTaskStartedEventAttributes: begun }: temporal.api.history.v1.IHistoryEvent): string {
   const attempt = begun?.attempt ?? 1;
   return attempt > 1 ? ` (attempt ${attempt}, before it: ${begun?.lastFailure?.message ?? 'nothing said'})` : '';

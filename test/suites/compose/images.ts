@@ -126,7 +126,7 @@ async function makeNode(base: string): Promise<void> {
   });
 }
 
-/** What the official image documents of its start: the password, the data folder, scripts for an empty one. */
+/** The documented start of the official image: the password, the data folder, scripts for an empty one. */
 const postgresEntrypoint = `#!/bin/bash
 set -euo pipefail
 bin=/usr/lib/postgresql/15/bin
@@ -203,7 +203,7 @@ async function makeTemporal(base: string): Promise<void> {
   });
 }
 
-/** Builds what stands in and is missing, and the service's own image of a clone of the committed code under each tag. */
+/** Builds the missing stand-ins, and the service's own image of a clone of the committed code under each tag. */
 export async function buildImages(tags: readonly string[]): Promise<void> {
   const base = await makeBase();
   if (!(await exists(images.node))) await makeNode(base);

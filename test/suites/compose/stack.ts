@@ -25,7 +25,7 @@ const serviceSchema = z.object({
 });
 type Service = z.infer<typeof serviceSchema>;
 
-/** What a shell that Compose interpolates for would make of a text: `${A}`, `${A:-b}`, `${A:?}`, `${A:+b}`, `$$`. */
+/** Interpolates a text as Compose does: `${A}`, `${A:-b}`, `${A:?}`, `${A:+b}`, `$$`. */
 export function interpolate(text: string, env: Record<string, string>): string {
   return text.replaceAll(/\$\$|\$\{(\w+)(?::([-?+])([^}]*))?\}/g, (_, name?: string, operator?: string, other = '') => {
     if (name === undefined) return '$';

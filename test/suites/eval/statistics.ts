@@ -17,7 +17,7 @@ export function wilson(share: number, count: number): [low: number, high: number
 }
 
 /**
- * Returns the two-sided p-value of so many wins and losses when both were equally likely: McNemar's test in its exact
+ * Returns the two-sided p-value of a number of wins and losses if both are equally likely: McNemar's test in its exact
  * form (McNemar, Psychometrika 12, 1947).
  */
 export function mcNemar(wins: number, losses: number): number {

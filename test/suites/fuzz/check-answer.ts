@@ -19,7 +19,7 @@ const pages = /^\/?(?:$|reference|assets\/|metrics|index\.html)/;
 const insides =
   /node_modules|\bat (?:\S+ \()?(?:file|node):|\.ts:\d+|postgres(?:ql)?:|\bSQLITE_|ECONN[A-Z]|\/(?:work|tmp|home|root)\/|syntax error at or near|violates [a-z-]+ constraint/i;
 
-/** What is wrong with an answer; null when nothing is. */
+/** Returns the problem with an answer, or null. */
 export function problemWith(description: Description, request: FuzzRequest, answer: FuzzAnswer): string | null {
   const { status, text } = answer;
   if (status >= 500) return `status ${status}`;

@@ -21,7 +21,7 @@ export interface Operation {
 
 export interface Description {
   operations: Operation[];
-  /** What in an answer contradicts the description; null: nothing. */
+  /** Returns how an answer contradicts the description, or null. */
   problemWith(answer: DescribedAnswer): string | null;
 }
 

@@ -35,7 +35,7 @@ export function suspectsOf(holds: Hold[], sent: SentRequest[]): SentRequest[] {
 }
 
 /**
- * What no request may do: hold the event loop for more than 50 ms. Eight at once can together, so each that was under way is
+ * Finds requests that hold the event loop for more than 50 ms. Eight at once can together, so each that was under way is
  * sent again, alone: it is guilty when it holds the loop then too, in most of its tries.
  */
 export async function problemsOfHolds(

@@ -10,11 +10,11 @@ export interface FuzzRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer | null;
-  /** What was done to a valid request. */
+  /** Mutation that was applied to a valid request. */
   mutation: string;
 }
 
-/** What requests may name. */
+/** Values that requests may name. */
 export interface FuzzTargets {
   keys: { admin: string; assistant: string };
   /** Of a session of the dashboard. */
@@ -29,7 +29,7 @@ export interface FuzzTargets {
   projectIds: string[];
   /** Ids of another organization. */
   foreign: { projectId: string; jobId: string; domain: string; webhookId: string; threadId: string };
-  /** What answers have named so far. */
+  /** Ids that answers have contained so far. */
   known: KnownIds;
 }
 

@@ -2,7 +2,7 @@ import type { Random } from '../chaos/random.ts';
 import type { Schema } from './description.ts';
 import type { Json } from './odd-values.ts';
 
-/** What is known of a field by its name goes before its schema. */
+/** A rule for a field’s name takes precedence over its schema. */
 export type Hints = Record<string, () => Json>;
 
 /** A value that a schema takes, as far as the schema says. */

@@ -15,7 +15,7 @@ interface JobAnswer {
 }
 
 export interface JobsOptions {
-  /** What the API says of the jobs is added. */
+  /** Adds the API’s responses about the jobs. */
   answers: Trace[];
 }
 

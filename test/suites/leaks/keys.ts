@@ -4,7 +4,7 @@ import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 const rsa = () =>
   String(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }));
 
-/** A key whose middle is another's: whoever looks at its form only takes it. */
+/** A key whose middle is another key's, so that its form alone is valid. */
 function damaged(key: string): string {
   const lines = key.split('\n');
   return lines.map((line, at) => (at === 3 ? Array.from(line).toReversed().join('') : line)).join('\n');

@@ -25,7 +25,7 @@ export interface LeaksStage extends AsyncDisposable {
   receiver: Receiver;
   /** Has the repositories of projects that are reached by ssh. */
   ssh: SshServer;
-  /** What the command line is given beside the database. */
+  /** Environment of the command line besides the database. */
   repositories: TestRepository[];
   assistantKey: string;
   domain: string;

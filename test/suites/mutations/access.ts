@@ -26,7 +26,7 @@ export const accessMutations: Mutation[] = [
     ...keyOrigins,
   },
   {
-    name: 'the wildcard of an origin stands for several labels',
+    name: 'the wildcard of an origin matches several labels',
     file: 'lib/inputs/origin.ts',
     find: '/^[a-z0-9_-]+$/.test(',
     replace: '/^[a-z0-9._-]+$/.test(',
@@ -152,7 +152,7 @@ export const accessMutations: Mutation[] = [
     tests: ['api/http/stream-output'],
   },
   {
-    name: 'authentication names nobody as the holder of an answer',
+    name: 'authentication does not name the holder of an answer',
     file: 'api/access/request-access.ts',
     find: 'openAnswers.admit(request, caller);',
     replace: '',

@@ -5,7 +5,7 @@ const money = { project: 'integration', tests: ['assistant/money'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const whole = { project: 'integration', tests: ['assistant/whole'] } as const;
 
-/** What the answers of a site may cost. */
+/** Limits on the cost of a site’s answers. */
 export const answerMutations: Mutation[] = [
   {
     name: "a site's budget is exceeded by one call",

@@ -4,7 +4,7 @@ const foreignServer = { project: 'unit', tests: ['cli/http/foreign-server'] } as
 const hidden = { project: 'integration', tests: ['sandbox/hidden-files'] } as const;
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
 
-/** What commands hide from measurements, and what foreign servers and other tabs are held to. */
+/** Checks on what commands hide from measurements, on foreign servers and on other tabs. */
 export const attackFourMutations: Mutation[] = [
   {
     name: 'files without a name are not measured',

@@ -3,10 +3,10 @@ import type { Mutation } from './list.ts';
 const servers = { project: 'integration', tests: ['clients/hostile-servers'] } as const;
 const races = { project: 'integration', tests: ['db/erasure-races'] } as const;
 
-/** What servers of repositories, forges and receivers of webhooks may not do, and what may not happen to what is being deleted. */
+/** Checks on repository servers, forges and webhook receivers, and on deletions in progress. */
 export const attackOneMutations: Mutation[] = [
   {
-    name: 'a server that switches protocols holds a worker for good',
+    name: 'a server that switches protocols holds a worker forever',
     file: 'activities/network/answer-to.ts',
     find: "request.on('close', () => reject(new Error('The connection ended without an answer.')));",
     replace: '',

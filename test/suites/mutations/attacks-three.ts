@@ -2,7 +2,7 @@ import type { Mutation } from './list.ts';
 
 const stored = { project: 'unit', tests: ['dashboard/stored-words'] } as const;
 
-/** What erased conversations, descriptions and operations at once are held to. */
+/** Checks on erased conversations, descriptions and concurrent operations. */
 export const attackThreeMutations: Mutation[] = [
   {
     name: 'a conversation that was deleted comes back with its answer',
@@ -30,7 +30,7 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['api/assistant/site-indexes'],
   },
   {
-    name: 'a copy of a repository that nobody uses any more stays while there is room',
+    name: 'an unused copy of a repository stays while there is room',
     file: 'activities/workspaces/bound-mirrors.ts',
     find: 'bytes > limitBytes ? keepUsedMs : forgetMs',
     replace: 'bytes > limitBytes ? keepUsedMs : Infinity',
@@ -46,7 +46,7 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['workspaces/merge-branch'],
   },
   {
-    name: 'packages that nobody has allowed run install scripts',
+    name: 'packages run install scripts without permission',
     file: '.npmrc',
     find: 'strict-allow-scripts=true',
     replace: 'strict-allow-scripts=false',
@@ -78,7 +78,7 @@ export const attackThreeMutations: Mutation[] = [
     tests: ['unit/local/home'],
   },
   {
-    name: 'a grant counts as revoked while a wider one stands',
+    name: 'a grant counts as revoked while a wider one remains',
     file: 'lib/inputs/grants.ts',
     find: 'wide.endsWith(below) && resource.startsWith(wide.slice(0, -1))',
     replace: 'wide === resource',

@@ -4,7 +4,7 @@ const hostile = { project: 'integration', tests: ['models/hostile-model'] } as c
 const job = { project: 'integration', tests: ['jobs/hostile-model'] } as const;
 const tokens = { project: 'unit', tests: ['models/used-tokens'] } as const;
 
-/** What hostile servers of models, names of pages and targets of requests are held to. */
+/** Checks on hostile model servers, page names and request targets. */
 export const attackTwoMutations: Mutation[] = [
   {
     name: 'a redirect of a provider is followed',

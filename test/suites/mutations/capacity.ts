@@ -8,7 +8,7 @@ const fairDatabase = { project: 'integration', tests: ['api/fair-database'] } as
 const jobMoney = { project: 'integration', tests: ['jobs/money'] } as const;
 const answerMoney = { project: 'integration', tests: ['assistant/money'] } as const;
 
-/** What one organization may take from the others, what is kept, and what deleting leaves. */
+/** Checks on shares between organizations, on retention and on deletion. */
 export const capacityMutations: Mutation[] = [
   {
     name: 'a holder takes slots beyond its share',
@@ -33,14 +33,14 @@ export const capacityMutations: Mutation[] = [
     ...fairSlots,
   },
   {
-    name: 'connections are taken for nobody',
+    name: 'connections are taken without a holder',
     file: 'db/fair-pool.ts',
     find: 'const holder = this.#holderOf();',
     replace: 'const holder = null;',
     ...fairDatabase,
   },
   {
-    name: 'authentication names nobody as the holder of connections',
+    name: 'authentication does not name the holder of connections',
     file: 'api/access/request-access.ts',
     find: 'holders.name(caller.organizationId);',
     replace: '',

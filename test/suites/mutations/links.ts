@@ -6,7 +6,7 @@ const writeText = 'api/assistant/links/write-text.ts';
 const writeInline = 'api/assistant/links/write-inline.ts';
 const forgeOrders = 'activities/publish/forge-orders.ts';
 
-/** What keeps unknown addresses out of answers, and orders to forges and build services out of what is published. */
+/** Checks that keep unknown addresses out of answers, and commands to forges and build services out of published text. */
 export const linkMutations: Mutation[] = [
   {
     name: 'a bar in code cuts a cell of a table',
@@ -156,7 +156,7 @@ export const linkMutations: Mutation[] = [
     ...orders,
   },
   {
-    name: 'a name between underscores is told',
+    name: 'a name between underscores is mentioned',
     file: forgeOrders,
     find: '(?<![^\\W_])@',
     replace: '(?<!\\w)@',
@@ -177,7 +177,7 @@ export const linkMutations: Mutation[] = [
     ...orders,
   },
   {
-    name: 'people are told',
+    name: 'people are mentioned',
     file: forgeOrders,
     find: '.replace(mention, `@${gap}`)',
     replace: '',

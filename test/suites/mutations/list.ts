@@ -17,10 +17,10 @@ import { sandboxMutations } from './sandbox.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
-  /** What no longer holds. */
+  /** The guarantee that the mutation breaks. */
   name: string;
   file: string;
-  /** The text of the check: it stands in the file once. */
+  /** The text of the check, which the file contains once. */
   find: string;
   replace: string;
   project: 'unit' | 'integration' | 'attacks' | 'e2e';

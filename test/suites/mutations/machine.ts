@@ -4,7 +4,7 @@ const home = { project: 'unit', tests: ['unit/local/home'] } as const;
 const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/lib/compile-cache'] } as const;
 const fullDisk = { project: 'e2e', tests: ['e2e/full-disk'] } as const;
 
-/** What keeps the machine of `npm start` to its owner, the stack on a full disk, and a change whose base is gone. */
+/** Checks on the machine of `npm start`, on a full disk, and on a change whose base is gone. */
 export const machineMutations: Mutation[] = [
   {
     name: 'files of an existing home stay readable by others',

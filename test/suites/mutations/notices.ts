@@ -5,7 +5,7 @@ const looks = { project: 'unit', tests: ['lib/share-looks'] } as const;
 const events = { project: 'integration', tests: ['db/job-events'] } as const;
 const work = { project: 'integration', tests: ['db/work-notices'] } as const;
 
-/** What wakes watchers and workers, and what is found although nothing announced it. */
+/** Checks on wake-ups of watchers and workers, and on changes without a notice. */
 export const noticeMutations: Mutation[] = [
   {
     name: 'watchers are notified from the share of connections of one request',

@@ -4,7 +4,7 @@ const disks = { project: 'integration', tests: ['workspaces/job-disks'] } as con
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;
 const betweenJobs = { project: 'integration', tests: ['sandbox/between-jobs'] } as const;
 
-/** What the kernel and the looks of the worker hold a command to. */
+/** Limits on a command, by the kernel and by the worker’s measurements. */
 export const sandboxMutations: Mutation[] = [
   {
     name: 'the disk of a job has places for files without end',

@@ -56,7 +56,7 @@ export interface FakeForge extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`: repositories lie at `${origin}/<owner>/<name>`; git needs the transport `http` for it. */
   origin: string;
   token: string;
-  /** What is accepted as a token; `token` alone in the beginning. */
+  /** Accepted tokens; initially `token` alone. */
   tokens: Set<string>;
   requests: FakeRequest[];
   /** Called at each request before it is answered. */
@@ -102,7 +102,7 @@ export interface FakeAnswer {
 export interface Dialect {
   token: string;
   gitUser: string;
-  /** What a request asks for, and of which repository. */
+  /** The operation and the repository of a request. */
   read(request: { method: string; url: URL }): { operation: FakeOperation | 'unknown'; fullName: string; rest: string };
   isAuthorized(request: IncomingMessage, tokens: ReadonlySet<string>): boolean;
   unauthorized: FakeAnswer;

@@ -61,7 +61,7 @@ const readings: Reading[] = [
     class: 24,
     name: '/proc/self/cwd/.. and further up',
     command: () => 'cat /proc/self/cwd/../outside/secret.txt ../outside/secret.txt',
-    contained: 'the tree is mounted by itself',
+    contained: 'only the tree is mounted',
   },
 ];
 

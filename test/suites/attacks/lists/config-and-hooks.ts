@@ -7,7 +7,7 @@ import { carelessCopy, committed, inCopy } from '../careless-copy.ts';
 import { playJob } from '../play.ts';
 import { answered, carelessly } from '../scene.ts';
 
-/** What an agent leaves in `.git` for the next command of a careless worker. */
+/** Files that an agent leaves in `.git` for the next command of a careless worker. */
 const settings: [string, (mark: string) => string, (copy: string) => Promise<unknown>][] = [
   [
     'core.fsmonitor, run by git status',

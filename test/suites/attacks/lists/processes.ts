@@ -33,7 +33,7 @@ const greedy: [string, string, string][] = [
     'a limit on memory',
   ],
   [
-    '400 MB in pairs of sockets that nobody reads from',
+    '400 MB in pairs of sockets without a reader',
     `for i in 1 2 3 4; do perl -MSocket -e '
       for (1 .. 500) {
         socketpair my $a, my $b, AF_UNIX, SOCK_STREAM, 0; $a->blocking(0); push @held, $a, $b; 1 while syswrite $a, "x" x 65536

@@ -156,7 +156,7 @@ const orders: Attack[] = [
     name: 'an AGENTS.md that wants to go before the rules',
     unprotected: async () => `${evil}\n\nYou are an agent`.startsWith(evil),
     product: async (scene) => (await instructionsOf(scene, { 'AGENTS.md': evil })).startsWith(evil),
-    contained: 'it stands below the rules, as guidance of the repository',
+    contained: 'it follows the rules, marked as guidance of the repository',
   },
 ];
 

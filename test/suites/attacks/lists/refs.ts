@@ -59,7 +59,7 @@ const inShells = [
     return scene.ran();
   },
   product: (scene) => runsRef(scene, template),
-  contained: 'no shell stands between a ref and git; branch names have a strict grammar',
+  contained: 'no shell runs between a ref and git; branch names have a strict grammar',
 }));
 
 const asOptions = ['--output=MARK', '-oMARK'].map((template): Attack => ({
@@ -168,7 +168,7 @@ const fetchesCanary = async (scene: Scene, path: string, ref: string) => {
 const unheld: Attack[] = [
   {
     class: 8,
-    name: 'the id of a commit of somebody’s fork',
+    name: 'the id of a commit in another user’s fork',
     async unprotected(scene) {
       const { path, commit } = await hiddenCommit(scene, null);
       return await fetchesCanary(scene, path, commit);

@@ -157,7 +157,7 @@ const tokens: Attack[] = [
       const { github, error } = await asJob(scene, { trace: true });
       return error !== null || (await readFile(join(scene.directory, 'trace'), 'utf8')).includes(github.token);
     },
-    contained: 'the token stands in no argument, and curl’s trace hides the header',
+    contained: 'the token is in no argument, and curl’s trace hides the header',
   },
   {
     class: 20,
@@ -247,7 +247,7 @@ const streamed: Attack = {
 
 const pattern: Attack = {
   class: 21,
-  name: 'a token that nobody told the worker of, by its shape',
+  name: 'a token that the worker recognizes by its shape only',
   unprotected: async () => `found ${secret}`.replaceAll('another-secret', '***').includes(secret),
   product: async () => createRedactor([])(`found ${secret}`).includes(secret),
   contained: 'the shapes of known kinds of tokens',

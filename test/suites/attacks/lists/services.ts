@@ -146,7 +146,7 @@ const endless: Attack[] = [
   },
   {
     class: 35,
-    name: 'the threadId of somebody else, which would bring their conversation',
+    name: 'another reader’s threadId, which would return their conversation',
     async unprotected() {
       const { database, theirs } = await serviceStage();
       const id = await theirThread();

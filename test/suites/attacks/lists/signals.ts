@@ -12,7 +12,7 @@ const signals: [string, string, RegExp, ((said: string) => string)[]][] = [
   ['a word that closes an issue', 'Done, fixes: #12', /fixes: #\d/i, [inCommit, inBody]],
   ['a word that closes an issue elsewhere', 'Closes acme/lamp#3', /closes acme/i, [inCommit, inBody]],
   ['a mark that skips the checks of a commit', 'Done [skip ci]', /\[skip ci\]/i, [inCommit]],
-  ['a signature of somebody else', 'Done.\n\nSigned-off-by: A <a@b.c>', /^signed-off-by/im, [inCommit]],
+  ['another person’s signature', 'Done.\n\nSigned-off-by: A <a@b.c>', /^signed-off-by/im, [inCommit]],
   ['a fold that hides whether the check succeeded', 'Done.\n<details><summary>', /<(?:details|summary)>/, [inBody]],
   ['code without an end, which hides the same', 'Done.\n```', /Done\.\n```(?!\n```)/, [inBody]],
 ];

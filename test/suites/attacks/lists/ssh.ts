@@ -130,7 +130,7 @@ const servers: Attack[] = [
 const surroundings: Attack[] = [
   {
     class: 39,
-    name: 'a key in the agent of whoever runs the worker',
+    name: 'a key in the agent of the worker’s user',
     async unprotected(scene) {
       const { url, keyFile } = await stage(scene);
       const socket = await agentWith(scene, keyFile);
@@ -146,7 +146,7 @@ const surroundings: Attack[] = [
   },
   {
     class: 39,
-    name: 'a ProxyCommand in the configuration of whoever runs the worker',
+    name: 'a ProxyCommand in the configuration of the worker’s user',
     async unprotected(scene) {
       const config = join(scene.directory, 'config');
       await writeFile(config, `ProxyCommand touch ${scene.mark}\n`);

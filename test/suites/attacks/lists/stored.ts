@@ -57,7 +57,7 @@ async function changedIndex(): Promise<{ site: SiteRef; version: number; bytes: 
 const workerCopies: Attack[] = [
   {
     class: 38,
-    name: 'the working copy of a job of somebody else, by a job id that leads there',
+    name: 'another organization’s working copy, by a job id that leads there',
     async unprotected({ directory, canary }) {
       await mkdir(join(directory, 'jobs/theirs/tree'), { recursive: true });
       await writeFile(join(directory, 'jobs/theirs/tree/secret.txt'), canary);

@@ -12,7 +12,7 @@ const plain = ['-c', 'protocol.file.allow=always', '-c', 'protocol.ext.allow=alw
 /** Contents of .gitmodules in a hostile repository, and what a careless clone of it reaches. */
 const submodules: [string, (scene: Scene, other: string) => string][] = [
   ['a submodule whose URL is a command (ext::)', (scene) => `ext::touch ${scene.mark}`],
-  ['a submodule that is a repository of somebody else on this machine', (_, other) => other],
+  ['a submodule that is another organization’s repository on this machine', (_, other) => other],
   ['the same as a file:// address', (_, other) => `file://${other}`],
 ];
 
@@ -108,7 +108,7 @@ const embedded: Attack[] = [
       await playJob(scene, repository.path, { tamper: (tree) => addHostileRepository(join(tree, 'bare'), scene.mark) });
       return scene.ran();
     },
-    contained: 'git never looks for a repository; it is told where its directory is',
+    contained: 'git never searches for a repository; its directory is always given',
   },
   {
     class: 15,

@@ -10,7 +10,7 @@ const sentence =
   'To set the limit of retries , open the settings of the project , choose the channel that you want to change and write `retryLimit` there . See [Guide](/guide) for what else it holds . ';
 const words = sentence.match(/\S+ /g) ?? [];
 
-/** Answers in words of English with code and links, without thinking: all deltas at once, or one each so many milliseconds. `onAbort` hears of answers that are not wanted any more. */
+/** Answers in words of English with code and links, without thinking: all deltas at once, or one per interval in milliseconds. `onAbort` is called for aborted answers. */
 export function createStreamModel({ onAbort }: { onAbort?: () => void } = {}): LanguageModelV4 {
   const clock = createDeltaClock();
   return {

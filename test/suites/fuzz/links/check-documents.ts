@@ -19,7 +19,7 @@ function resolve(target: string): LinkTarget | null {
   return url === undefined ? null : { url, path: null };
 }
 
-/** What leaves of an answer that arrives in these deltas. */
+/** Returns the published text of an answer that arrives in these deltas. */
 export function written(deltas: string[]): string {
   const checker = createLinkChecker(resolve);
   return [...deltas.map((delta) => checker.push(delta)), checker.flush()].map(({ text }) => text).join('');

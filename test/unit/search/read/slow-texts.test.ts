@@ -19,7 +19,7 @@ const tools: [name: string, files: Record<string, string>, pages: string[]][] = 
   ['none', {}, ['a.html', 'a.adoc', 'a.rst', 'a.md', 'a.mdx']],
 ];
 
-/** What each expression of a reader could begin with, and then go on with for long. */
+/** Beginnings of the expressions of a reader, each followed by a long repetition. */
 const starts = [
   '',
   '{{< x',
