@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CommandEnd } from '../sandbox/running-command.ts';
+import type { CommitHistory } from '../workspaces/commit-history.ts';
 
 export interface ToolContext {
   /** Absolute path of the tree. Tools access nothing outside it. */
@@ -7,6 +8,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Reports whether ignore rules keep a path out of the pull request. Absent without a git repository. */
   isIgnored?(path: string): Promise<boolean>;
+  /** Git's history of the repository. Absent without a git repository. */
+  history?: CommitHistory;
   /** The id of the call, as the model named it. */
   toolCallId?: string;
   /**
@@ -32,7 +35,7 @@ export interface AgentTool {
 }
 
 /**
- * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, todo, finish, and run if there is a
- * sandbox.
+ * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, todo, finish, and
+ * run if there is a sandbox.
  */
 export type Toolset = Record<string, AgentTool>;

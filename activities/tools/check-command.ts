@@ -4,6 +4,7 @@ import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { StepRef, TurnRef } from '../../workflows/contract/job.ts';
+import { historyTools } from './history/history-tools.ts';
 import { describeEnd } from './run-tool.ts';
 import type { ToolContext } from './agent-tool.ts';
 import { takenOver } from '../attempt.ts';
@@ -95,7 +96,7 @@ function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string):
   return results.find(({ toolCallId }) => toolCallId === last.toolCallId)?.isError === false;
 }
 
-const looking = new Set(['read', 'list', 'glob', 'grep', 'todo', 'finish']);
+const looking = new Set(['read', 'list', 'glob', 'grep', ...Object.keys(historyTools), 'todo', 'finish']);
 
 function isCommand(input: unknown, command: string): boolean {
   return typeof input === 'object' && input !== null && 'command' in input && input.command === command;

@@ -92,7 +92,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const { project } = job;
       const rules = createPathRules(project);
       const checked = calls.map((call) => refusedByRules(call, rules));
-      const context = { root: workspace.path, signal, runCommand, isIgnored: workspace.isIgnored };
+      const { path: root, isIgnored, history } = workspace;
+      const context = { root, signal, runCommand, isIgnored, history };
       const ran = await runBatch(allowedTools(toolset, project), checked, context);
       let masked: ToolResult[] = [];
       for (const result of ran) {

@@ -7,6 +7,7 @@ import { listTool } from './files/list-tool.ts';
 import { deleteTool, moveTool } from './files/move-and-delete-tools.ts';
 import { readTool } from './files/read-tool.ts';
 import { defineTool } from './define-tool.ts';
+import { historyTools } from './history/history-tools.ts';
 import { writeTool } from './files/write-tool.ts';
 
 const todoSchema = z.object({
@@ -68,6 +69,7 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
     list: listTool,
     glob: globTool,
     grep: grepTool,
+    ...historyTools,
     ...(run === undefined ? {} : { run }),
     todo: todoTool,
     finish: finishTool,

@@ -2,6 +2,7 @@ import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import { boundMirrors } from './bound-mirrors.ts';
+import { createCommitHistory, type CommitHistory } from './commit-history.ts';
 import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import { acquireLock, type FileLock } from './file-lock.ts';
 import type { Git } from '../git/git.ts';
@@ -52,6 +53,7 @@ export interface Workspaces extends CommitReader {
     Workspace & {
       /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
       isIgnored(path: string): Promise<boolean>;
+      history: CommitHistory;
       release(): Promise<void>;
     }
   >;
@@ -148,20 +150,21 @@ export function createWorkspaces({
       const request = { ...access, job, baseCommit, snapshot };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
+      return {
+        path: job.tree,
+        baseCommit,
+        isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
+        history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
+        async release() {
+          openJobs.delete(jobId);
+          await utimes(job.root, new Date(), new Date()).catch(() => {});
+          await lock.release();
+        },
+      };
     } catch (error) {
       await lock.release();
       throw error;
     }
-    return {
-      path: job.tree,
-      baseCommit,
-      isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
-      async release() {
-        openJobs.delete(jobId);
-        await utimes(job.root, new Date(), new Date()).catch(() => {});
-        await lock.release();
-      },
-    };
   };
 
   const snapshot: Workspaces['snapshot'] = async (jobId, { baseCommit, sinceTree, signal }) => {

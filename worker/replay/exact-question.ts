@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { systemPrompt } from '../../activities/model/agent-prompt.ts';
 import { createRunTool } from '../../activities/tools/run-tool.ts';
+import { historyTools } from '../../activities/tools/history/history-tools.ts';
 import { createToolset } from '../../activities/tools/toolset.ts';
 import { requestHashOf } from '../../activities/model/ask-model.ts';
 import { instructionsOf } from '../../activities/model/instructions.ts';
@@ -33,8 +34,10 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const transcript = transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step });
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
   const run = createRunTool({ maxSeconds: 1 });
-  // the last call before a limit offers only `finish`
-  const offered = [Object.keys(createToolset()), Object.keys(createToolset({ run })), ['finish']];
+  const whole = [createToolset(), createToolset({ run })].map((toolset) => Object.keys(toolset));
+  // earlier versions offered no history, and the last call before a limit offers only `finish`
+  const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
+  const offered = [...whole, ...earlier, ['finish']];
   const candidates = [maskInChunks, maskInTens].flatMap((masking) => {
     const messages = conversationOf(transcript, masking);
     return offered.map((tools) => ({ model, system, messages, tools }));

@@ -14,6 +14,7 @@ import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
 import { sandboxMutations } from './sandbox.ts';
+import { toolMutations } from './tools.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
@@ -35,6 +36,7 @@ const access = { project: 'unit', tests: ['activities/job/granted-access'] } as 
 const twoOrganizations = { project: 'integration', tests: ['jobs/grants'] } as const;
 
 export const mutations: Mutation[] = [
+  ...toolMutations,
   ...accessMutations,
   ...administrationMutations,
   ...capacityMutations,

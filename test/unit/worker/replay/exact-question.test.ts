@@ -21,10 +21,10 @@ const steps = Array.from({ length: 31 }, (_, index) => {
 });
 
 /** A job whose last step was sent with the given masking. */
-function collected(masking: typeof maskInTens): CollectedJob {
+function collected(masking: typeof maskInTens, names = tools): CollectedJob {
   const prompts = [{ turn: 1, step: 0, prompt: 'Go' }];
   const messages = conversationOf({ prompts, steps, notes: [], compaction: null }, masking);
-  const requestHash = requestHashOf({ model: 'compatible/one', system, messages, tools });
+  const requestHash = requestHashOf({ model: 'compatible/one', system, messages, tools: names });
   const records = [...steps, { ...buildStep({ step: 32 }), requestHash }];
   return {
     job: { id: 'job_1', model: 'compatible/one' } as BundleRecordOf<'job'>,
@@ -44,4 +44,10 @@ it.each([maskInChunks, maskInTens])('rebuilds a request that was sent with %o', 
   expect(masking(steps)).toBe(masking === maskInTens ? 20 : 21);
   const question = exactQuestionOf(collected(masking), { turn: 1, step: 32 });
   expect(question).toMatchObject({ match: 'exact', tools });
+});
+
+it('rebuilds a request of a version that offered no git history', () => {
+  const earlier = tools.filter((name) => !['log', 'blame', 'show', 'diff'].includes(name));
+  const question = exactQuestionOf(collected(maskInChunks, earlier), { turn: 1, step: 32 });
+  expect(question).toMatchObject({ match: 'exact', tools: earlier });
 });
