@@ -1,4 +1,5 @@
-import type { ProfileCall, SandboxLimits } from './profile.ts';
+import type { SandboxLimits } from './command-environment.ts';
+import type { ProfileCall } from './profile.ts';
 import type { CommandEnd } from './running-command.ts';
 
 /** Options of the process that runs commands. */
@@ -20,6 +21,6 @@ export type SandboxRequest =
 
 /** Response of the process. */
 export type SandboxAnswer =
-  | { type: 'opened'; problem: string | null; limitsMemory: boolean }
+  | { type: 'opened'; problem: string | null; kind: string; limitsMemory: boolean }
   | { type: 'ended'; id: number; end: CommandEnd }
   | { type: 'failed'; id: number; message: string; isDiskFull: boolean };

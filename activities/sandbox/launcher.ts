@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
 import { createOutputPipes, inheritedDescriptors } from './pipes.ts';
-import { channelFd, filterFd, stageFd } from './profile.ts';
+import { channelFd, filterFd, stageFd, variablesFd } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 
 /** A process that waits for the command line that it will execute. */
@@ -15,7 +15,8 @@ export interface Launch {
   stream: Socket;
   /** Null where the kernel cannot limit the memory of several processes together. */
   group: MemoryGroup | null;
-  become(file: string, args: readonly string[]): void;
+  /** Gives the command its variables, as shell text, apart from the arguments, which every process can read. */
+  become(file: string, args: readonly string[], variables: string): void;
 }
 
 export interface LauncherOptions {
@@ -51,6 +52,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
     for (const descriptor of inherited) stdio[descriptor] = nothing;
     if (isOnline) stdio[channelFd] = 'ipc';
     if (isRoot) stdio[stageFd] = 'pipe';
+    stdio[variablesFd] = 'pipe';
     const child = spawn('/bin/sh', ['-s'], {
       cwd: '/',
       env: {},
@@ -64,7 +66,16 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
       // makes the kernel kill it before the worker; if the worker is root, no command can undo that
       await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
       holdOpen({ child, stream }, false);
-      return { child, stream, group, become: (file, args) => child.stdin?.end(lineOf(file, args)) };
+      return {
+        child,
+        stream,
+        group,
+        become(file, args, variables) {
+          const pipe = child.stdio[variablesFd];
+          if (pipe instanceof Socket) pipe.on('error', () => undefined).end(variables);
+          child.stdin?.end(lineOf(file, args));
+        },
+      };
     } catch (cause) {
       for (const one of [stream, ...child.stdio]) one?.destroy();
       throw new SandboxError('A process for a command could not be started.', { cause });

@@ -10,6 +10,8 @@ const execute = promisify(execFile);
 /** Properties of the machine that the sandbox depends on. */
 export interface Machine {
   architecture: Architecture;
+  /** The sandbox, the processor and the release of the system, whose programs and libraries commands use. */
+  kind: string;
   bwrap: string;
   prlimit: string;
   /** Null when the worker is an ordinary user: commands then run as that user, without access to its files. */
@@ -49,6 +51,7 @@ export async function inspectMachine(): Promise<Machine> {
   if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
   return {
     architecture: process.arch,
+    kind: `bubblewrap/${process.arch}/${await systemRelease()}/node-${process.versions.node.split('.')[0]}`,
     bwrap,
     prlimit,
     root: process.getuid?.() === 0 ? { setpriv, uids: await uidsOfMachine() } : null,
@@ -68,6 +71,13 @@ async function uidsOfMachine(): Promise<{ first: number; count: number }> {
   if (found === undefined)
     throw new NoSandboxError('there are no user ids to run it as; run the worker as an ordinary user');
   return found;
+}
+
+/** Returns the name and version of the distribution. */
+async function systemRelease(): Promise<string> {
+  const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  const valueOf = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, 'm').exec(text)?.[1] ?? 'unknown';
+  return `${valueOf('ID')}-${valueOf('VERSION_ID')}`;
 }
 
 async function systemOf(): Promise<Machine['system']> {

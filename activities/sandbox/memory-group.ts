@@ -9,6 +9,8 @@ import { dirname, join, relative } from 'node:path';
 export interface MemoryGroup {
   /** Moves a process into the group; its later children start in the group. */
   add(pid: number): Promise<void>;
+  /** Sets the limit of the processes together. */
+  limit(bytes: number): Promise<void>;
   /** Reports whether the kernel has killed a process of the group for reaching its limit since the group was taken. */
   hasOverrun(): Promise<boolean>;
   /** Returns the group to the pool once all its processes have ended. */
@@ -123,6 +125,7 @@ function directoryOf(root: string, point: string, own: string | undefined): stri
 function createPool({ directory, version }: Parent, limitBytes: number, kernel: Kernel): MemoryGroups {
   const all: string[] = [];
   const free: string[] = [];
+  const limits = new Map<string, number>();
   process.on('exit', () => {
     for (const path of all) removeNow(path);
   });
@@ -134,11 +137,20 @@ function createPool({ directory, version }: Parent, limitBytes: number, kernel: 
     const path = join(directory, `${prefix}${process.pid}-${randomUUID()}`);
     await kernel.makeGroup(path);
     all.push(path);
-    for (const { file, value, isOptional } of version.settings(limitBytes)) {
+    await limit(path, limitBytes);
+    return path;
+  }
+
+  async function limit(path: string, bytes: number): Promise<void> {
+    if (limits.get(path) === bytes) return;
+    const settings = version.settings(bytes);
+    // twice: version 1 refuses a limit above that of memory with swap, which is set after it
+    for (const { file, value } of settings) await write(join(path, file), value).catch(() => undefined);
+    for (const { file, value, isOptional } of settings) {
       const written = write(join(path, file), value);
       await (isOptional ? written.catch(() => undefined) : written);
     }
-    return path;
+    limits.set(path, bytes);
   }
 
   return {
@@ -148,6 +160,7 @@ function createPool({ directory, version }: Parent, limitBytes: number, kernel: 
       const before = await killed();
       return {
         add: (pid) => write(join(path, 'cgroup.procs'), String(pid)),
+        limit: (bytes) => limit(path, bytes),
         hasOverrun: async () => (await killed()) > before,
         release: () => void free.push(path),
       };

@@ -64,9 +64,16 @@ const listening = `const server = require("net").createServer().listen(${proxyPo
 for (const event of ["message", "disconnect"]) process.on(event, () => process.exit());
 server.on("error", () => process.exit(1));`;
 
+interface OnlineShell {
+  fd: number;
+  script: string;
+  node: string;
+  command: string;
+}
+
 /** Returns the shell that starts a command once the proxy is up; the channel at `fd` is closed by then. */
-export function onlineShell({ fd, node, command }: { fd: number; node: string; command: string }): string[] {
+export function onlineShell({ fd, script: start, node, command }: OnlineShell): string[] {
   const listen = `(cd / && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$2" -e "$3") > /dev/null 2>&1`;
-  const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&- 2>&1; set -- "$1"; eval "$1"`;
+  const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&-; set -- "$1"; ${start}`;
   return ['-c', script, 'command', command, node, listening];
 }

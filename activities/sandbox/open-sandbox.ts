@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SandboxLimits } from './command-environment.ts';
 import { inspectMachine, NoSandboxError } from './machine.ts';
 import type { SandboxNetwork } from './network.ts';
-import type { SandboxLimits } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 

@@ -18,7 +18,8 @@ async function open({ network, ...options }: HostedOptions): Promise<void> {
   const way = network && { hosts: network.hosts, egress: createEgress(network) };
   const opened = await openSandbox({ ...options, network: way });
   sandbox = opened.sandbox;
-  answer({ type: 'opened', problem: opened.problem, limitsMemory: sandbox?.limitsMemory === true });
+  const { kind = '', limitsMemory = false } = sandbox ?? {};
+  answer({ type: 'opened', problem: opened.problem, kind, limitsMemory });
 }
 
 async function run(id: number, call: ProfileCall): Promise<void> {

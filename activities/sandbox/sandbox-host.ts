@@ -113,7 +113,8 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
       void host?.then(({ child }) => child.connected && child.disconnect()).catch(() => undefined);
     };
     if (opened.problem === null) {
-      return { sandbox: { run, limitsMemory: opened.limitsMemory }, problem: null, [Symbol.dispose]: end };
+      const { kind, limitsMemory } = opened;
+      return { sandbox: { run, kind, limitsMemory }, problem: null, [Symbol.dispose]: end };
     }
     end();
     return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };

@@ -4,7 +4,8 @@ import { createLauncher } from './launcher.ts';
 import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
-import { madeFilesOf, sandboxCommand, uidOf, type SandboxLimits } from './profile.ts';
+import { exportsOf, writableFolders, type CommandEnvironment, type SandboxLimits } from './command-environment.ts';
+import { madeFilesOf, sandboxCommand, uidOf } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -13,6 +14,8 @@ import { isDiskFull, mendTree, openToOwner } from './tree.ts';
 import { watchCommand } from './watch.ts';
 
 export interface Sandbox {
+  /** Identifies what commands find installed: what one sandbox installed works in every other of its kind. */
+  kind: string;
   /** Whether the kernel limits the combined memory of a command's processes; otherwise it is measured every 100 ms. */
   limitsMemory: boolean;
   /**
@@ -34,6 +37,12 @@ export interface SandboxOptions {
   directory: string;
 }
 
+/** Returns everything that surrounds a command. It reaches no host that the sandbox does not reach. */
+function environmentOf(defaults: CommandEnvironment, own: Partial<CommandEnvironment> = {}): CommandEnvironment {
+  const { hosts } = defaults;
+  return { ...defaults, ...own, hosts: own.hosts?.filter((host) => hosts.includes(host)) ?? hosts };
+}
+
 /** Creates the sandbox of an inspected machine. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { machine, limits, network, authorities, directory } = options;
@@ -46,39 +55,53 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     inputs.push(path);
   }
   const { root } = machine;
-  const isOnline = network !== null;
+  const hasChannel = network !== null;
+  const defaults: CommandEnvironment = {
+    home: null,
+    mounts: [],
+    variables: {},
+    path: [],
+    hosts: network?.hosts ?? [],
+    limits,
+  };
   const groups = await openMemoryGroups(limits.memoryBytes);
-  const launcher = await createLauncher({ directory, inputs, groups, isOnline, isRoot: root !== null });
+  const launcher = await createLauncher({ directory, inputs, groups, isOnline: hasChannel, isRoot: root !== null });
   const owner = createTreeOwner();
 
   return {
+    kind: machine.kind,
     limitsMemory: groups !== null,
     async run(call) {
       call.signal.throwIfAborted();
       const { tree } = call;
+      const environment = environmentOf(defaults, call.environment);
+      const { hosts } = environment;
+      const folders = writableFolders(tree, environment);
       if (root !== null) {
-        openToOwner(tree);
-        owner.give(tree, uidOf(root.uids, call.jobId));
+        for (const folder of folders) {
+          openToOwner(folder);
+          owner.give(folder, uidOf(root.uids, call.jobId));
+        }
       }
       const { child, stream, group, become } = await launcher.take();
       using _stream = { [Symbol.dispose]: () => void stream.destroy() };
-      const { file, args } = sandboxCommand(machine, limits, {
-        ...call,
-        isOnline,
-        hasAuthorities: authorities !== null,
-      });
-      const command = new RunningCommand({ child, stream, network });
+      await group?.limit(environment.limits.memoryBytes);
+      const placed = { ...call, environment, hasChannel, hasAuthorities: authorities !== null };
+      const { file, args } = sandboxCommand(machine, placed);
+      const reached = network === null || hosts.length === 0 ? null : { ...network, hosts };
+      const command = new RunningCommand({ child, stream, network: reached });
       using watch = watchCommand({
         tree,
-        limits,
+        folders,
+        limits: environment.limits,
         group,
         firstPid: () => command.firstPid,
         onExcess: (excess) => command.stop(excess),
       });
-      become(file, args);
+      become(file, args, exportsOf(environment.variables));
       const end = await command.end(call, () => watch.lastLook());
       group?.release();
-      if (root === null) await mendTree(tree);
+      if (root === null) for (const folder of folders) await mendTree(folder);
       call.signal.throwIfAborted();
       if (end.exitCode !== 0 && end.stopped === null && isDiskFull(tree))
         throw new WorkerDiskFullError("The worker's disk is full.");

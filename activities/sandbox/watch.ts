@@ -1,7 +1,7 @@
 import { heldFiles } from './held-files.ts';
 import type { MemoryGroup } from './memory-group.ts';
 import { memoryOf } from './processes.ts';
-import type { SandboxLimits } from './profile.ts';
+import type { SandboxLimits } from './command-environment.ts';
 import { hasOwnDisk } from '../workspaces/own-disk.ts';
 import { isDiskFull, sizeOfTree, usedBytes } from './tree.ts';
 
@@ -9,6 +9,8 @@ export type Excess = 'memory' | 'disk';
 
 export interface WatchedCommand {
   tree: string;
+  /** The folders that the command can write and keep, the tree among them. */
+  folders: readonly string[];
   limits: SandboxLimits;
   /** Group with the kernel's own memory limit; null when the memory of the processes is measured instead. */
   group: MemoryGroup | null;
@@ -35,12 +37,15 @@ const briefMs = 1_000;
  * unlinked files that the command's processes hold, show what the command has written. A tree with its own
  * disk is measured by that disk's usage.
  */
-export function watchCommand({ tree, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
+export function watchCommand({ tree, folders, limits, group, firstPid, onExcess }: WatchedCommand): CommandWatch {
   const isAlone = hasOwnDisk(tree);
+  const shared = folders.filter((folder) => !hasOwnDisk(folder));
+  /** A folder on the disk that others write to, too, if there is one. */
+  const place = shared[0] ?? tree;
   const beganAtMs = Date.now();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  let usedAtLook = usedBytes(tree);
+  let usedAtLook = usedBytes(place);
   let leastUsed = usedAtLook;
   let looksPastUnreadable = 0;
   let lookedAtMs = beganAtMs;
@@ -50,10 +55,13 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
   sizeBefore.catch(() => undefined);
 
   async function measure(options: { unchangedSinceMs?: number; enoughBytes?: number }): Promise<number> {
-    if (isAlone) return usedBytes(tree);
+    const { enoughBytes = Infinity } = options;
+    let bytes = isAlone ? usedBytes(tree) : 0;
+    if (shared.length === 0) return bytes;
     const before = process.threadCpuUsage();
-    const size = await sizeOfTree(tree, { ...options, isOver: () => isOver });
-    const bytes = size + (await heldBytes());
+    for (const folder of shared)
+      bytes += await sizeOfTree(folder, { ...options, enoughBytes: enoughBytes - bytes, isOver: () => isOver });
+    bytes += await heldBytes();
     lookedAtMs = Date.now();
     const { user, system } = process.threadCpuUsage(before);
     lookTookMs = (user + system) / 1000;
@@ -65,22 +73,22 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
    * sockets, writing as much is enough: what others delete meanwhile hides that the disk has filled.
    */
   async function heldBytes(): Promise<number> {
-    leastUsed = Math.min(leastUsed, usedBytes(tree));
+    leastUsed = Math.min(leastUsed, usedBytes(place));
     const pid = firstPid();
     if (pid === null) return 0;
-    const { bytes, unreadable, inSockets, written } = await heldFiles(pid, tree, () => isOver);
-    const added = Math.max(usedBytes(tree) - leastUsed, inSockets > 0 ? written : 0);
+    const { bytes, unreadable, inSockets, written } = await heldFiles(pid, place, () => isOver);
+    const added = Math.max(usedBytes(place) - leastUsed, inSockets > 0 ? written : 0);
     const mayBeFull = unreadable > 0 && added >= limits.diskBytes;
     looksPastUnreadable = mayBeFull ? looksPastUnreadable + 1 : 0;
     return bytes + (looksPastUnreadable > 1 ? unreadable * limits.diskBytes : 0);
   }
 
-  const hasFilled = () => usedBytes(tree) - usedAtLook >= limits.diskBytes;
+  const hasFilled = () => usedBytes(place) - usedAtLook >= limits.diskBytes;
 
   async function hasGrown(): Promise<boolean> {
     if (isAlone && isDiskFull(tree)) return true;
-    const enoughBytes = (await sizeBefore) + limits.diskBytes;
-    usedAtLook = usedBytes(tree);
+    const enoughBytes = Math.min((await sizeBefore) + limits.diskBytes, limits.totalBytes ?? Infinity);
+    usedAtLook = usedBytes(place);
     return (await measure({ enoughBytes })) >= enoughBytes;
   }
 
@@ -110,7 +118,7 @@ export function watchCommand({ tree, limits, group, firstPid, onExcess }: Watche
     async lastLook() {
       clearTimeout(timer);
       if (group !== null && (await group.hasOverrun())) return 'memory';
-      const isBrief = !isAlone && Date.now() - beganAtMs < briefMs;
+      const isBrief = shared.length > 0 && Date.now() - beganAtMs < briefMs;
       return (!isBrief || hasFilled()) && (await hasGrown()) ? 'disk' : null;
     },
     [Symbol.dispose]() {

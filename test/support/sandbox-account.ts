@@ -1,6 +1,6 @@
 import { createEgress } from '../../activities/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
-import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
+import type { CommandEnvironment, SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 
 interface Hosts {
   hosts: string[];
@@ -10,7 +10,15 @@ interface Hosts {
 /** A request to the process of another account: first to open its sandbox, then to run commands in it. */
 export type AccountRequest =
   | { kind: 'open'; directory: string; limits: SandboxLimits; network: Hosts | undefined; authorities: string | null }
-  | { kind: 'run'; id: number; jobId: string; tree: string; command: string; timeoutMs: number }
+  | {
+      kind: 'run';
+      id: number;
+      jobId: string;
+      tree: string;
+      command: string;
+      timeoutMs: number;
+      environment?: Partial<CommandEnvironment>;
+    }
   | { kind: 'abort'; id: number };
 
 // Runs under the account that the tests choose.

@@ -7,21 +7,30 @@ import { promisify } from 'node:util';
 import { createEgress, type EgressOptions } from '../../activities/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
-import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
+import type { CommandEnvironment, SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 import type { CommandEnd } from '../../activities/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
 
 /** `owner`: the account that the tests run as; `other`: an ordinary user, when that is root. */
 export type TestAccount = 'owner' | 'other';
 
+interface RunOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  jobId?: string;
+  environment?: Partial<CommandEnvironment>;
+}
+
 export interface TestSandbox extends AsyncDisposable {
   /** A folder next to the tree, where a worker would keep secrets. */
   directory: string;
   tree: string;
   /** Runs a command; with `jobId`, as another job with its own tree. */
-  run(command: string, options?: { timeoutMs?: number; signal?: AbortSignal; jobId?: string }): Promise<CommandEnd>;
+  run(command: string, options?: RunOptions): Promise<CommandEnd>;
   /** Returns the output of a command that exits with this code. */
-  output(command: string, exitCode?: number): Promise<string>;
+  output(command: string, exitCode?: number, options?: RunOptions): Promise<string>;
+  /** Creates a folder next to the tree, of the account's own. */
+  folder(name: string): Promise<string>;
 }
 
 const otherUid = 64_321;
@@ -91,17 +100,18 @@ export async function openTestSandbox(
 
   const run: TestSandbox['run'] = async (
     command,
-    { timeoutMs = 60_000, signal = new AbortController().signal, jobId } = {},
+    { timeoutMs = 60_000, signal = new AbortController().signal, jobId, environment } = {},
   ) => {
     const place = jobId === undefined ? tree : await treeOf(jobId);
-    return runs({ jobId: jobId ?? 'job_test', tree: place, command, timeoutMs, signal });
+    return runs({ jobId: jobId ?? 'job_test', tree: place, command, timeoutMs, signal, environment });
   };
   return {
     directory,
     tree,
     run,
-    async output(command, exitCode = 0) {
-      const end = await run(command);
+    folder: treeOf,
+    async output(command, exitCode = 0, options = {}) {
+      const end = await run(command, options);
       const text = Buffer.concat([end.output.head, end.output.tail]).toString('utf8');
       if (end.exitCode !== exitCode) throw new Error(`${end.stopped ?? end.exitCode}: ${text}`);
       return text;
@@ -119,6 +129,7 @@ type Runs = (call: {
   command: string;
   timeoutMs: number;
   signal: AbortSignal;
+  environment?: Partial<CommandEnvironment>;
 }) => Promise<CommandEnd>;
 
 interface Opening {

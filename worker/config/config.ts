@@ -15,7 +15,7 @@ import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Retention } from '../../db/for-worker/retention.ts';
 import type { ModelSettings } from '../../models/registry.ts';
 import { parseRunHosts } from '../../activities/sandbox/network.ts';
-import type { SandboxLimits } from '../../activities/sandbox/profile.ts';
+import type { SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 import { parseWebhookHosts } from '../../lib/inputs/webhook-address.ts';
 
 /** Variables for the hosts and limits of repositories. */

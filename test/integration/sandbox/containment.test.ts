@@ -107,7 +107,7 @@ describe.runIf(accounts.length > 0).each(accounts)('the sandbox of an account: %
     for (const place of places)
       expect(await sandbox.output(`cat ${place} 2>&1; ls -R ${place} 2>&1; true`)).not.toContain('canary');
     expect(await sandbox.output('cat /etc/passwd')).toBe(
-      'root:x:0:0:root:/:/bin/sh\njob:x:1000:1000:job:/tmp:/bin/sh\n',
+      'root:x:0:0:root:/:/bin/sh\njob:x:1000:1000:job:/home/job:/bin/sh\n',
     );
     if (hasControl) expect(await withoutDefence(`cat ${secret}`)).toBe('canary-file');
   });

@@ -9,8 +9,8 @@ export const attackFourMutations: Mutation[] = [
   {
     name: 'files without a name are not measured',
     file: 'activities/sandbox/watch.ts',
-    find: 'const bytes = size + (await heldBytes());',
-    replace: 'const bytes = size;',
+    find: 'bytes += await heldBytes();',
+    replace: 'void heldBytes;',
     ...hidden,
   },
   {
