@@ -155,6 +155,9 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     { name: 'empty search sweep', everyMs: 3_600_000, work: () => service.sweeps.emptySearches() },
     { name: 'session sweep', everyMs: 3_600_000, work: () => service.sweeps.sessions() },
     { name: 'totals of ended jobs', everyMs: 10_000, work: () => stores.figures.addUp() },
+    { name: 'operation rollups', everyMs: 10_000, work: () => service.rollups.add() },
+    { name: 'earlier operation rollups', everyMs: 60_000, work: () => service.rollups.addEarlier() },
+    { name: 'operation rollup sweep', everyMs: 3_600_000, work: () => service.rollups.sweep() },
     { name: 'rate limit sweep', everyMs: 300_000, work: () => stores.rateLimits.sweep() },
   ];
   for (const chore of chores) cleanup.use(repeat({ ...chore, log }));

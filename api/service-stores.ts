@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { createAccessStore } from '../db/for-service/access.ts';
 import { createDueChoreStore } from '../db/for-service/due-chores.ts';
 import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
+import { createOperationRollups } from '../db/for-service/operation-rollups.ts';
 import { createSessionLookup } from '../db/for-service/session-lookup.ts';
 import { createSweeps } from '../db/for-service/sweeps.ts';
 import type { ApiConfig } from './config.ts';
@@ -19,5 +20,6 @@ export function createServiceStores({ pool, config }: { pool: Pool; config: Pick
     gapChecks: createGapCheckStore(pool),
     dueChores: createDueChoreStore(pool),
     sweeps: createSweeps(pool),
+    rollups: createOperationRollups(pool),
   };
 }

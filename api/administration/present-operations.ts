@@ -1,4 +1,4 @@
-import type { Operations } from '../../db/operations/operations.ts';
+import type { MeasuredDurations, Operations } from '../../db/operations/operations.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import { mostBuckets, type PublicOperations } from './operations-schemas.ts';
@@ -11,15 +11,18 @@ export function presentOperations(
   { bucketSeconds, workers }: { bucketSeconds: number; workers: Awaited<ReturnType<OperatorView['workers']>> },
 ): PublicOperations {
   const times = bucketsOf({ from, to, bucketSeconds });
-  const turnsAt = byTime(read.turns);
-  const answersAt = byTime(read.answers);
-  const costAt = byTime(read.cost);
+  const series = new Map(read.series.map((point) => [point.at.toISOString(), point]));
+  const durations = new Map(read.durations.map((row) => [`${row.measure} ${row.at?.toISOString() ?? ''}`, row]));
+  const durationsOf = (measure: MeasuredDurations['measure'], at = '') => {
+    const { count = 0, p50Ms = null, p95Ms = null } = durations.get(`${measure} ${at}`) ?? {};
+    return { count, p50Ms, p95Ms };
+  };
   return {
     from: from.toISOString(),
     to: to.toISOString(),
     bucketSeconds,
     throughput: times.map((at) => {
-      const { created = 0, completed = 0, failed = 0, cancelled = 0 } = turnsAt.get(at) ?? {};
+      const { created = 0, completed = 0, failed = 0, cancelled = 0 } = series.get(at) ?? {};
       return { at, created, completed, failed, cancelled };
     }),
     failures: read.failures.map(({ category, count }) => ({ category, title: failureOf(category).title, count })),
@@ -41,23 +44,20 @@ export function presentOperations(
         seenAt: seenAt.toISOString(),
       })) ?? null,
     latency: {
-      jobs: read.jobs,
-      model: read.model,
-      answers: read.answer,
-      series: times.map((at) => ({
-        at,
-        jobP50Ms: turnsAt.get(at)?.p50Ms ?? null,
-        jobP95Ms: turnsAt.get(at)?.p95Ms ?? null,
-        answerP50Ms: answersAt.get(at)?.p50Ms ?? null,
-        answerP95Ms: answersAt.get(at)?.p95Ms ?? null,
-      })),
+      jobs: durationsOf('turn'),
+      model: durationsOf('model'),
+      answers: { ...durationsOf('answer'), firstTokenP50Ms: durationsOf('firstToken').p50Ms },
+      series: times.map((at) => {
+        const [job, answer] = [durationsOf('turn', at), durationsOf('answer', at)];
+        return { at, jobP50Ms: job.p50Ms, jobP95Ms: job.p95Ms, answerP50Ms: answer.p50Ms, answerP95Ms: answer.p95Ms };
+      }),
     },
     cost: times.map((at) => {
-      const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = costAt.get(at) ?? {};
+      const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = series.get(at) ?? {};
       return { at, costUsd: costMicros / 1e6, inputTokens, outputTokens };
     }),
     answers: times.map((at) => {
-      const { answered = 0, unanswered = 0 } = answersAt.get(at) ?? {};
+      const { answered = 0, unanswered = 0 } = series.get(at) ?? {};
       return { at, answered, unanswered };
     }),
   };
@@ -75,10 +75,6 @@ function bucketsOf({ from, to, bucketSeconds }: { from: Date; to: Date; bucketSe
   const first = Math.floor(from.getTime() / length) * length;
   const count = Math.floor((to.getTime() - first) / length) + 1;
   return Array.from({ length: count }, (_, position) => new Date(first + position * length).toISOString());
-}
-
-function byTime<Row extends { at: Date }>(rows: Row[]): Map<string, Row> {
-  return new Map(rows.map((row) => [row.at.toISOString(), row]));
 }
 
 interface Limits {

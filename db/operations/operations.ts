@@ -2,14 +2,11 @@ import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import { readWithin } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
+import { msOfBin, rollupsSince, rollupWidths } from './rollups.ts';
 
 export interface OperationsQuery {
   hours: number;
   bucketSeconds: number;
-}
-
-interface Point {
-  at: Date;
 }
 
 export interface Percentiles {
@@ -18,99 +15,84 @@ export interface Percentiles {
   p95Ms: number | null;
 }
 
-export interface Operations {
-  from: Date;
-  to: Date;
-  turns: (Point & {
-    created: number;
-    completed: number;
-    failed: number;
-    cancelled: number;
-    p50Ms: number | null;
-    p95Ms: number | null;
-  })[];
-  failures: { category: string; count: number }[];
-  queue: { waiting: number; oldestSeconds: number | null; active: number };
-  jobs: Percentiles;
-  model: Percentiles;
-  cost: (Point & { costMicros: number; inputTokens: number; outputTokens: number })[];
-  answers: (Point & { answered: number; unanswered: number; p50Ms: number | null; p95Ms: number | null })[];
-  answer: Percentiles & { firstTokenP50Ms: number | null };
+/** What happened in one interval. */
+export interface OperationsPoint {
+  at: Date;
+  created: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  answered: number;
+  unanswered: number;
+  costMicros: number;
+  inputTokens: number;
+  outputTokens: number;
 }
 
-const percentiles = (value: string) => `
-  percentile_cont(0.5) within group (order by ${value})::float8 as "p50Ms",
-  percentile_cont(0.95) within group (order by ${value})::float8 as "p95Ms"`;
+type Measure = 'turn' | 'model' | 'answer' | 'firstToken';
 
-const ms = (from: string, to: string) => `extract(epoch from ${to} - ${from}) * 1000`;
-/** Start of the bucket that contains a time. */
-const bucket = (time: string) => `date_bin($3::integer * interval '1 second', ${time}, 'epoch'::timestamptz)`;
-const since = `now() - $2::integer * interval '1 hour'`;
+/** Durations of one interval, or of the whole period. */
+export interface MeasuredDurations extends Percentiles {
+  measure: Measure;
+  at: Date | null;
+}
 
-/** Jobs that changed in the period; everything that happened to a job then belongs to one of them. */
-const changedJobs = `select id from jobs where organization_id = $1 and updated_at > ${since}`;
+export interface Operations {
+  /** Start of the first slot that the figures contain. */
+  from: Date;
+  to: Date;
+  series: OperationsPoint[];
+  durations: MeasuredDurations[];
+  failures: { category: string; count: number }[];
+  queue: { waiting: number; oldestSeconds: number | null; active: number };
+}
 
-const turnsStatement = `
-  with turns as materialized (
-    select job_turns.created_at, job_turns.ended_at, case
-             -- a job keeps the category of its newest turn only
-             when job_turns.status = 'failed' and jobs.turn = job_turns.turn and failure_category = 'cancelled' then 'cancelled'
-             else job_turns.status end as ending
-    from job_turns join jobs on jobs.id = job_id where job_id in (${changedJobs})
-  ), happened as (
-    select ${bucket('created_at')} as at, 1 as created, null as ending, null::float8 as ms
-    from turns where created_at > ${since}
-    union all
-    select ${bucket('ended_at')}, 0, ending, ${ms('created_at', 'ended_at')}
-    from turns where ended_at > ${since}
-  )
-  select at, sum(created)::integer as created, ${['completed', 'failed', 'cancelled']
-    .map((ending) => `(count(*) filter (where ending = '${ending}'))::integer as ${ending}`)
-    .join(', ')},
-         ${percentiles('ms')}
-  from happened group by at order by at`;
-
-/** Counts failures by category. */
+/** Maximum number of failure categories. */
 export const mostFailures = 50;
 
+/** Start of the bucket that contains a time. */
+const bucket = `date_bin($4::integer * interval '1 second', at, 'epoch'::timestamptz)`;
+const fromOf = (hours: string, seconds: string) =>
+  `date_bin(${seconds}::integer * interval '1 second', now() - ${hours}::integer * interval '1 hour', 'epoch'::timestamptz)`;
+const period = `with period as materialized (${rollupsSince(fromOf('$2', '$3'), '$3')})`;
+
+const seriesStatement = `
+  ${period}
+  select ${bucket} as at, ${['created', 'completed', 'failed', 'cancelled', 'answered', 'unanswered']
+    .map((name) => `sum(${name})::integer as ${name}`)
+    .join(', ')},
+         sum(cost_micros)::float8 as "costMicros", sum(input_tokens)::float8 as "inputTokens",
+         sum(output_tokens)::float8 as "outputTokens"
+  from period group by 1 order by 1`;
+
 const failuresStatement = `
-  select failure_category as category, count(*)::integer as count from jobs
-  where organization_id = $1 and updated_at > ${since} and ended_at > ${since} and failure_category is not null
-  group by failure_category order by count(*) desc, failure_category limit ${mostFailures}`;
+  ${period}
+  select key as category, sum(value::bigint)::integer as count from period, jsonb_each_text(failures)
+  group by key order by sum(value::bigint) desc, key limit ${mostFailures}`;
+
+const percentile = (share: number) => `${msOfBin(`min(bin) filter (where upto >= ${share} * total)`)}`;
+
+/** Without a bucket: the whole period. */
+const durationsStatement = `
+  ${period}, binned as (
+    select measure, ${bucket} as at, key::integer as bin, value::bigint as count
+    from period, lateral (
+      values ('turn', turn_ms), ('model', model_ms), ('answer', answer_ms), ('firstToken', first_token_ms)
+    ) as measures (measure, counts), jsonb_each_text(counts)
+  ), bins as (
+    select measure, at, bin, sum(count) as count from binned group by grouping sets ((measure, at, bin), (measure, bin))
+  ), running as (
+    select measure, at, bin, sum(count) over (partition by measure, at order by bin) as upto,
+           sum(count) over (partition by measure, at) as total
+    from bins
+  )
+  select measure, at, max(total)::integer as count, ${percentile(0.5)} as "p50Ms", ${percentile(0.95)} as "p95Ms"
+  from running group by measure, at`;
 
 const queueStatement = `
   select count(*) filter (where phase = 'queued')::integer as waiting, count(*)::integer as active,
          extract(epoch from now() - min(updated_at) filter (where phase = 'queued'))::float8 as "oldestSeconds"
   from jobs where organization_id = $1 and status = 'active'`;
-
-const jobsStatement = `
-  select count(*)::integer as count, ${percentiles(ms('created_at', 'ended_at'))}
-  from job_turns where job_id in (${changedJobs}) and ended_at > ${since}`;
-
-const modelStatement = `
-  select count(*)::integer as count, ${percentiles(ms('started_at', 'answered_at'))}
-  from job_steps where job_id in (${changedJobs}) and answered_at > ${since}`;
-
-const costStatement = `
-  select ${bucket('answered_at')} as at, coalesce(sum(cost_micros), 0)::float8 as "costMicros",
-         sum(input_tokens)::float8 as "inputTokens", sum(output_tokens)::float8 as "outputTokens"
-  from job_steps where job_id in (${changedJobs}) and answered_at > ${since}
-  group by 1 order by 1`;
-
-const ofReaders = `
-  from thread_messages join threads on threads.id = thread_id
-  where organization_id = $1 and threads.updated_at > ${since} and role = 'assistant' and ending = 'finished'
-    and thread_messages.created_at > ${since}`;
-
-const answersStatement = `
-  select ${bucket('thread_messages.created_at')} as at, count(*) filter (where answered)::integer as answered,
-         count(*) filter (where not answered)::integer as unanswered, ${percentiles('duration_ms')}
-  ${ofReaders} group by 1 order by 1`;
-
-const answerStatement = `
-  select count(*)::integer as count, ${percentiles('duration_ms')},
-         percentile_cont(0.5) within group (order by first_token_ms)::float8 as "firstTokenP50Ms"
-  ${ofReaders}`;
 
 export interface OperationsStore {
   /**
@@ -120,31 +102,26 @@ export interface OperationsStore {
   read(owner: Owner, query: OperationsQuery): Promise<Operations>;
 }
 
-/** Creates the store of operational figures, which come from data that is stored anyway. */
+/** Creates the store of operational figures, which reads rollups. */
 export function createOperationsStore(pool: Pool): OperationsStore {
   return {
     async read({ organizationId }, { hours, bucketSeconds }) {
+      const seconds = rollupWidths.findLast((width) => bucketSeconds % width.seconds === 0)?.seconds ?? 60;
       return readWithin(pool, 'report', async (client) => {
         const all = async <Row extends object>(statement: string) => {
-          const values = [organizationId, hours, bucketSeconds].slice(0, highestParameter(statement));
+          const values = [organizationId, hours, seconds, bucketSeconds].slice(0, highestParameter(statement));
           return (await client.query<Row>(statement, values)).rows;
         };
-        const one = async <Row extends object>(statement: string, none: Row) => (await all<Row>(statement))[0] ?? none;
-        const nothing: Percentiles = { count: 0, p50Ms: null, p95Ms: null };
-        const { rows } = await client.query<{ from: Date; to: Date }>(
-          `select now() - $1::integer * interval '1 hour' as from, now() as to`,
-          [hours],
+        const { rows } = await client.query<Pick<Operations, 'from' | 'to'>>(
+          `select ${fromOf('$1', '$2')} as from, now() as to`,
+          [hours, seconds],
         );
         return {
           ...onlyRow(rows),
-          turns: await all<Operations['turns'][number]>(turnsStatement),
+          series: await all<OperationsPoint>(seriesStatement),
+          durations: await all<MeasuredDurations>(durationsStatement),
           failures: await all<Operations['failures'][number]>(failuresStatement),
-          queue: await one(queueStatement, { waiting: 0, active: 0, oldestSeconds: null }),
-          jobs: await one(jobsStatement, nothing),
-          model: await one(modelStatement, nothing),
-          cost: await all<Operations['cost'][number]>(costStatement),
-          answers: await all<Operations['answers'][number]>(answersStatement),
-          answer: await one(answerStatement, { ...nothing, firstTokenP50Ms: null }),
+          queue: onlyRow(await all<Operations['queue']>(queueStatement)),
         };
       });
     },

@@ -34,7 +34,9 @@ export function createErasure(pool: Pool): Erasure {
       await endJobs(client, jobs, id);
       await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);
       await client.query(`delete from ${table} where id = $1`, [id]);
-      if (table === 'organizations') await client.query('delete from audit_entries where organization_id = $1', [id]);
+      if (table === 'organizations')
+        for (const kept of ['audit_entries', 'operation_facts'])
+          await client.query(`delete from ${kept} where organization_id = $1`, [id]);
       await writeAudit(client, caller, { action: `${table.slice(0, -1)}.delete`, subject: id });
       return true;
     });

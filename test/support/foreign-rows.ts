@@ -82,11 +82,13 @@ function meantFor(word: string): Record<string, unknown> {
     'rate_limits.key': `job:${word} organizations.id`,
     'job_cancels.job_id': `${word} jobs.id`,
     'audit_entries.organization_id': `${word} organizations.id`,
+    'operation_facts.organization_id': `${word} organizations.id`,
+    'operation_facts.kind': 'created',
   };
 }
 
 /** Tables whose rows belong to no organization; they get none. */
-export const ofNobody = ['workers', 'job_totals'];
+export const ofNobody = ['workers', 'job_totals', 'operation_start'];
 
 /** Inserts a row of one organization into every table, with the word in each text. Returns the organization's id. */
 export async function insertForeignRows(pool: Pool, schema: Schema, word: string): Promise<string> {
@@ -143,7 +145,7 @@ function valueOf(type: string, text: string): unknown {
   if (type === 'boolean') return true;
   if (type === 'date') return '2026-11-22';
   if (type.startsWith('timestamp')) return new Date();
-  if (['integer', 'bigint', 'smallint'].includes(type)) return 1;
+  if (['integer', 'bigint', 'smallint', 'double precision'].includes(type)) return 1;
   if (type === 'text') return text;
   throw new Error(`There is no value for the type ${type} yet.`);
 }
