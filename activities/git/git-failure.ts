@@ -125,3 +125,16 @@ export function fileFailureOf(error: unknown): unknown {
 function rejected(message: string, detail: string): GitError {
   return new GitError('rejected', { message, detail });
 }
+
+/** Wraps `work` so that file system errors are also thrown as GitError. */
+export function translated<Arguments extends unknown[], Result>(
+  work: (...values: Arguments) => Promise<Result>,
+): (...values: Arguments) => Promise<Result> {
+  return async (...values) => {
+    try {
+      return await work(...values);
+    } catch (error) {
+      throw fileFailureOf(error);
+    }
+  };
+}

@@ -6,6 +6,8 @@ import { joinChunks } from './join-chunks.ts';
 export interface ProcessCall {
   file: string;
   args: readonly string[];
+  /** Arguments of further runs of the file, one after another while they succeed. `mark` separates their outputs. */
+  more?: { runs: readonly (readonly string[])[]; mark: string };
   cwd: string;
   env: Readonly<Record<string, string>>;
   stdin: string | Uint8Array | null;
@@ -80,15 +82,24 @@ export async function runProcess(
   }
 }
 
-/** Wraps a command in a shell that sets the limits. A write beyond the limit fails but does not kill the process. */
-function commandOf({ file, args, maxFileBytes, maxMemoryBytes }: StreamedCall): [string, readonly string[]] {
+/**
+ * Wraps a command in a shell that sets the limits and runs it as often as wanted. A write beyond the limit fails but
+ * does not kill the process.
+ */
+function commandOf({ file, args, more, maxFileBytes, maxMemoryBytes }: StreamedCall): [string, readonly string[]] {
   const limits = [
     ...(maxFileBytes === null ? [] : [`trap '' XFSZ; ulimit -f ${Math.ceil(maxFileBytes / 512)} || exit`]),
     // supported on Linux only
     ...(maxMemoryBytes === null ? [] : [`ulimit -v ${Math.ceil(maxMemoryBytes / 1024)} 2> /dev/null`]),
   ];
-  if (limits.length === 0) return [file, args];
-  return ['/bin/sh', ['-c', [...limits, 'exec "$0" "$@"'].join('; '), file, ...args]];
+  if (limits.length === 0 && more === undefined) return [file, args];
+  const further = more?.runs.map((run) => ` && printf %s ${more.mark} && "$0" ${run.map(quoted).join(' ')}`) ?? [];
+  const command = further.length === 0 ? 'exec "$0" "$@"' : ['"$0" "$@"', ...further].join('');
+  return ['/bin/sh', ['-c', [...limits, command].join('; '), file, ...args]];
+}
+
+function quoted(argument: string): string {
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Signals every process in the group that this process leads. Does nothing when the group has ended. */

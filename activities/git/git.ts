@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import { redact } from '../../lib/redaction/redactor.ts';
@@ -9,6 +10,13 @@ import { fileFailureOf, gitFailureOf } from './git-failure.ts';
 import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process.ts';
 import { checkedAddresses, pinRemote } from './pin-remote.ts';
 import { ProcessHostError } from './process-host.ts';
+import {
+  broughtTooMuch,
+  defaultTransferLimits,
+  saidTooMuch,
+  tookTooLong,
+  type TransferLimits,
+} from './transfer-limits.ts';
 import { isNotConnected } from './ssh-failure.ts';
 import { openSshSession, serverOf, type SshCredential } from './ssh-session.ts';
 
@@ -44,9 +52,19 @@ export interface GitResult {
   exitCode: number;
 }
 
+/** Commands on the same directories that need no transport. */
+export type GitSequence = Omit<GitCall, 'args' | 'maxOutputBytes' | 'acceptedExitCodes' | 'transports' | 'remote'> & {
+  commands: readonly Pick<GitCall, 'args' | 'maxOutputBytes'>[];
+};
+
 export interface Git {
   /** Runs one git command to completion. Errors: GitError. */
   run(call: GitCall): Promise<GitResult>;
+  /**
+   * Runs commands one after another until one fails, and returns their results. They must be repeatable, and at most one
+   * reads the input. Starting each by itself would cost as much CPU as most of them use. Errors: GitError.
+   */
+  runAll(sequence: GitSequence): Promise<GitResult[]>;
 }
 
 export interface GitOptions {
@@ -66,12 +84,6 @@ export interface GitOptions {
   run?(call: ProcessCall): Promise<ProcessOutcome>;
 }
 
-export interface TransferLimits {
-  bytes: number;
-  timeoutMs: number;
-}
-
-const defaultTransferLimits: TransferLimits = { bytes: 2e9, timeoutMs: 15 * 60_000 };
 const defaultMemoryBytes = 2 ** 32;
 /** The oldest version with `http.curloptResolve` and with merges of trees. */
 const oldestVersion = [2, 38];
@@ -79,6 +91,8 @@ const oldestVersion = [2, 38];
 const notFoundByShell = 127;
 const defaultTimeoutMs = 2 * 60_000;
 const defaultMaxOutputBytes = 64 * 1024 * 1024;
+/** Longest output of a sequence, in bytes. Commands with a longer one are run separately, each with its own limit. */
+const maxSequenceBytes = 1024 * 1024;
 
 /**
  * Creates the runner for all of the worker's own git commands. Each has a complete environment of its own, no hooks,
@@ -171,14 +185,31 @@ export function createGit(options: GitOptions): Git {
     throw new GitError('unreachable');
   }
 
+  async function runAll({ commands, ...shared }: GitSequence): Promise<GitResult[]> {
+    const [first, ...others] = commands;
+    if (first === undefined) return [];
+    if (shared.signal.aborted) throw new GitError('aborted');
+    await homeReady();
+    const more = { runs: others.map(({ args }) => args), mark: randomUUID() };
+    const together = { ...shared, args: first.args, maxOutputBytes: maxSequenceBytes };
+    const result = await runOnce(together, { secrets: [], more });
+    const outputs = result.truncated ? [] : splitAt(result.stdout, more.mark);
+    const isTooLong = outputs.some(({ length }, at) => length > (commands[at]?.maxOutputBytes ?? Infinity));
+    if (outputs.length === commands.length && !isTooLong) return outputs.map((stdout) => ({ ...result, stdout }));
+    const results: GitResult[] = [];
+    for (const command of commands) results.push(await run({ ...shared, ...command }));
+    return results;
+  }
+
   const allowedOf = (call: GitCall) => call.transports?.filter((transport) => transports.includes(transport)) ?? [];
 
   async function runOnce(call: GitCall, way: WayOut): Promise<GitResult> {
-    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false } = way;
+    const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false, more } = way;
     const reachesOut = call.remote !== undefined;
     const outcome = await started(start, {
       file: gitBinary,
       args: [...before, ...call.args],
+      more,
       maxFileBytes: reachesOut ? transfer.bytes : null,
       maxMemoryBytes: memoryBytes,
       cwd: call.workTree ?? call.gitDir,
@@ -203,7 +234,7 @@ export function createGit(options: GitOptions): Git {
     throw failure.kind === 'too-large' ? broughtTooMuch(transfer, failure) : failure;
   }
 
-  return { run };
+  return { run, runAll };
 }
 
 /** The options, environment and secrets that a call adds for its transport. */
@@ -213,30 +244,11 @@ interface WayOut {
   secretInput?: string | null;
   secrets: readonly string[];
   isSsh?: boolean;
+  more?: ProcessCall['more'];
 }
 
 function isNetwork(transport: Transport): boolean {
   return transport !== 'file';
-}
-
-function tookTooLong({ timeoutMs }: TransferLimits): GitError {
-  const minutes = Math.round(timeoutMs / 60_000);
-  return new GitError('timeout', {
-    message: `Fetching or pushing took longer than ${minutes} minutes. To allow more, raise the worker's DOCKET_CLONE_MINUTES.`,
-  });
-}
-
-function saidTooMuch(): GitError {
-  const message = 'The list of files in the repository or change is larger than 64 MB. Change fewer files at once.';
-  return new GitError('too-large', { message });
-}
-
-function broughtTooMuch({ bytes }: TransferLimits, { detail }: GitError): GitError {
-  const megabytes = Math.floor(bytes / 1e6);
-  return new GitError('too-large', {
-    message: `The repository is larger than ${megabytes} MB. To allow it, raise the worker's DOCKET_REPOSITORY_MB.`,
-    detail,
-  });
 }
 
 async function started(start: (call: ProcessCall) => Promise<ProcessOutcome>, call: ProcessCall) {
@@ -276,4 +288,10 @@ function isAtLeast(version: readonly number[], [major = 0, minor = 0]: readonly 
 
 function directoriesOf({ gitDir, workTree }: GitCall): Record<string, string> {
   return workTree === undefined ? { GIT_DIR: gitDir } : { GIT_DIR: gitDir, GIT_WORK_TREE: workTree };
+}
+
+function splitAt(bytes: Buffer, mark: string): Buffer[] {
+  const at = bytes.indexOf(mark);
+  if (at === -1) return [bytes];
+  return [bytes.subarray(0, at), ...splitAt(bytes.subarray(at + mark.length), mark)];
 }

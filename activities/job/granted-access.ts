@@ -109,7 +109,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     if (problem !== null) throw new GitError('not-found', { message: problem });
     const isLocal = repository.startsWith('/');
     const root = roots.repositories;
-    const paths = isLocal && root !== null ? await realPathsOfRepository(repository, root) : null;
+    const paths = isLocal && root !== null ? realPathsOfRepository(repository, root) : null;
     const resources = await read();
     if (!isLocal || isGranted(resources, paths)) return resources;
     throw new GitError('not-found', { message: noGrantForPath(owner.organizationId, 'repository', repository) });
@@ -158,7 +158,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
           'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that contains them.',
         );
       }
-      const paths = await realPathsOfDirectory(directory, folder, roots.directories);
+      const paths = realPathsOfDirectory(directory, folder, roots.directories);
       if (isGranted(await grants.resources(owner), paths)) return;
       throw new SourceFolderError(noGrantForPath(owner.organizationId, 'directory', directory));
     },

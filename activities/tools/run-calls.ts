@@ -87,6 +87,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
     let workspace = await workspaces.open(wanted);
     const commandContext = { jobId: job.id, tree: workspace.path, signal };
+    /** What the files are equal to in the end; undefined when that is not certain. */
+    let left: { tree: string } | undefined;
     const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, commandContext);
     try {
       const { project } = job;
@@ -100,15 +102,16 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         masked.push({ ...result, output: maskSecrets(result.output) });
         await nextTurn();
       }
-      let taken = hasFilledDisk() ? overDiskLimit : await takeTree(batch, before);
+      let taken = hasFilledDisk() ? overDiskLimit : await takeTree(batch, workspace.tree, before);
       if (typeof taken === 'string') {
         masked = takenBack(masked, taken, (name) => toolset[name]?.isReadOnly ?? true);
         await workspace.release();
         await workspaces.remove(job.id);
         workspace = await workspaces.open(wanted);
-        taken = await treeAfter(batch, before);
+        taken = await treeAfter(batch, workspace.tree, before);
       }
       const { tree, snapshot, patch: change } = taken;
+      left = { tree };
       const patch = change === null ? null : maskSecrets(change);
       if (finishOf(calls, masked) === null) return { results: masked, tree, snapshot, patch };
       const finished = {
@@ -121,10 +124,12 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         runCommand,
         maskSecrets,
       };
+      // its command may write files that are in no snapshot
+      left = undefined;
       const check = { command: project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {
-      await workspace.release();
+      await workspace.release(left);
       // a check command may have filled it, too; it is created again when needed
       if (hasFilledDisk()) await workspaces.remove(job.id);
     }
@@ -138,18 +143,22 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   }
 
   /** Returns the tree after a batch, or the reason why its changes cannot be stored. */
-  async function takeTree(batch: Batch, before: Snapshot | null): Promise<TakenSnapshot | string> {
+  async function takeTree(batch: Batch, tree: string, before: Snapshot | null): Promise<TakenSnapshot | string> {
     try {
-      return await treeAfter(batch, before);
+      return await treeAfter(batch, tree, before);
     } catch (error) {
       if (!(error instanceof GitError) || error.kind !== 'too-large') throw error;
       return `${error.message} Delete generated files, or add them to .gitignore.`;
     }
   }
 
-  async function treeAfter({ job, calls, signal }: Batch, before: Snapshot | null): Promise<TakenSnapshot> {
+  async function treeAfter(
+    { job, calls, signal }: Batch,
+    tree: string,
+    before: Snapshot | null,
+  ): Promise<TakenSnapshot> {
     const isReadOnly = calls.every(({ toolName }) => toolset[toolName]?.isReadOnly ?? true);
-    if (isReadOnly && before !== null) return { tree: before.tree, snapshot: null, patch: null };
+    if (isReadOnly) return { tree, snapshot: null, patch: null };
     const since = { baseCommit: baseOf(job).commit, sinceTree: before?.tree ?? null, signal };
     return workspaces.snapshot(job.id, since);
   }

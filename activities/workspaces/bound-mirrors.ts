@@ -48,7 +48,7 @@ async function listMirrors(folder: string): Promise<StoredMirror[]> {
 }
 
 async function borrowedMirrors(jobs: string): Promise<Set<string>> {
-  const bases = await Promise.all((await namesIn(jobs)).map((name) => readBase({ root: join(jobs, name) })));
+  const bases = (await namesIn(jobs)).map((name) => readBase({ root: join(jobs, name) }));
   return new Set(bases.flatMap((base) => (base === null ? [] : [mirrorNameOf(base)])));
 }
 

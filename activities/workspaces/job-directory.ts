@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { removeJobFolder } from './job-disks.ts';
@@ -58,9 +59,10 @@ export async function createJobDirectory(job: JobDirectory, { mirror }: { mirror
   await writeFile(join(job.gitDir, 'objects', 'info', 'alternates'), `${join(mirror, 'objects')}\n`);
 }
 
-export async function readBase(job: Pick<JobDirectory, 'root'>): Promise<JobBase | null> {
+/** Reads the base file, synchronously because each step does: a promise costs ten times the CPU. */
+export function readBase(job: Pick<JobDirectory, 'root'>): JobBase | null {
   try {
-    return baseSchema.parse(JSON.parse(await readFile(join(job.root, 'base.json'), 'utf8')));
+    return baseSchema.parse(JSON.parse(readFileSync(join(job.root, 'base.json'), 'utf8')));
   } catch {
     return null;
   }

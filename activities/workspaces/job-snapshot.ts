@@ -1,6 +1,8 @@
+import { lstatSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
-import type { Git } from '../git/git.ts';
+import type { Git, GitCall, GitResult } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import {
   adoptNextIndex,
@@ -49,16 +51,15 @@ export async function takeSnapshot(
   // A hard link preserves the index's mtime, which git uses to decide which entries to re-read
   await link(indexPath(job, before), nextIndexPath(job));
   const onTree = { gitDir: job.gitDir, workTree: job.tree, env: { GIT_INDEX_FILE: nextIndexPath(job) }, signal };
-  await git.run({ ...onTree, args: ['add', '--all', '--no-warn-embedded-repo'], timeoutMs: addTimeoutMs });
-  const { stdout } = await git.run({ ...onTree, args: ['write-tree'] });
-  const tree = stdout.toString().trim();
+  const commands = [{ args: ['add', '--all', '--no-warn-embedded-repo'] }, { args: ['write-tree'] }];
+  const [, written] = await git.runAll({ ...onTree, commands, timeoutMs: addTimeoutMs });
+  const tree = written?.stdout.toString().trim() ?? '';
   const from = sinceTree ?? base.baseTree;
   if (tree === from) {
     await adoptNextIndex(job, tree);
     return { tree, snapshot: null, patch: null };
   }
-  const snapshot = await describeTree(git, { job, base, tree, signal });
-  const { patch } = await patchOf(git, { job, from, tree, signal, maxBytes: maxStepPatchBytes });
+  const { snapshot, patch } = await describeChange(git, { job, base, from, tree, signal });
   await adoptNextIndex(job, tree);
   return { tree, snapshot, patch };
 }
@@ -68,6 +69,7 @@ export async function isIgnored(
   git: Git,
   { job, path, signal }: { job: JobDirectory; path: string; signal: AbortSignal },
 ): Promise<boolean> {
+  if (!hasIgnoreRules(job.tree, path)) return false;
   const tree = await indexedTree(job);
   if (tree === null) throw new GitError('corrupt', { detail: 'The index of the working copy is missing.' });
   // the command refuses literal paths; the prefix keeps a colon from being read as a pattern
@@ -79,65 +81,83 @@ export async function isIgnored(
   return exitCode === 0;
 }
 
+/** Reports whether a folder of the path has rules. Most new files are in trees where asking git would cost more. */
+function hasIgnoreRules(tree: string, path: string): boolean {
+  const folders = path.split('/').map((_, depth, parts) => parts.slice(0, depth).join('/'));
+  return folders.some((folder) => lstatSync(join(tree, folder, '.gitignore'), { throwIfNoEntry: false }) !== undefined);
+}
+
+interface Described {
+  job: JobDirectory;
+  base: JobBase;
+  tree: string;
+  signal: AbortSignal;
+}
+
 /** Describes a tree whose objects are in the job's git directory as a snapshot relative to the base commit. */
-export async function describeTree(
+export async function describeTree(git: Git, described: Described): Promise<Snapshot> {
+  return (await describeChange(git, { ...described, from: null })).snapshot;
+}
+
+/** Describes a tree as a snapshot and, with `from`, as a patch of that tree. */
+async function describeChange(
   git: Git,
-  { job, base, tree, signal }: { job: JobDirectory; base: JobBase; tree: string; signal: AbortSignal },
-): Promise<Snapshot> {
+  { job, base: { baseCommit }, from, tree, signal }: Described & { from: string | null },
+): Promise<{ snapshot: Snapshot; patch: string }> {
   const { gitDir } = job;
-  const { baseCommit } = base;
   const commit = await writeSnapshotCommit(gitDir, { tree, parent: baseCommit });
-  const packed = await git.run({
-    gitDir,
-    args: ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet'],
+  const onTree = { gitDir, workTree: job.tree, signal };
+  const whole = { from: baseCommit, tree, maxBytes: maxJobPatchBytes, options: ['--binary'] };
+  const step = from === null ? null : { from, tree, maxBytes: maxStepPatchBytes, options: [] };
+  const packArgs = ['pack-objects', '--revs', '--thin', '--delta-base-offset', '--stdout', '--quiet', '--threads=1'];
+  const [packed, ofJob, ofStep] = await git.runAll({
+    ...onTree,
+    commands: [
+      { args: packArgs, maxOutputBytes: maxPackBytes },
+      patchCommand(whole),
+      ...(step === null ? [] : [patchCommand(step)]),
+    ],
     input: `${commit}\n^${baseCommit}\n`,
-    maxOutputBytes: maxPackBytes,
-    signal,
   });
-  if (packed.truncated)
+  if (packed === undefined || packed.truncated)
     throw new GitError('too-large', { message: `The change is larger than ${maxPackBytes / 2 ** 20} MB.` });
-  const change = { job, from: baseCommit, tree, signal, maxBytes: maxJobPatchBytes, extra: ['--binary'] };
-  return { tree, commit, baseCommit, pack: packed.stdout, ...(await patchOf(git, change)) };
+  const described = await patchOf(git, { onTree, change: whole, result: ofJob });
+  const patch = step === null ? '' : (await patchOf(git, { onTree, change: step, result: ofStep })).patch;
+  return { snapshot: { tree, commit, baseCommit, pack: packed.stdout, ...described }, patch };
 }
 
 interface Change {
-  job: JobDirectory;
   /** A tree or commit. */
   from: string;
   tree: string;
-  signal: AbortSignal;
   maxBytes: number;
-  extra?: string[];
+  options: string[];
+}
+
+const diffOptions = [
+  '-r',
+  '-M',
+  '--full-index',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--ignore-submodules=none',
+];
+
+function patchCommand({ from, tree, maxBytes, options }: Change): { args: string[]; maxOutputBytes: number } {
+  const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
+  return { args: ['diff-tree', '-p', ...options, ...prefixes, ...diffOptions, from, tree], maxOutputBytes: maxBytes };
 }
 
 /** Returns a change as a patch, or as a list of files if the patch is too large. */
 async function patchOf(
   git: Git,
-  { job, from, tree, signal, maxBytes, extra = [] }: Change,
+  { onTree, change, result }: { onTree: Omit<GitCall, 'args'>; change: Change; result: GitResult | undefined },
 ): Promise<{ patch: string; changedFiles: number }> {
-  const onTree = { gitDir: job.gitDir, workTree: job.tree, signal };
-  const options = [
-    '-r',
-    '-M',
-    '--full-index',
-    '--no-color',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--ignore-submodules=none',
-  ];
-  const patch = await git.run({
-    ...onTree,
-    args: ['diff-tree', '-p', ...extra, '--src-prefix=a/', '--dst-prefix=b/', ...options, from, tree],
-    maxOutputBytes: maxBytes,
-  });
-  if (!patch.truncated) {
-    return describePatch(patch.stdout);
-  }
-  const names = await git.run({
-    ...onTree,
-    args: ['diff-tree', '--name-status', ...options, from, tree],
-    maxOutputBytes: maxBytes,
-  });
+  if (result !== undefined && !result.truncated) return describePatch(result.stdout);
+  const { from, tree, maxBytes } = change;
+  const args = ['diff-tree', '--name-status', ...diffOptions, from, tree];
+  const names = await git.run({ ...onTree, args, maxOutputBytes: maxBytes });
   const heading = `The change is larger than ${maxBytes / 2 ** 20} MB; these files differ:\n`;
   return { patch: `${heading}${textOf(names.stdout)}`, changedFiles: countOf(names.stdout, '\n') };
 }

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { link, mkdir, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync } from 'node:fs';
+import { link, rm } from 'node:fs/promises';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -38,6 +38,11 @@ export interface JobTreeRequest extends RepositoryAccess {
   snapshot: Snapshot | null;
 }
 
+interface TreeRequest extends JobTreeRequest {
+  /** The tree that the files are known to be equal to. */
+  leftTree: string | null;
+}
+
 const checkoutTimeoutMs = 10 * 60_000;
 
 /** Runs `work`. If it finds a damaged copy of the repository, discards the copy and retries once from the remote. */
@@ -69,7 +74,7 @@ export async function ensureObjects(deps: JobTreeDeps, request: JobTreeRequest):
 }
 
 async function keptBase({ job, baseCommit, ...access }: JobTreeRequest): Promise<JobBase | null> {
-  const base = await readBase(job);
+  const base = readBase(job);
   if (base === null || base.baseCommit !== baseCommit) return null;
   if (base.organizationId !== access.organizationId || base.repository !== access.repository) return null;
   return (await hasLeftovers(job)) ? null : base;
@@ -90,16 +95,16 @@ async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<Jo
 
 /**
  * Makes the job's tree equal to the snapshot, or to the base commit if there is none. A tree that already matches is
- * only verified.
+ * only verified, unless this process left it like that.
  */
-export async function ensureTree(deps: JobTreeDeps, request: JobTreeRequest): Promise<JobBase> {
-  const { job, snapshot, signal } = request;
+export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promise<JobBase> {
+  const { job, snapshot, leftTree, signal } = request;
   const base = await ensureObjects(deps, request);
   const wanted = snapshot?.tree ?? base.baseTree;
-  await mkdir(job.tree, { recursive: true, mode: 0o700 });
+  mkdirSync(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
   const isReady = present === wanted && (deps.disks === null || hasOwnDisk(job.tree));
-  if (isReady && (await isUnchanged(deps.git, { job, tree: wanted, signal }))) return base;
+  if (isReady && (leftTree === wanted || (await isUnchanged(deps.git, { job, tree: wanted, signal })))) return base;
   if (!isReady) {
     const size = await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
     await deps.disks?.provide(job.tree, size);

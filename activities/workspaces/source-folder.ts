@@ -50,7 +50,7 @@ interface Blob {
  * folder.
  */
 export async function folderRevision(
-  git: Git,
+  git: Pick<Git, 'run'>,
   { gitDir, commit, path, signal }: { gitDir: string; commit: string; path: string; signal: AbortSignal },
 ): Promise<string | null> {
   const resolve = async (name: string) => {
@@ -68,7 +68,7 @@ export async function folderRevision(
  * SourceFolderError.
  */
 export async function readGitFolder(
-  git: Git,
+  git: Pick<Git, 'run'>,
   { gitDir, tree, isKnown, signal }: { gitDir: string; tree: string; isKnown: IsKnownFile; signal: AbortSignal },
 ): Promise<FolderFile[]> {
   const listed = await git.run({

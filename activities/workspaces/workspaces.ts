@@ -1,4 +1,6 @@
-import { mkdir, utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import { boundMirrors } from './bound-mirrors.ts';
@@ -7,8 +9,9 @@ import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import { acquireLock, type FileLock } from './file-lock.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { fileFailureOf } from '../git/git-failure.ts';
+import { translated } from '../git/git-failure.ts';
 import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } from './job-directory.ts';
+import { recordLeftTree, takeLeftTree } from './left-tree.ts';
 import { mergeUpstream, type UpstreamMerge } from './merge-upstream.ts';
 import type { JobDisks } from './job-disks.ts';
 import { describeTree, isIgnored, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
@@ -26,6 +29,13 @@ export interface Workspace {
   /** Absolute path of the tree. */
   path: string;
   baseCommit: string;
+  /** Id of the tree as it was opened. */
+  tree: string;
+  history: CommitHistory;
+  /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
+  isIgnored(path: string): Promise<boolean>;
+  /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */
+  release(left?: { tree: string }): Promise<void>;
 }
 
 /** A snapshot of a job that becomes a commit on a branch. */
@@ -49,14 +59,7 @@ export interface Workspaces extends CommitReader {
    * Makes the job's tree equal to `snapshot` (or to the base commit when null) and returns it, locked until `release`.
    * Discards half-written files of a killed batch. A warm tree that already matches is only verified.
    */
-  open(access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null }): Promise<
-    Workspace & {
-      /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
-      isIgnored(path: string): Promise<boolean>;
-      history: CommitHistory;
-      release(): Promise<void>;
-    }
-  >;
+  open(access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null }): Promise<Workspace>;
   /** Returns the current tree, with its pack relative to the base commit and the changes since `sinceTree`. */
   snapshot(
     jobId: string,
@@ -137,9 +140,10 @@ export function createWorkspaces({
   const deps: JobTreeDeps = { git, mirrors, directory, limits, disks };
   const commits = createCommitReader({ git, mirrors });
   const openJobs = new Map<string, OpenJob>();
+  const leaver = randomUUID();
 
   async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
-    await mkdir(join(directory, 'locks'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(directory, 'locks'), { recursive: true, mode: 0o700 });
     return await acquireLock(job.lock, signal);
   }
 
@@ -147,16 +151,19 @@ export function createWorkspaces({
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
-      const request = { ...access, job, baseCommit, snapshot };
+      const leftTree = takeLeftTree(job, leaver);
+      const request = { ...access, job, baseCommit, snapshot, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
       return {
         path: job.tree,
         baseCommit,
+        tree: snapshot?.tree ?? base.baseTree,
         isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
-        async release() {
+        async release(left) {
           openJobs.delete(jobId);
+          if (left !== undefined) recordLeftTree(job, { leaver, ...left });
           await utimes(job.root, new Date(), new Date()).catch(() => {});
           await lock.release();
         },
@@ -283,18 +290,5 @@ export function createWorkspaces({
     remove: translated(remove),
     removeEnded: translated(removeEnded),
     boundMirrors: translated((limitBytes) => boundMirrors(directory, limitBytes)),
-  };
-}
-
-/** Wraps `work` so that file system errors are also thrown as GitError. */
-function translated<Arguments extends unknown[], Result>(
-  work: (...values: Arguments) => Promise<Result>,
-): (...values: Arguments) => Promise<Result> {
-  return async (...values) => {
-    try {
-      return await work(...values);
-    } catch (error) {
-      throw fileFailureOf(error);
-    }
   };
 }

@@ -6,7 +6,7 @@ import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type TransferLimits } from '../../../activities/git/git.ts';
+import type { TransferLimits } from '../../../activities/git/transfer-limits.ts';
 import { createTestGit } from '../../support/git.ts';
 import type { TreeLimits } from '../../../activities/workspaces/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';

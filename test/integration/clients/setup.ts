@@ -38,6 +38,10 @@ export async function createTestWorkspaces({
       calls.push(call);
       return git.run({ ...call, env: { ...env, ...call.env } });
     },
+    runAll(sequence) {
+      calls.push(...sequence.commands.map((command) => ({ ...sequence, ...command })));
+      return git.runAll({ ...sequence, env: { ...env, ...sequence.env } });
+    },
   };
   const work = join(directory, 'work');
   const disks = growthBytes === undefined ? null : await openJobDisks(work, { growthBytes });

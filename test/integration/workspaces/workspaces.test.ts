@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -94,6 +95,30 @@ describe('a damaged or interrupted working copy', () => {
     });
     await opened.release();
     expect(test.calls.map(({ args }) => args[0])).toEqual(['ls-files']);
+  });
+
+  it('is trusted once by the process that left it, and verified after any other use', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'a' });
+    await using test = await createTestWorkspaces();
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const open = (workspaces = test.workspaces) =>
+      workspaces.open({ ...access(repository.path), jobId: 'job', baseCommit: commit, snapshot: null });
+    const first = await open();
+    await first.release({ tree: first.tree });
+    test.calls.length = 0;
+    const second = await open();
+    expect(test.calls).toEqual([]);
+    await writeFile(join(second.path, 'half.tmp'), 'x');
+    await second.release();
+    const third = await open();
+    expect(existsSync(join(third.path, 'half.tmp'))).toBe(false);
+    await third.release({ tree: third.tree });
+    const elsewhere = await open(test.again());
+    await writeFile(join(elsewhere.path, 'half.tmp'), 'x');
+    await elsewhere.release({ tree: elsewhere.tree });
+    const last = await open();
+    expect(existsSync(join(last.path, 'half.tmp'))).toBe(false);
+    await last.release();
   });
 
   it('fails as corrupt if the snapshot is, and works again with a good one', async () => {

@@ -72,6 +72,7 @@ function asJob(scene: Scene, options: { trace?: boolean; fails?: boolean } = {})
     const traced = { GIT_TRACE: join(scene.directory, 'trace'), GIT_TRACE_CURL: join(scene.directory, 'trace') };
     const git = createTestGit({ home: join(scene.directory, 'home'), transports: ['http'], egress: loopbackEgress });
     const running = {
+      ...git,
       run: (call: Parameters<typeof git.run>[0]) =>
         git.run(options.trace ? { ...call, env: { ...call.env, ...traced } } : call),
     };

@@ -95,7 +95,7 @@ describe('readGitFolder', () => {
   const object = 'a'.repeat(40);
 
   /** A git whose folder contains one page, and which returns its content through `answer`. */
-  function gitAnswering(answer: string): Git {
+  function gitAnswering(answer: string): Pick<Git, 'run'> {
     return {
       run({ args }) {
         const isListing = args[0] === 'ls-tree';
@@ -123,10 +123,11 @@ describe('readGitFolder', () => {
   });
 
   /** A git that returns this list of the folder. */
-  const listing = (stdout: Buffer, truncated = false): Git => ({
+  const listing = (stdout: Buffer, truncated = false): Pick<Git, 'run'> => ({
     run: () => Promise.resolve({ stdout, stderr: '', truncated, exitCode: 0 }),
   });
-  const readAll = (git: Git) => readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => true, signal });
+  const readAll = (git: Pick<Git, 'run'>) =>
+    readGitFolder(git, { gitDir: '/x', tree: 'b'.repeat(40), isKnown: () => true, signal });
   const listOf = (count: number, ending: string) =>
     Buffer.from(
       Array.from({ length: count }, (_, at) => `100644 blob ${object}       5\tfolder/${at}${ending}\0`).join(''),
@@ -163,7 +164,7 @@ describe('readGitFolder', () => {
     const content = Buffer.alloc(size, 'x');
     const list = Array.from({ length: 9 }, (_, at) => `100644 blob ${object} ${size}\t${at}.md\0`).join('');
     const outputs: number[] = [];
-    const git: Git = {
+    const git: Pick<Git, 'run'> = {
       async run({ args, input }) {
         const blobs = String(input ?? '')
           .split('\n')
