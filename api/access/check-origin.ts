@@ -7,14 +7,14 @@ import type { ApiCaller } from './api-caller.ts';
  * Throws 403 when a key that has allowed origins is used from elsewhere. Otherwise names the origin in the CORS headers
  * of the response. The refusal may be read by any page, so that its author sees why.
  */
-export function checkOrigin(ctx: AppContext, { origins }: Pick<ApiCaller, 'origins'>): void {
-  if (origins === undefined || origins.allowedOrigins.length === 0) return;
+export function checkOrigin(ctx: AppContext, { rules }: Pick<ApiCaller, 'rules'>): void {
+  if (rules === undefined || rules.allowedOrigins.length === 0) return;
   const { origin } = ctx.req.headers;
   if (origin === undefined) {
-    if (!origins.allowsNoOrigin) throw noOrigin();
+    if (!rules.allowsNoOrigin) throw noOrigin();
     return;
   }
-  if (!isOneOfOrigins(origin, origins.allowedOrigins)) throw foreignOrigin();
+  if (!isOneOfOrigins(origin, rules.allowedOrigins)) throw foreignOrigin();
   ctx.set('Access-Control-Allow-Origin', origin);
   ctx.vary('Origin');
 }

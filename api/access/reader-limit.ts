@@ -12,16 +12,28 @@ export interface ReaderLimitDeps {
   limits: { assistantPerHour: number; assistantPerIpPerDay: number };
 }
 
-/** Creates the check that counts an assistant-key request against the limits of its organization and its address. */
+/** Requests with one solved challenge, which is valid for half an hour. */
+const requestsPerProof = 200;
+
+/**
+ * Creates the check that counts an assistant-key request against the limits of its organization, its address and its
+ * proof of work.
+ */
 export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
+  const perProof = { name: 'proof', limit: requestsPerProof, windowSeconds: 3_600 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
-  return async function limitReader(ctx: AppContext, { keyId, organizationId }: ApiCaller): Promise<void> {
+  return async function limitReader(
+    ctx: AppContext,
+    { keyId, organizationId }: ApiCaller,
+    proofId: string | null,
+  ): Promise<void> {
     try {
       await enforceRateLimit(ctx, [
         { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },
         { key: `assistant-org:${organizationId}`, policy: perOrganization },
+        ...(proofId === null ? [] : [{ key: `assistant-proof:${proofId}`, policy: perProof }]),
       ]);
       keyUses.note(keyId, false);
     } catch (error) {

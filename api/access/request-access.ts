@@ -6,6 +6,7 @@ import { createAddressReader } from './client-address.ts';
 import { createFailedAttempts, type FailedAttempts } from './failed-attempts.ts';
 import type { KeyVerifier } from './key-verifier.ts';
 import { createAuthentication, type Authenticate } from './authentication.ts';
+import { createProofOfWork, type ProofOfWork } from './proof-of-work.ts';
 import { createRateLimit, type EnforceRateLimit } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import type { RequestHolders } from './request-holders.ts';
@@ -39,6 +40,7 @@ export interface RequestAccess {
   /** Returns a signal that aborts when the access of a request ends. */
   accessEnded: OpenAnswers['accessEnded'];
   addressOf: (request: IncomingMessage) => string;
+  issueChallenge: ProofOfWork['issue'];
 }
 
 export interface RequestAccessDeps {
@@ -95,14 +97,17 @@ export function createRequestAccess({
   });
   const enforceRateLimit = createRateLimit({ limiter });
   const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits: config.rateLimits });
+  const proofs = createProofOfWork({ pepper: config.keyPepper, limiter, addressOf });
+  async function admitReader(ctx: AppContext, proofIdOf: ProofOfWork['check']): Promise<ApiCaller> {
+    const caller = await authenticate(ctx.req, 'assistant');
+    checkOrigin(ctx, caller);
+    await limitReader(ctx, caller, proofIdOf(ctx.req, caller));
+    return caller;
+  }
   const admit: Admission = {
     admin: (ctx) => authenticate(ctx.req, 'admin'),
-    async assistant(ctx) {
-      const caller = await authenticate(ctx.req, 'assistant');
-      checkOrigin(ctx, caller);
-      await limitReader(ctx, caller);
-      return caller;
-    },
+    assistant: (ctx) => admitReader(ctx, proofs.check),
+    'assistant-unproven': (ctx) => admitReader(ctx, () => null),
     async session({ req }) {
       const caller = await bySession(req, 'admin');
       if (caller === null) throw unauthorized('You are not signed in, or your session has ended. Sign in again.');
@@ -122,5 +127,6 @@ export function createRequestAccess({
     takeAnswerSlot,
     accessEnded,
     addressOf,
+    issueChallenge: proofs.issue,
   };
 }

@@ -8,7 +8,7 @@ import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
 
-const origins = {
+const rules = {
   allowedOrigins: originsSchema.meta({
     description:
       'Origins whose pages may use an assistant key, such as https://docs.example.com or https://*.example.com for any one label; empty for all.',
@@ -17,21 +17,25 @@ const origins = {
     description:
       'Whether requests without an Origin header, such as those of servers and agents, may use a key that has allowed origins.',
   }),
+  proofOfWork: z.boolean().meta({
+    description:
+      'Whether an assistant key requires that each client solves a challenge first. The widget and @docket/react do.',
+  }),
 };
 
 /** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. */
-export const changeKeySchema = closedBody(origins).partial();
+export const changeKeySchema = closedBody(rules).partial();
 
 /** Body of `POST /v1/keys`. */
 export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),
   expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Defaults to no expiry.' }),
-  allowedOrigins: origins.allowedOrigins.optional(),
-  allowsNoOrigin: origins.allowsNoOrigin.optional(),
+  ...z.object(rules).partial().shape,
 }).refine(
-  ({ kind, allowedOrigins = [] }) => kind === 'assistant' || allowedOrigins.length === 0,
-  'must not have allowedOrigins for an admin key, which belongs on servers only',
+  ({ kind, allowedOrigins = [], proofOfWork = false }) =>
+    kind === 'assistant' || (allowedOrigins.length === 0 && !proofOfWork),
+  'must not have allowedOrigins or proofOfWork for an admin key, which belongs on servers only',
 );
 
 export const keySchema = z.object({
@@ -44,6 +48,7 @@ export const keySchema = z.object({
   lastUsedAt: timeOrNull.meta({ description: 'Accurate to half a minute.' }),
   allowedOrigins: z.array(z.string()).max(mostOrigins),
   allowsNoOrigin: z.boolean(),
+  proofOfWork: z.boolean(),
 });
 export type PublicKey = z.infer<typeof keySchema>;
 

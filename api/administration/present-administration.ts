@@ -77,6 +77,7 @@ export function presentKey(row: KeyRow): PublicKey {
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     allowedOrigins: row.allowedOrigins,
     allowsNoOrigin: row.allowsNoOrigin,
+    proofOfWork: row.proofOfWork,
   };
 }
 

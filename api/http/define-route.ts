@@ -6,6 +6,8 @@ import type { AppContext } from './app-context.ts';
 export interface Callers {
   admin: ApiCaller;
   assistant: ApiCaller;
+  /** An assistant key whose proof of work, if it requires one, is not checked. */
+  'assistant-unproven': ApiCaller;
   session: ApiCaller & { sessionId: string; expiresAt: Date };
   none: null;
 }

@@ -6,6 +6,7 @@ type JsonSchema = Record<string, unknown>;
 const security = {
   admin: [{ adminKey: [] }, { session: [] }],
   assistant: [{ assistantKey: [] }, { session: [] }],
+  'assistant-unproven': [{ assistantKey: [] }, { session: [] }],
   session: [{ session: [] }],
   none: [],
 };
@@ -150,11 +151,18 @@ const errorDescriptions: Record<number, string> = {
   409: 'The request conflicts with the current state or with an earlier request.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
+  428: 'The key requires a proof of work; see POST /discovery/v1/challenge.',
   429: 'Too many requests; see Retry-After.',
   503: 'Temporarily unavailable; see Retry-After.',
 };
 
-const errorsOfKey = { admin: [401, 403, 429, 503], assistant: [401, 403, 429, 503], session: [401, 503], none: [] };
+const errorsOfKey = {
+  admin: [401, 403, 429, 503],
+  assistant: [401, 403, 428, 429, 503],
+  'assistant-unproven': [401, 403, 429, 503],
+  session: [401, 503],
+  none: [],
+};
 
 function errorsOf({ method, key, params, query, body, errors = [] }: Route): number[] {
   return [

@@ -1,3 +1,4 @@
+import { challengeRoutes } from '../access/routes-challenge.ts';
 import { keyRoutes } from '../administration/routes-keys.ts';
 import { operationsRoutes } from '../administration/routes-operations.ts';
 import { projectRoutes } from '../administration/routes-projects.ts';
@@ -32,6 +33,7 @@ export const routes = {
   ...jobTimelineRoutes,
   ...pullRequestRoutes,
   ...assistantRoutes,
+  ...challengeRoutes,
   ...searchRoutes,
   ...documentRoutes,
   ...threadRoutes,

@@ -4,6 +4,7 @@ import type { JobCreation } from '../jobs/create-job.ts';
 import { createGaps } from './gaps.ts';
 import { createReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
+import { createChallengeRouter } from '../access/routes-challenge.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
 import { createRefusals } from '../http/error-handler.ts';
 import { refusalOfStore } from '../http/store-refusals.ts';
@@ -65,6 +66,7 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const answerMessage = createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
   return [
     createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
+    createChallengeRouter(requestAccess),
     createSearchRouter(shared),
     createDocumentRouter(shared),
     createFeedbackRouter({ ...stores, admit, readSite, rateAnswer }),

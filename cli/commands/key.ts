@@ -10,22 +10,23 @@ interface CreateOptions {
   expires?: number | '';
 }
 
-interface OriginOptions {
+interface RuleOptions {
   allowedOrigin?: string[];
   withoutOrigin?: 'allow' | 'refuse';
+  proofOfWork?: 'on' | 'off';
 }
 
 /** Adds `docket key create|list|update|revoke`. */
 export function addKeyCommands(program: Command, context: CommandContext): void {
   const group = program.command('key').description('API keys: admin (secret) and assistant (public)');
 
-  addOrigins(group.command('create').description('create a key; it is shown once'))
+  addRules(group.command('create').description('create a key; it is shown once'))
     .addOption(new Option('--kind <kind>', 'kind').choices(['admin', 'assistant']).makeOptionMandatory())
     .option('--name <name>', 'name shown in lists')
     .option('--expires <days>', 'such as 90d, or never (default)', readDays)
-    .action(async ({ kind, name, expires, ...origins }: CreateOptions & OriginOptions, command: Command) => {
+    .action(async ({ kind, name, expires, ...rules }: CreateOptions & RuleOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires, ...originsOf(origins) };
+      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires, ...rulesOf(rules) };
       const { key, ...created } = await answerOf(api.POST('/v1/keys', { body }));
       printRecord(command, { key, ...created });
     });
@@ -49,10 +50,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       });
     });
 
-  addOrigins(group.command('update').description('change where an assistant key may be used'))
+  addRules(group.command('update').description('change the rules of an assistant key'))
     .argument('<id>', 'the id of the key, 12 characters')
-    .action(async (id: string, options: OriginOptions, command: Command) => {
-      const body = originsOf(options);
+    .action(async (id: string, options: RuleOptions, command: Command) => {
+      const body = rulesOf(options);
       checkChange(body);
       const { api } = await connect(context, command);
       printRecord(command, await answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body })));
@@ -69,7 +70,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
     });
 }
 
-function addOrigins(command: Command): Command {
+function addRules(command: Command): Command {
   return command
     .option('--allowed-origin <origin>', 'website that may use an assistant key (repeatable; "" for all)', collect)
     .addOption(
@@ -77,13 +78,20 @@ function addOrigins(command: Command): Command {
         'allow',
         'refuse',
       ]),
+    )
+    .addOption(
+      new Option('--proof-of-work <choice>', 'whether clients of an assistant key must solve a challenge').choices([
+        'on',
+        'off',
+      ]),
     );
 }
 
-function originsOf({ allowedOrigin, withoutOrigin }: OriginOptions) {
+function rulesOf({ allowedOrigin, withoutOrigin, proofOfWork }: RuleOptions) {
   return {
     allowedOrigins: allowedOrigin,
     allowsNoOrigin: withoutOrigin === undefined ? undefined : withoutOrigin === 'allow',
+    proofOfWork: proofOfWork === undefined ? undefined : proofOfWork === 'on',
   };
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { ChatMessage, Vote } from '../widget/chat-state.ts';
 import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import { createProvenFetch } from '../widget/proven-fetch.ts';
 import { parseJson, stringIn } from '../widget/unknown-fields.ts';
 import { createChatStorage } from './chat-storage.ts';
 
@@ -29,28 +30,28 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     [baseUrl, site, apiKey, user],
   );
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
-  const transport = useMemo(
-    () =>
-      new DefaultChatTransport<UIMessage>({
-        api: `${baseUrl.replace(/\/+$/, '')}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
-        body: { fp: user, resumable: true },
-        headers: async () => {
-          const token = await readerToken.current?.();
-          return {
-            Authorization: `Bearer ${apiKey}`,
-            'X-Resume-Token': storage.token() ?? '',
-            ...(token ? { 'X-Reader-Token': token } : {}),
-          };
-        },
-        fetch: async (input, init) => {
-          const response = await fetch(input, init);
-          const token = response.headers.get('X-Resume-Token');
-          if (token !== null) storage.keepToken(token);
-          return response;
-        },
-      }),
-    [baseUrl, site, apiKey, user, storage],
-  );
+  const transport = useMemo(() => {
+    const root = baseUrl.replace(/\/+$/, '');
+    const provenFetch = createProvenFetch(root, apiKey);
+    return new DefaultChatTransport<UIMessage>({
+      api: `${root}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
+      body: { fp: user, resumable: true },
+      headers: async () => {
+        const token = await readerToken.current?.();
+        return {
+          Authorization: `Bearer ${apiKey}`,
+          'X-Resume-Token': storage.token() ?? '',
+          ...(token ? { 'X-Reader-Token': token } : {}),
+        };
+      },
+      fetch: async (input, init) => {
+        const response = await provenFetch(input, init);
+        const token = response.headers.get('X-Resume-Token');
+        if (token !== null) storage.keepToken(token);
+        return response;
+      },
+    });
+  }, [baseUrl, site, apiKey, user, storage]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
   const chat = useChat({ id, transport, ...restored });

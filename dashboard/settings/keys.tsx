@@ -12,7 +12,7 @@ import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
-import { KeyOrigins, noOrigins, OriginFields, originsOf } from './key-origins.tsx';
+import { KeyRules, KeyRuleFields, noRules, rulesOf } from './key-rules.tsx';
 import { ShownOnce } from './shown-once.tsx';
 
 const queryKey = ['keys'];
@@ -77,7 +77,7 @@ function KeyRow({ row }: { row: Key }) {
       <td>
         <span className="key-name">{name ?? <span className="quiet">unnamed</span>}</span>{' '}
         <code className="quiet">{id}</code>
-        {kind === 'assistant' && revokedAt === null && <KeyOrigins row={row} onSaved={refresh} />}
+        {kind === 'assistant' && revokedAt === null && <KeyRules row={row} onSaved={refresh} />}
       </td>
       <td>{kind}</td>
       <td>
@@ -123,7 +123,7 @@ function NewKey() {
   const [kind, setKind] = useState<'admin' | 'assistant'>('assistant');
   const [name, setName] = useState('');
   const [days, setDays] = useState('');
-  const [origins, setOrigins] = useState(noOrigins);
+  const [rules, setRules] = useState(noRules);
   const create = useMutation({
     mutationFn: () =>
       answerOf(
@@ -132,14 +132,14 @@ function NewKey() {
             kind,
             ...(name.trim() === '' ? {} : { name: name.trim() }),
             ...(days.trim() === '' ? {} : { expiresInDays: Number(days) }),
-            ...(kind === 'assistant' ? originsOf(origins) : {}),
+            ...(kind === 'assistant' ? rulesOf(rules) : {}),
           },
         }),
       ),
     onSuccess: () => {
       setName('');
       setDays('');
-      setOrigins(noOrigins);
+      setRules(noRules);
       return refresh();
     },
   });
@@ -152,7 +152,7 @@ function NewKey() {
           <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
           <Field label="Expires after (days)" value={days} onChange={setDays} type="number" placeholder="never" />
         </div>
-        {kind === 'assistant' && <OriginFields draft={origins} onChange={setOrigins} />}
+        {kind === 'assistant' && <KeyRuleFields draft={rules} onChange={setRules} />}
       </ActionForm>
       {create.data !== undefined && <ShownOnce secret={create.data.key} />}
     </details>

@@ -1,4 +1,5 @@
 import { readAnswerEvents, type AnswerEvent } from './answer-events.ts';
+import { createProvenFetch } from './proven-fetch.ts';
 import { parseJson, stringIn, valueIn } from './unknown-fields.ts';
 
 export type { AnswerEvent, Source } from './answer-events.ts';
@@ -100,11 +101,12 @@ export function createClient({ baseUrl, site, apiKey, user = 'anonymous', reader
   const domain = encodeURIComponent(site);
   const assistant = `${root}/discovery/v2/assistant/${domain}`;
 
+  const provenFetch = createProvenFetch(root, apiKey);
   const streamOf = (chatId: string) => `${assistant}/message/${encodeURIComponent(chatId)}/stream`;
 
   async function send(url: string, init: RequestInit): Promise<Response> {
     const token = await readerToken?.();
-    const response = await fetch(url, {
+    const response = await provenFetch(url, {
       ...init,
       credentials: 'omit',
       headers: {

@@ -22,12 +22,14 @@ export interface KeyRow {
   allowedOrigins: string[];
   /** With allowed origins, whether requests without an `Origin` header may use it too. */
   allowsNoOrigin: boolean;
+  /** Whether each reader's browser must solve a challenge first. */
+  proofOfWork: boolean;
 }
 
-/** Where a key may be used. */
-export type KeyOrigins = Pick<KeyRow, 'allowedOrigins' | 'allowsNoOrigin'>;
+/** Conditions under which a key may be used. */
+export type KeyRules = Pick<KeyRow, 'allowedOrigins' | 'allowsNoOrigin' | 'proofOfWork'>;
 
-export interface NewKey extends Partial<KeyOrigins> {
+export interface NewKey extends Partial<KeyRules> {
   kind: KeyKind;
   name?: string;
   expiresAt?: Date;
@@ -38,8 +40,8 @@ export interface KeyStore {
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
-  /** Changes where a key may be used. Null when there is no such key, or an admin key is to get origins. */
-  update(caller: Caller, id: string, change: Partial<KeyOrigins>): Promise<KeyRow | null>;
+  /** Changes the rules of a key. Null when there is no such key, or an admin key is to get rules. */
+  update(caller: Caller, id: string, change: Partial<KeyRules>): Promise<KeyRow | null>;
   /** False when there is no such key. Idempotent. */
   revoke(caller: Caller, id: string): Promise<boolean>;
 }
@@ -47,17 +49,18 @@ export interface KeyStore {
 export const keyColumns = `
   id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
-  allows_no_origin as "allowsNoOrigin"`;
+  allows_no_origin as "allowsNoOrigin", proof_of_work as "proofOfWork"`;
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
 export function createKeyStore(pool: Pool, pepper: string): KeyStore {
   return {
-    create(caller, { kind, name, expiresAt, allowedOrigins = [], allowsNoOrigin = false }) {
+    create(caller, { kind, name, expiresAt, allowedOrigins = [], allowsNoOrigin = false, proofOfWork = false }) {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
-          `insert into api_keys (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin)
-           values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${keyColumns}`,
+          `insert into api_keys
+             (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin, proof_of_work)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${keyColumns}`,
           [
             id,
             caller.organizationId,
@@ -67,6 +70,7 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
             expiresAt ?? null,
             allowedOrigins,
             allowsNoOrigin,
+            proofOfWork,
           ],
         );
         await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
@@ -81,9 +85,11 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
           `update api_keys set allowed_origins = coalesce($3::text[], allowed_origins),
-                               allows_no_origin = coalesce($4, allows_no_origin)
-           where id = $1 and organization_id = $2 and (kind = 'assistant' or coalesce($3::text[], '{}') = '{}') returning ${keyColumns}`,
-          [id, caller.organizationId, change.allowedOrigins, change.allowsNoOrigin],
+                               allows_no_origin = coalesce($4, allows_no_origin),
+                               proof_of_work = coalesce($5, proof_of_work)
+           where id = $1 and organization_id = $2
+             and (kind = 'assistant' or coalesce($3::text[], '{}') = '{}' and $5 is not true) returning ${keyColumns}`,
+          [id, caller.organizationId, change.allowedOrigins, change.allowsNoOrigin, change.proofOfWork],
         );
         const [key] = rows;
         if (key === undefined) return null;

@@ -88,6 +88,27 @@ describe.runIf(chromiumPath !== null)('the widget on a page of another origin wi
     expect(complaints).toEqual([]);
   });
 
+  it('solves the challenge of a key that requires a proof of work', async () => {
+    const { model, service } = shared.assistant;
+    const response = await fetch(`${service.baseUrl}/v1/keys`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${service.adminKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ kind: 'assistant', proofOfWork: true }),
+    });
+    const { key } = await response.json();
+    await using visited = await visit({ attributes: { 'data-key': key } });
+    const { page } = visited;
+    await open(page);
+    model.script({ text: 'Press it once.' });
+    const proofs: (string | undefined)[] = [];
+    page.on('request', (request) => proofs.push(request.headers()['x-proof-of-work']));
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Press it once.').first().waitFor();
+    await done(page);
+    const solved = new Set(proofs.filter((proof) => proof !== undefined));
+    expect([proofs[0], solved.size]).toEqual([undefined, 1]);
+  });
+
   it('resumes an answer after a reload in the middle of it', async () => {
     const { model } = shared.assistant;
     await using visited = await visit();

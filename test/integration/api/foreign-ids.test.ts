@@ -50,7 +50,7 @@ const plainFields = new Set(
   type text retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun checkCommand jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
-  retentionDays refreshMinutes answerBudgetUsd starterQuestions allowedOrigins allowsNoOrigin directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
+  retentionDays refreshMinutes answerBudgetUsd starterQuestions allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
   allowedRepositories`.split(/\s+/),
 );
 

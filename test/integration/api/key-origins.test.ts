@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildIndexedSite, question, type TestSite } from '../assistant/site.ts';
+import { buildIndexedSite, type TestSite } from '../assistant/site.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { readerRequests, sendAsReader } from './reader-requests.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
 const own = 'https://docs.example.com';
@@ -23,45 +24,19 @@ async function createKey(json: object) {
   return api.ask('/v1/keys', { key: docs.adminKey, json: { kind: 'assistant', ...json } });
 }
 
-/** Every request that an assistant key can make. */
-function requests(domain: string): [method: string, path: string, json: object | undefined][] {
-  const mcp = { jsonrpc: '2.0', id: 1, method: 'ping' };
-  const rating = { threadId: 'thr_none', messageId: 'msg_none', vote: 'up' };
-  const chat = `assistant/${domain}/message/c1/stream`;
-  return [
-    ['POST', `/discovery/v1/assistant/${domain}/message`, question('retry limit?')],
-    ['POST', `/discovery/v2/assistant/${domain}/message`, question('retry limit?')],
-    ['GET', `/discovery/v1/${chat}`, undefined],
-    ['GET', `/discovery/v2/${chat}`, undefined],
-    ['DELETE', `/discovery/v1/${chat}`, undefined],
-    ['DELETE', `/discovery/v2/${chat}`, undefined],
-    ['POST', `/discovery/v2/assistant/${domain}/feedback`, rating],
-    ['POST', `/discovery/v1/search/${domain}`, { query: 'retry' }],
-    ['POST', `/discovery/v1/suggest/${domain}`, { query: 'ret' }],
-    ['POST', `/discovery/v1/page/${domain}`, { path: 'guides/install' }],
-    ['GET', `/discovery/v1/docs/${domain}/llms.txt`, undefined],
-    ['POST', `/mcp/${domain}`, mcp],
-  ];
-}
-
-function send(key: string, [method, path, json]: ReturnType<typeof requests>[number], origin: string | null) {
-  const headers: Record<string, string> = origin === null ? {} : { Origin: origin };
-  return api.ask(path, { method, key, headers, ...(json === undefined ? {} : { json }) });
-}
-
 describe('a key with allowed origins', () => {
   it('works in all requests of its pages, and in none of others', async () => {
     const { body } = await createKey({ allowedOrigins: [own, below] });
     expect(body).toMatchObject({ allowedOrigins: [own, below], allowsNoOrigin: false });
-    for (const request of requests(docs.site.domain)) {
+    for (const request of readerRequests(docs.site.domain)) {
       for (const origin of [own, 'https://help.acme.example']) {
-        const { status, headers } = await send(body.key, request, origin);
+        const { status, headers } = await sendAsReader(api, body.key, request, { origin: origin });
         expect([request, status === 403, status === 401]).toEqual([request, false, false]);
         expect(headers.get('access-control-allow-origin')).toBe(origin);
         expect(headers.get('vary')?.toLowerCase()).toContain('origin');
       }
       for (const origin of ['https://evil.example', 'https://acme.example', 'http://docs.example.com', 'null', '']) {
-        const refused = await send(body.key, request, origin);
+        const refused = await sendAsReader(api, body.key, request, { origin: origin });
         expect([request, origin, refused.status, refused.body]).toEqual([
           request,
           origin,
@@ -69,25 +44,30 @@ describe('a key with allowed origins', () => {
           { error: "This API key may not be used on this website. Add the website's origin to the key." },
         ]);
       }
-      const refused = await send(body.key, request, null);
+      const refused = await sendAsReader(api, body.key, request, { origin: null });
       expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('on websites only')]);
     }
   });
 
   it('does not count refused requests against the limits of its organization', async () => {
     const { body } = await createKey({ allowedOrigins: [own] });
-    const [, asked] = requests(docs.site.domain);
-    const { headers } = await send(body.key, asked!, 'https://evil.example');
+    const [, asked] = readerRequests(docs.site.domain);
+    const { headers } = await sendAsReader(api, body.key, asked!, { origin: 'https://evil.example' });
     expect(headers.get('ratelimit')).toBeNull();
   });
 
   it('is changed within seconds, also to allow requests without an origin', { tags: 'slow' }, async () => {
     const { body } = await createKey({});
-    const search = requests(docs.site.domain)[7]!;
-    expect((await send(body.key, search, 'https://evil.example')).headers.get('access-control-allow-origin')).toBe('*');
+    const search = readerRequests(docs.site.domain)[7]!;
+    expect(
+      (await sendAsReader(api, body.key, search, { origin: 'https://evil.example' })).headers.get(
+        'access-control-allow-origin',
+      ),
+    ).toBe('*');
     const change = (json: object) => api.ask(`/v1/keys/${body.id}`, { method: 'PATCH', key: docs.adminKey, json });
     expect((await change({ allowedOrigins: [own] })).body).toMatchObject({ allowedOrigins: [own], id: body.id });
-    const statusOf = async (origin: string | null) => (await send(body.key, search, origin)).status;
+    const statusOf = async (origin: string | null) =>
+      (await sendAsReader(api, body.key, search, { origin: origin })).status;
     await expect.poll(() => statusOf('https://evil.example'), { timeout: 6_000 }).toBe(403);
     expect([await statusOf(own), await statusOf(null)]).toEqual([200, 403]);
     expect((await change({ allowsNoOrigin: true })).body).toMatchObject({

@@ -4,91 +4,9 @@ const endedAccess = { project: 'integration', tests: ['api/ended-access'] } as c
 const paths = { project: 'integration', tests: ['api/paths'] } as const;
 const unknownFields = { project: 'integration', tests: ['api/unknown-fields'] } as const;
 const allowance = { project: 'integration', tests: ['api/allowance'] } as const;
-const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
-const keyOrigins = { project: 'integration', tests: ['api/key-origins'] } as const;
-const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
-const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 
 /** Who may hold what open, and what a limit counts. */
 export const accessMutations: Mutation[] = [
-  {
-    name: 'a key is used on any website',
-    file: 'api/access/request-access.ts',
-    find: 'checkOrigin(ctx, caller);',
-    replace: '',
-    ...keyOrigins,
-  },
-  {
-    name: 'a key for websites is used without an origin',
-    file: 'api/access/check-origin.ts',
-    find: 'if (!origins.allowsNoOrigin) throw noOrigin();',
-    replace: '',
-    ...keyOrigins,
-  },
-  {
-    name: 'the wildcard of an origin matches several labels',
-    file: 'lib/inputs/origin.ts',
-    find: '/^[a-z0-9_-]+$/.test(',
-    replace: '/^[a-z0-9._-]+$/.test(',
-    project: 'unit',
-    tests: ['lib/inputs/origin'],
-  },
-  {
-    name: 'a search finds pages of every group',
-    file: 'search/query/page-access.ts',
-    find: "if (access === 'all') return null;",
-    replace: 'return access === null ? String(access) : null;',
-    ...pageAccess,
-  },
-  {
-    name: 'a page of another group is read by its path, linked to and listed',
-    file: 'search/query/site-index.ts',
-    find: 'on own.value = reader.value))`;',
-    replace: 'on own.value = reader.value) or ?3 is not null)`;',
-    ...pageAccess,
-  },
-  {
-    name: 'groups that cannot be understood open a page to everybody',
-    file: 'search/read/front-matter.ts',
-    find: 'return isEmpty ? null : (listOf(groups) ?? []);',
-    replace: 'return isEmpty ? null : (listOf(groups) ?? null);',
-    ...pageAccess,
-  },
-  {
-    name: 'malformed front matter opens a page of a group to everybody',
-    file: 'search/read/front-matter.ts',
-    find: '? { groups: {} } : {}',
-    replace: '? {} : {}',
-    ...pageAccess,
-  },
-  {
-    name: 'the last of two lists of groups counts',
-    file: 'search/read/front-matter.ts',
-    find: 'isGroups(one.value) && isGroups(other.value),',
-    replace: 'isGroups(one.value) && isGroups(null),',
-    ...pageAccess,
-  },
-  {
-    name: 'a page may include the text of a page for groups',
-    file: 'search/read/front-matter.ts',
-    find: 'groupsOf(values) === null && !headerWithGroups.test(body) ? body : null',
-    replace: 'body',
-    ...pageAccess,
-  },
-  {
-    name: 'an answer draws on pages of every group',
-    file: 'api/assistant/answer-question.ts',
-    find: 'await indexes.lease(site, access)',
-    replace: "await indexes.lease(site, access === null ? access : 'all')",
-    ...readerTokens,
-  },
-  {
-    name: 'every page of a site is served over MCP',
-    file: 'api/mcp/routes.ts',
-    find: 'reader: { site, access },',
-    replace: "reader: { site, access: access === null ? access : 'all' },",
-    ...readerTokens,
-  },
   {
     name: 'an answer over MCP goes on when its client has left',
     file: 'api/assistant/answer-question.ts',
@@ -96,20 +14,6 @@ export const accessMutations: Mutation[] = [
     replace: 'void gone;',
     project: 'integration',
     tests: ['mcp/answers'],
-  },
-  {
-    name: 'a token of a reader is valid on every site',
-    file: 'api/access/reader-access.ts',
-    find: '      audience,\n',
-    replace: '',
-    ...readerTokens,
-  },
-  {
-    name: 'a token of a reader may choose its algorithm',
-    file: 'api/access/reader-access.ts',
-    find: '      algorithms: [algorithm],\n',
-    replace: '',
-    ...readerTokens,
   },
   {
     name: 'a push needs its grant only when it begins',
@@ -171,20 +75,6 @@ export const accessMutations: Mutation[] = [
     find: 'and sessions.expires_at > now()',
     replace: '',
     ...endedAccess,
-  },
-  {
-    name: 'every reader of a chat resumes its reply',
-    file: 'db/sites/replies.ts',
-    find: 'and resume_digest = $5',
-    replace: 'and $5::bytea is not null',
-    ...resumeToken,
-  },
-  {
-    name: 'a reply is resumed at another site',
-    file: 'db/sites/replies.ts',
-    find: 'where site_id = $1 and chat_id = $2',
-    replace: 'where $1::text is not null and chat_id = $2',
-    ...resumeToken,
   },
   {
     name: 'paths are matched in any case',

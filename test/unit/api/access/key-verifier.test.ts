@@ -16,6 +16,7 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
     lastUsedAt: null,
     allowedOrigins: [],
     allowsNoOrigin: false,
+    proofOfWork: false,
     digest: digestOf('pepper', secret),
     ...change,
   };

@@ -1,0 +1,72 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionForm } from '../components/action-form.tsx';
+import { Check, Field, linesOf } from '../components/fields.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { Key } from '../http/types.ts';
+
+interface RulesDraft {
+  /** One per line. */
+  allowedOrigins: string;
+  allowsNoOrigin: boolean;
+  proofOfWork: boolean;
+}
+
+export const noRules: RulesDraft = { allowedOrigins: '', allowsNoOrigin: false, proofOfWork: false };
+
+/** Returns the fields of a request. */
+export function rulesOf({ allowedOrigins, ...rules }: RulesDraft) {
+  return { allowedOrigins: linesOf(allowedOrigins), ...rules };
+}
+
+/** Shows the fields for where and how an assistant key may be used. */
+export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange(draft: RulesDraft): void }) {
+  return (
+    <>
+      <Field
+        label="Allowed websites, one origin per line"
+        value={draft.allowedOrigins}
+        onChange={(allowedOrigins) => onChange({ ...draft, allowedOrigins })}
+        rows={3}
+        isCode
+        placeholder="https://docs.example.com"
+        hint="Empty for all. https://*.example.com allows any one name in the place of the *."
+      />
+      {draft.allowedOrigins.trim() !== '' && (
+        <Check
+          label="Also allow requests from no website, such as servers and agents"
+          isSelected={draft.allowsNoOrigin}
+          onChange={(allowsNoOrigin) => onChange({ ...draft, allowsNoOrigin })}
+        />
+      )}
+      <Check
+        label="Require a proof of work, which makes scripted use expensive"
+        isSelected={draft.proofOfWork}
+        onChange={(proofOfWork) => onChange({ ...draft, proofOfWork })}
+      />
+      <p className="hint">The widget and @docket/react solve it within a second. Other clients have to be changed.</p>
+    </>
+  );
+}
+
+/** Shows where and how an assistant key may be used, and changes it. */
+export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
+  const { id, allowedOrigins, allowsNoOrigin, proofOfWork } = row;
+  const stored = { allowedOrigins: allowedOrigins.join('\n'), allowsNoOrigin, proofOfWork };
+  const [draft, setDraft] = useState<RulesDraft>(stored);
+  const save = useMutation({
+    mutationFn: () => answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body: rulesOf(draft) })),
+    onSuccess: onSaved,
+  });
+  return (
+    <details className="inner">
+      <summary>
+        {allowedOrigins.length === 0 ? 'Any website' : allowedOrigins.join(', ')}
+        {proofOfWork && ', with a proof of work'}
+      </summary>
+      <ActionForm label="Save" action={save} name="Rules of the key">
+        <KeyRuleFields draft={draft} onChange={setDraft} />
+      </ActionForm>
+    </details>
+  );
+}

@@ -1,0 +1,49 @@
+import { stringIn, valueIn } from './unknown-fields.ts';
+
+/** Digests in progress at once: each is a round trip to the browser's own thread. */
+const batch = 256;
+
+/**
+ * Creates a `fetch` for the requests of one key. When the server requires a proof of work (status 428), it solves a
+ * challenge, repeats the request with the solution, and sends the same one until the server requires another.
+ */
+export function createProvenFetch(root: string, apiKey: string): typeof fetch {
+  let proof: string | null = null;
+  let solving: Promise<string | null> | null = null;
+
+  async function solve(): Promise<string | null> {
+    const request = { method: 'POST', credentials: 'omit', headers: { Authorization: `Bearer ${apiKey}` } } as const;
+    const response = await fetch(`${root}/discovery/v1/challenge`, request);
+    const answer: unknown = response.ok ? await response.json() : null;
+    const [challenge, bits] = [stringIn(answer, 'challenge'), valueIn(answer, 'bits')];
+    // browsers compute digests on pages that were loaded over https only
+    return challenge === null || typeof bits !== 'number' || !('subtle' in crypto) ? null : solutionOf(challenge, bits);
+  }
+
+  return async (input, init) => {
+    const send = () => {
+      const headers = new Headers(init?.headers);
+      if (proof !== null) headers.set('X-Proof-Of-Work', proof);
+      return fetch(input, { ...init, headers });
+    };
+    const response = await send();
+    if (response.status !== 428) return response;
+    solving ??= solve().finally(() => (solving = null));
+    const solved = await solving;
+    if (solved === null) return response;
+    proof = solved;
+    return send();
+  };
+}
+
+/** Returns `{challenge}.{nonce}`, whose SHA-256 digest begins with `bits` zero bits. */
+async function solutionOf(challenge: string, bits: number): Promise<string> {
+  const encoder = new TextEncoder();
+  for (let first = 0; ; first += batch) {
+    const texts = Array.from({ length: batch }, (_, at) => `${challenge}.${first + at}`);
+    const digests = await Promise.all(texts.map((text) => crypto.subtle.digest('SHA-256', encoder.encode(text))));
+    const found = digests.findIndex((digest) => Math.clz32(new DataView(digest).getUint32(0)) >= bits);
+    const solution = texts[found];
+    if (solution !== undefined) return solution;
+  }
+}

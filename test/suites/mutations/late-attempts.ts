@@ -1,0 +1,116 @@
+import type { Mutation } from './list.ts';
+
+const temporal = { project: 'integration', tests: ['jobs/temporal-tls'] } as const;
+const outcomes = { project: 'integration', tests: ['jobs/stopped', 'jobs/check'] } as const;
+
+/** Checks on credentials of Temporal, outcomes, and attempts that come late. */
+export const lateAttemptMutations: Mutation[] = [
+  {
+    name: 'workers keep a connection with the credentials of before a rotation',
+    file: 'worker/run-workers.ts',
+    find: 'for (const worker of workers) worker.connection = connection;',
+    replace: '',
+    ...temporal,
+  },
+  {
+    name: 'the API keeps a connection with the credentials of before a rotation',
+    file: 'lib/temporal/temporal-connection.ts',
+    find: 'connection = open(next);',
+    replace: '',
+    ...temporal,
+  },
+  {
+    name: 'a turn that a limit made finish counts as complete',
+    file: 'activities/tools/run-calls.ts',
+    find: 'isLast ? finish.complete !== true : finish.complete === false',
+    replace: 'finish.complete === false',
+    ...outcomes,
+  },
+  {
+    name: 'an attempt that Temporal took for dead runs the tools of the answer that it stored',
+    file: 'activities/attempt.ts',
+    find: '    signal.throwIfAborted();\n',
+    replace: '',
+    project: 'unit',
+    tests: ['activities/attempt'],
+  },
+  {
+    name: 'a partial change is no draft',
+    file: 'activities/publish/publisher.ts',
+    find: 'job.draft || text.incomplete !== null',
+    replace: 'job.draft',
+    ...outcomes,
+  },
+  {
+    name: "an overtaken attempt deletes the published pull request's branch",
+    file: 'activities/publish/publisher.ts',
+    find: '.fence !== fence + 1) return;',
+    replace: '.fence < 1) return;',
+    project: 'integration',
+    tests: ['jobs/twice'],
+  },
+  {
+    name: 'an attempt of an ended turn sets the tree of the newer one',
+    file: 'db/for-worker/job-branches.ts',
+    find: 'if (active.rowCount !== 1) return true;',
+    replace: '',
+    project: 'integration',
+    tests: ['db/job-branches'],
+  },
+  {
+    name: 'the results of an ended turn change the tree of the newer one',
+    file: 'db/for-worker/steps.ts',
+    find: ' and ${ofActiveTurn}',
+    replace: '',
+    project: 'integration',
+    tests: ['db/steps'],
+  },
+  {
+    name: 'an overtaken attempt completes a turn that went on with a message',
+    file: 'db/for-worker/job-writes.ts',
+    find: "waiting_messages = 0 and ${noStepAfter('$7')}",
+    replace: 'waiting_messages = 0',
+    project: 'integration',
+    tests: ['db/job-messages', 'jobs/twice'],
+  },
+  {
+    name: 'an overtaken attempt publishes what the turn that continued has half done',
+    file: 'db/for-worker/effects.ts',
+    find: "and ${noStepAfter('$5')}",
+    replace: '',
+    project: 'integration',
+    tests: ['jobs/twice'],
+  },
+  {
+    name: 'a look that is late reopens a merged pull request',
+    file: 'db/for-worker/job-branches.ts',
+    find: "and pr_state is distinct from 'merged'",
+    replace: '',
+    project: 'integration',
+    tests: ['webhooks/events'],
+  },
+  {
+    name: 'a failure that is recorded late marks a site that was indexed since',
+    file: 'db/for-worker/site-indexing.ts',
+    find: 'or index_requested_at >= $4::timestamptz',
+    replace: 'or true',
+    project: 'integration',
+    tests: ['db/sites'],
+  },
+  {
+    name: 'a worker that stood still merges a pull request that was closed meanwhile',
+    file: 'worker/chores/merge-chores.ts',
+    find: '!(await merges.isRequested(work.id))',
+    replace: 'false',
+    project: 'integration',
+    tests: ['api/pull-requests'],
+  },
+  {
+    name: 'a check of a gap that stood still ends the newer one',
+    file: 'db/for-service/gap-checks.ts',
+    find: 'and answered_now is null\n         )`',
+    replace: 'and false\n         )`',
+    project: 'integration',
+    tests: ['db/gaps'],
+  },
+];
