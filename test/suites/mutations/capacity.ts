@@ -237,8 +237,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'the audit log of a deleted organization stays',
     file: 'db/organizations/erasure.ts',
-    find: "if (table === 'organizations') await client.query",
-    replace: "if (table === 'jobs') await client.query",
+    find: "for (const kept of ['audit_entries', 'operation_facts'])",
+    replace: "for (const kept of ['operation_facts'])",
     ...erasure,
   },
   {
