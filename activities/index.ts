@@ -8,6 +8,7 @@ import type { WorkerMessageStore } from '../db/for-worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
+import type { ProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
 import type { ProjectReader } from '../db/for-worker/projects.ts';
 import type { StepStore } from '../db/for-worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
@@ -41,6 +42,7 @@ import { createWorkspaceActivities } from './job/workspace.ts';
 
 export interface ActivityDeps extends GrantedAccessDeps {
   projects: ProjectReader;
+  guidance: ProjectGuidanceReader;
   jobs: WorkerJobStore;
   messages: WorkerMessageStore;
   branches: JobBranchStore;

@@ -21,6 +21,7 @@ import { createCancelStore, createOutboxStore } from '../db/jobs/outbox.ts';
 import { createOperatorView } from '../db/operations/operator-view.ts';
 import { createOperationsStore } from '../db/operations/operations.ts';
 import { createOrganizationStore } from '../db/organizations/organizations.ts';
+import { createProjectGuidanceStore } from '../db/organizations/project-guidance.ts';
 import { createProjectStore } from '../db/organizations/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests/pull-requests.ts';
 import { createRateLimitStore } from '../db/operations/rate-limits.ts';
@@ -65,6 +66,7 @@ export function createApiStores({
       events: createJobEventStore(pool),
       organizations: createOrganizationStore(pool),
       projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
+      guidance: createProjectGuidanceStore(pool),
       pullRequests: createPullRequestStore(pool),
       keys: createKeyStore(pool, config.keyPepper),
       sessions: createSessionStore(pool, config.keyPepper),

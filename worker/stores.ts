@@ -20,6 +20,7 @@ import { createEffectStore } from '../db/for-worker/effects.ts';
 import { createStepStore } from '../db/for-worker/steps.ts';
 import { createWebhookAttemptStore } from '../db/for-worker/webhook-attempts.ts';
 import { createProjectCredentialReader, createProjectReader } from '../db/for-worker/projects.ts';
+import { createProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
 import { createWorkerStore } from '../db/for-worker/workers.ts';
 import { createWebhookStarts } from '../db/for-worker/webhook-starts.ts';
 import type { SecretBox } from '../lib/encryption/secret-box.ts';
@@ -39,6 +40,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
+    guidance: createProjectGuidanceReader(pool),
     credentials: createProjectCredentialReader(pool, box),
     pullRequests: createWorkerPullRequestStore(pool),
     grants: createGrantStore(pool),

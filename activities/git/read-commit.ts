@@ -9,8 +9,8 @@ import { listedEntries } from './listed-entries.ts';
 export interface CommitReader {
   /** Reads at most `maxBytes` of a regular file; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
-  /** Returns the paths of the files with this name, in any folder. */
-  findFiles(access: RepositoryAccess & { commit: string; name: string }): Promise<string[]>;
+  /** Returns the paths of the files with one of these names, in any folder. */
+  findFiles(access: RepositoryAccess & { commit: string; names: readonly string[] }): Promise<string[]>;
   /** Returns a folder's tree id, null when it does not exist, and a reader for those text files that are not known. */
   readFolder(
     access: RepositoryAccess & { commit: string; path: string },
@@ -42,9 +42,9 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
       return stdout;
     },
 
-    async findFiles({ name, ...at }) {
+    async findFiles({ names, ...at }) {
       const { commit, signal } = at;
-      return findFilesAt(git, { gitDir: await mirrorWith(at), commit, name, signal });
+      return findFilesAt(git, { gitDir: await mirrorWith(at), commit, names, signal });
     },
 
     async readFolder({ path, ...at }) {
@@ -68,15 +68,15 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
 interface FindRequest {
   gitDir: string;
   commit: string;
-  /** Base name of the files to find. */
-  name: string;
+  /** Base names of the files to find. */
+  names: readonly string[];
   signal: AbortSignal;
 }
 
 const maxListing = 64 * 1024 * 1024;
 
-/** Finds the regular files with this name in all folders of a commit. Searches only the first 64 MB of the listing. */
-export async function findFilesAt(git: Git, { gitDir, commit, name, signal }: FindRequest): Promise<string[]> {
+/** Finds the regular files with one of these names in all folders of a commit. Searches only the first 64 MB of the listing. */
+export async function findFilesAt(git: Git, { gitDir, commit, names, signal }: FindRequest): Promise<string[]> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
   const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxListing, signal });
   const paths: string[] = [];
@@ -84,7 +84,7 @@ export async function findFilesAt(git: Git, { gitDir, commit, name, signal }: Fi
     for (const entry of entries) {
       if (!/^100(?:644|755) blob /.test(entry)) continue;
       const path = entry.slice(entry.indexOf('\t') + 1);
-      if (path === name || path.endsWith(`/${name}`)) paths.push(path);
+      if (names.includes(path.slice(path.lastIndexOf('/') + 1))) paths.push(path);
     }
   }
   return paths;

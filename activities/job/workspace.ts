@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
@@ -19,6 +20,7 @@ export interface WorkspaceActivityDeps {
   branches: JobBranchStore;
   workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
   attempt: Attempt;
+  guidance: ProjectGuidanceReader;
   maskSecrets(text: string): string;
 }
 
@@ -45,7 +47,7 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const snapshot = await steps.newestSnapshot(job.id);
           const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
           await workspace.release();
-          await storeInstructions(deps, { jobId: job.id, commit, access: repository });
+          await storeInstructions(deps, { ref, projectId: job.projectId, commit, access: repository });
           await jobs.setPhase({ ...ref, phase: 'running' });
           const { forkedFrom } = job;
           return forkedFrom?.turn === ref.turn ? { firstStep: forkedFrom.step + 1 } : undefined;

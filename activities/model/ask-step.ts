@@ -5,7 +5,7 @@ import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import type { ModelCall } from '../../workflows/contract/job.ts';
 import type { JobAccess } from '../job/job-access.ts';
 import type { Toolset } from '../tools/agent-tool.ts';
-import { allowedTools } from '../tools/toolset.ts';
+import { offeredTools } from '../tools/toolset.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Conversation, ConversationCall } from './conversation.ts';
@@ -48,7 +48,6 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const ref = { jobId, turn, step };
     const job = await access.activeJob(ref);
     if (job.waitingMessages > 0) await messages.take(ref);
-    const tools = lastBefore === null ? allowedTools(toolset, job.project) : finishOnly;
     const text = createLiveText({
       redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
       append: (piece) => events.appendText({ ...ref, fence, ...piece }),
@@ -56,7 +55,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     try {
       // no later call has only one tool
       const cacheKey = lastBefore === null ? jobId : undefined;
-      const result = await ask({ call, fence, job, signal }, { toolset: tools, cacheKey, onText: text.push });
+      const result = await ask({ call, fence, job, signal }, { cacheKey, onText: text.push });
       return { model: job.model, ...result, text: await text.end() };
     } catch (error) {
       await text.end();
@@ -65,12 +64,13 @@ export function createAskStep(deps: AskStepDeps): AskStep {
   };
 
   /** If the provider rejects the request as too long, asks once more without the older part of the conversation. */
-  async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'toolset' | 'cacheKey' | 'onText'>) {
+  async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'cacheKey' | 'onText'>) {
     const { call, fence, job, signal } = at;
-    const { jobId, turn, step } = call;
+    const { jobId, turn, step, lastBefore = null } = call;
     const send = async (transcript: JobTranscript) => {
-      const system = systemPrompt(transcript.instructions.text);
-      const question = { system, messages: conversationOf(transcript), signal, ...options };
+      const system = systemPrompt(transcript.instructions);
+      const tools = lastBefore === null ? offeredTools(toolset, job.project, transcript.instructions) : finishOnly;
+      const question = { system, messages: conversationOf(transcript), toolset: tools, signal, ...options };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
     const transcript = await conversation.forCall(at);

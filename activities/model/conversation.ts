@@ -95,7 +95,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
 }
 
 function tokensOf(transcript: JobTranscript): number {
-  return estimateTokens(conversationOf(transcript), systemPrompt(transcript.instructions.text));
+  return estimateTokens(conversationOf(transcript), systemPrompt(transcript.instructions));
 }
 
 function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {

@@ -20,14 +20,14 @@ export interface GuidanceDeps {
 export interface GuidanceCall {
   ref: StepRef;
   job: JobRow;
-  /** Paths of the AGENTS.md files in folders. */
+  /** Paths of the guidance files in folders. */
   folders: readonly string[];
   transcript: Transcript;
   signal: AbortSignal;
 }
 
 /**
- * Stores notes from the nearest AGENTS.md files before the next call of the model; returns whether there are new ones.
+ * Stores notes from the nearest guidance files before the next call of the model; returns whether there are new ones.
  */
 export type TellGuidance = (call: GuidanceCall) => Promise<boolean>;
 
@@ -89,9 +89,9 @@ function partsOf(path: string): [string[]] | null {
 
 /** Returns for each place the file in its folder or in the nearest folder above; the root's is in the prompt. */
 function nearestOf(places: string[][], folders: readonly string[]): string[] {
-  const known = new Set(folders);
+  const fileIn = new Map(folders.map((path) => [path.slice(0, path.lastIndexOf('/')), path]));
   const found = places.map((parts) =>
-    parts.map((_, at) => [...parts.slice(0, parts.length - at), 'AGENTS.md'].join('/')).find((path) => known.has(path)),
+    parts.map((_, at) => fileIn.get(parts.slice(0, parts.length - at).join('/'))).find((path) => path !== undefined),
   );
   return [...new Set(found.filter((path) => path !== undefined))];
 }

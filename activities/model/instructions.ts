@@ -1,64 +1,89 @@
-import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { readBeginning } from './read-beginning.ts';
+import { skillFileName, skillsIn } from './skills.ts';
+import { hasInstructions, instructionsOf, noInstructions, type Instructions } from './stored-instructions.ts';
 
 export interface InstructionDeps {
   effects: EffectStore;
+  guidance: ProjectGuidanceReader;
   workspaces: Pick<Workspaces, 'readFile' | 'findFiles'>;
   maskSecrets(text: string): string;
 }
 
-/** The repository's instructions for agents. */
-export interface Instructions {
-  /** AGENTS.md of the root; null when there is none. */
-  text: string | null;
-  /** Paths of the AGENTS.md files in folders. */
-  folders: string[];
-}
-
-const name = 'AGENTS.md';
+/** Names of the files in which a repository has its guidance, in order of preference. */
+const guidanceFiles = ['AGENTS.md', 'CLAUDE.md'];
 /** Largest part of the file in the root, and of one in a folder, in characters. */
 const maxBytes = { root: 16 * 1024, folder: 8 * 1024 };
 const mostFolders = 500;
 const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
-const storedSchema = z.object({ text: z.string().nullable(), folders: z.array(z.string()).default([]) });
 
 /**
- * Stores the base commit's instructions with the job's first turn, so that every model call uses them and later changes
- * to the files by the agent have no effect.
+ * Stores the instructions with a turn, so that every model call of it uses them and later changes to the files by the
+ * agent have no effect. Those of the repository are read from the base commit of the first turn.
  */
 export async function storeInstructions(
   deps: InstructionDeps,
-  { jobId, commit, access }: { jobId: string; commit: string; access: RepositoryAccess },
+  { ref, projectId, commit, access }: { ref: TurnRef; projectId: string; commit: string; access: RepositoryAccess },
 ): Promise<void> {
-  const { effects, workspaces } = deps;
-  const ref = { jobId, turn: 1, effect: 'instructions' };
-  const { fence, result } = await effects.claim(ref);
-  if (storedSchema.safeParse(result).success) return;
-  const found = await workspaces.findFiles({ ...access, commit, name });
-  const folders = found.filter((path) => path !== name && plainPath.test(path)).slice(0, mostFolders);
-  const text = found.includes(name) ? await readGuidance(deps, { access, commit, path: name }) : null;
-  await effects.storeResult({ ...ref, fence, result: { text, folders } satisfies Instructions });
+  const { effects, guidance, maskSecrets } = deps;
+  const effect = { ...ref, effect: 'instructions' };
+  const { fence, result } = await effects.claim(effect);
+  if (hasInstructions(result)) return;
+  const first = ref.turn === 1 ? null : instructionsOf(await effects.result({ ...effect, turn: 1 }));
+  // the same files as in the first turn, even if its project's skills took precedence then
+  const found =
+    first?.commit === null ? first : await readRepository(deps, { commit: first?.commit ?? commit, access });
+  const { instructions, skills } = await guidance.read(projectId);
+  const own = skills.map(({ name, description }) => ({ name, description: maskSecrets(description), path: null }));
+  const ofFiles = found.skills.filter(({ name, path }) => path !== null && own.every((skill) => skill.name !== name));
+  const contents = Object.fromEntries(skills.map(({ name, content }) => [name, maskSecrets(content)]));
+  await storeContents(effects, ref, contents);
+  const stored: Instructions = {
+    ...found,
+    project: instructions === null ? null : maskSecrets(instructions),
+    skills: [...own, ...ofFiles],
+  };
+  await effects.storeResult({ ...effect, fence, result: stored });
 }
 
-/** Returns the instructions that `storeInstructions` stored. */
-export function instructionsOf(result: unknown): Instructions {
-  return storedSchema.safeParse(result).data ?? { text: null, folders: [] };
+/** Apart from the instructions, because every call of the model reads those. */
+async function storeContents(effects: EffectStore, ref: TurnRef, contents: Record<string, string>): Promise<void> {
+  if (Object.keys(contents).length === 0) return;
+  const effect = { ...ref, effect: 'skills' };
+  const { fence } = await effects.claim(effect);
+  await effects.storeResult({ ...effect, fence, result: contents });
 }
 
-/** Returns one AGENTS.md of a commit, redacted and truncated; null when the commit has no such file. */
+async function readRepository(
+  deps: InstructionDeps,
+  { commit, access }: { commit: string; access: RepositoryAccess },
+): Promise<Instructions> {
+  const files = await deps.workspaces.findFiles({ ...access, commit, names: [...guidanceFiles, skillFileName] });
+  const found = preferred(files.filter((path) => plainPath.test(path)));
+  const file = guidanceFiles.find((name) => found.includes(name)) ?? 'AGENTS.md';
+  const folders = found.filter((path) => path.includes('/')).slice(0, mostFolders);
+  const text = found.includes(file) ? await readGuidance(deps, { access, commit, path: file }) : null;
+  return { ...noInstructions, text, file, folders, commit, skills: await skillsIn(deps, { access, commit, files }) };
+}
+
+/** Returns the guidance files, one of each folder. */
+function preferred(files: string[]): string[] {
+  const known = new Set(files);
+  return files.filter((path) => {
+    const [name = '', folder] = [path.split('/').at(-1), path.slice(0, path.lastIndexOf('/') + 1)];
+    const rank = guidanceFiles.indexOf(name);
+    return rank !== -1 && guidanceFiles.slice(0, rank).every((better) => !known.has(`${folder}${better}`));
+  });
+}
+
+/** Returns one guidance file of a commit, redacted and truncated; null when the commit has no such file. */
 export async function readGuidance(
-  { workspaces, maskSecrets }: { workspaces: Pick<Workspaces, 'readFile'>; maskSecrets(text: string): string },
-  { access, commit, path }: { access: RepositoryAccess; commit: string; path: string },
+  deps: { workspaces: Pick<Workspaces, 'readFile'>; maskSecrets(text: string): string },
+  at: { access: RepositoryAccess; commit: string; path: string },
 ): Promise<string | null> {
-  const most = path === name ? maxBytes.root : maxBytes.folder;
-  const file = await workspaces.readFile({ ...access, commit, path, maxBytes: most + 1 });
-  if (file === null) return null;
-  if (file.length <= most) return maskSecrets(file.toString());
-  const whole = file
-    .subarray(0, most)
-    .toString()
-    .replace(/\uFFFD+$/u, '');
-  return `${maskSecrets(whole)}\n(The file is longer; the first ${most / 1024} KB of it count.)`;
+  return readBeginning(deps, { ...at, most: at.path.includes('/') ? maxBytes.folder : maxBytes.root });
 }

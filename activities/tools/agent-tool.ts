@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
+import type { SkillReader } from './skill-tool.ts';
 
 export interface ToolContext {
   /** Absolute path of the tree. Tools access nothing outside it. */
@@ -10,6 +11,8 @@ export interface ToolContext {
   isIgnored?(path: string): Promise<boolean>;
   /** Git's history of the repository. Absent without a git repository. */
   history?: CommitHistory;
+  /** Reads the skills of the turn. */
+  readSkill?: SkillReader;
   /** The id of the call, as the model named it. */
   toolCallId?: string;
   /**
@@ -35,7 +38,7 @@ export interface AgentTool {
 }
 
 /**
- * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, todo, finish, and
+ * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, finish, and
  * run if there is a sandbox.
  */
 export type Toolset = Record<string, AgentTool>;

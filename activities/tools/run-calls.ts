@@ -18,13 +18,14 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
+import { createSkillReader } from '../model/skills.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
 export interface RunCallsDeps {
   steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
-  workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove'>;
+  workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove' | 'readFile'>;
   toolset: Toolset;
   commands: Commands;
   attempt: Attempt;
@@ -95,7 +96,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const rules = createPathRules(project);
       const checked = calls.map((call) => refusedByRules(call, rules));
       const { path: root, isIgnored, history } = workspace;
-      const context = { root, signal, runCommand, isIgnored, history };
+      const readSkill = createSkillReader(deps, { ref, access: repository });
+      const context = { root, signal, runCommand, isIgnored, history, readSkill };
       const ran = await runBatch(allowedTools(toolset, project), checked, context);
       let masked: ToolResult[] = [];
       for (const result of ran) {

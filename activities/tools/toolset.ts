@@ -8,6 +8,7 @@ import { deleteTool, moveTool } from './files/move-and-delete-tools.ts';
 import { readTool } from './files/read-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { historyTools } from './history/history-tools.ts';
+import { skillTool } from './skill-tool.ts';
 import { writeTool } from './files/write-tool.ts';
 
 const todoSchema = z.object({
@@ -70,6 +71,7 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
     glob: globTool,
     grep: grepTool,
     ...historyTools,
+    skill: skillTool,
     ...(run === undefined ? {} : { run }),
     todo: todoTool,
     finish: finishTool,
@@ -78,7 +80,21 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
 
 /** Returns the tools that a project allows its agents. */
 export function allowedTools(toolset: Toolset, { mayRun }: { mayRun: boolean }): Toolset {
-  return mayRun ? toolset : Object.fromEntries(Object.entries(toolset).filter(([name]) => name !== 'run'));
+  return mayRun ? toolset : without(toolset, 'run');
+}
+
+/** Returns the tools that a turn offers to its model: those that its project allows and that have a use in it. */
+export function offeredTools(
+  toolset: Toolset,
+  project: { mayRun: boolean },
+  { skills }: { skills: readonly unknown[] },
+): Toolset {
+  const allowed = allowedTools(toolset, project);
+  return skills.length > 0 ? allowed : without(allowed, 'skill');
+}
+
+function without(toolset: Toolset, name: string): Toolset {
+  return Object.fromEntries(Object.entries(toolset).filter(([known]) => known !== name));
 }
 
 /** Returns the first valid `finish` call of a batch. */

@@ -1,6 +1,7 @@
 import { challengeRoutes } from '../access/routes-challenge.ts';
 import { keyRoutes } from '../administration/routes-keys.ts';
 import { operationsRoutes } from '../administration/routes-operations.ts';
+import { guidanceRoutes } from '../administration/routes-guidance.ts';
 import { projectRoutes } from '../administration/routes-projects.ts';
 import { sessionRoutes } from '../administration/routes-session.ts';
 import { systemRoutes } from '../administration/routes-system.ts';
@@ -42,6 +43,7 @@ export const routes = {
   ...gapRoutes,
   ...sessionRoutes,
   ...projectRoutes,
+  ...guidanceRoutes,
   ...siteRoutes,
   ...keyRoutes,
   ...operationsRoutes,

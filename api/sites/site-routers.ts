@@ -15,6 +15,7 @@ import { createDocumentRouter } from './routes-documents.ts';
 import { createFeedbackRouter } from './routes-feedback.ts';
 import { createGapsRouter } from './routes-gaps.ts';
 import { createKeysRouter } from '../administration/routes-keys.ts';
+import { createGuidanceRouter } from '../administration/routes-guidance.ts';
 import { createProjectsRouter } from '../administration/routes-projects.ts';
 import { createSearchRouter } from './routes-search.ts';
 import { createSitesRouter } from './routes-sites.ts';
@@ -41,6 +42,7 @@ export function createAdministrationRouters(
       problemWithModel: (name) => deps.models.problemWith(name),
       onCancelled: deps.onJobCancelled,
     }),
+    createGuidanceRouter(shared),
     createSitesRouter({ ...shared, box: createSecretBox(config.encryptionKeys) }),
     createGapsRouter({
       ...shared,

@@ -4,6 +4,7 @@ import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, orNull, readDollars, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
+import { addGuidanceCommand } from './project-guidance.ts';
 
 type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
 
@@ -33,7 +34,7 @@ interface SettingOptions {
 
 const forges = ['github', 'gitlab', 'gitea', 'local'] as const;
 
-/** Adds `docket project create|show|update|delete|list`. */
+/** Adds `docket project create|show|update|delete|guidance|list`. */
 export function addProjectCommands(program: Command, context: CommandContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
@@ -82,6 +83,8 @@ export function addProjectCommands(program: Command, context: CommandContext): v
       await done(api.DELETE('/v1/projects/{id}', { params: { path: { id } } }));
       printRecord(command, { id, deleted: true });
     });
+
+  addGuidanceCommand(group, context);
 
   group
     .command('list')

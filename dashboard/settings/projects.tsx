@@ -4,6 +4,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
+import { GuidancePanel } from './guidance-form.tsx';
 import { ProjectForm } from './project-form.tsx';
 
 const queryKey = ['projects'];
@@ -33,6 +34,7 @@ export function ProjectsPage() {
                 {project.hasForgeToken && <span className="badge badge-good">own forge token</span>}
               </summary>
               <ProjectForm project={project} onSaved={refresh} />
+              <GuidancePanel projectId={project.id} />
               <div className="danger">
                 <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
                 <Confirm

@@ -9,6 +9,8 @@ export interface EffectStore {
   claim(ref: TurnRef & { effect: string }): Promise<{ fence: number; result: unknown }>;
   /** Returns what an attempt stored for the effect, null when none did. Raises no fence. */
   result(ref: TurnRef & { effect: string }): Promise<unknown>;
+  /** Returns the result of the newest turn that stored one, up to and including a turn. */
+  newest(ref: TurnRef & { effect: string }): Promise<unknown>;
   /** Compares the fence immediately before acting; false when a newer attempt owns the effect, or the turn continued. */
   holds(ref: WorkedTurn & { effect: string; fence: number }): Promise<boolean>;
   storeResult(ref: TurnRef & { effect: string; fence: number; result: unknown }): Promise<boolean>;
@@ -30,6 +32,15 @@ export function createEffectStore(pool: Pool): EffectStore {
   async function result(ref: TurnRef & { effect: string }): Promise<unknown> {
     const { rows } = await pool.query<{ result: unknown }>(
       'select result from job_effects where job_id = $1 and turn = $2 and effect = $3',
+      [ref.jobId, ref.turn, ref.effect],
+    );
+    return rows[0]?.result ?? null;
+  }
+
+  async function newest(ref: TurnRef & { effect: string }): Promise<unknown> {
+    const { rows } = await pool.query<{ result: unknown }>(
+      `select result from job_effects
+       where job_id = $1 and turn <= $2 and effect = $3 and result is not null order by turn desc limit 1`,
       [ref.jobId, ref.turn, ref.effect],
     );
     return rows[0]?.result ?? null;
@@ -62,5 +73,5 @@ export function createEffectStore(pool: Pool): EffectStore {
     return rows[0]?.failures ?? 0;
   }
 
-  return { claim, result, holds, storeResult, countFailure };
+  return { claim, result, newest, holds, storeResult, countFailure };
 }

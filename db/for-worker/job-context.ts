@@ -49,7 +49,7 @@ export interface JobContext {
   notes: JobNote[];
   /** The newest one; null when there is none. */
   compaction: Compaction | null;
-  /** The result of the effect that stored the repository's instructions; null before it. */
+  /** The result of the newest turn's effect that stored the instructions; null before it. */
   instructions: unknown;
 }
 
@@ -120,8 +120,9 @@ const contextStatement = `
                                jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
      from job_compactions where job_id = $1 order by turn desc, step desc limit 1)
     union all
-    select 'instructions', turn, 0, null, null, null, result
-    from job_effects where job_id = $1 and turn = 1 and effect = 'instructions'
+    (select 'instructions', turn, 0, null, null, null, result
+     from job_effects where job_id = $1 and turn <= $2 and effect = 'instructions' and result is not null
+     order by turn desc limit 1)
   ) as parts
   order by turn, position, step, kind`;
 

@@ -192,7 +192,7 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
      from job_steps where job_id = $2 and response is not null and ${upToStep}`,
     `insert into job_effects (job_id, turn, effect, result)
      select $1, turn, effect, result
-     from job_effects where job_id = $2 and turn = 1 and effect = 'instructions' and $3 >= turn and $4::integer is not null`,
+     from job_effects where job_id = $2 and turn <= $3 and effect in ('instructions', 'skills') and $4::integer is not null`,
   ])
     await client.query(statement, values);
   await client.query(

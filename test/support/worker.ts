@@ -26,6 +26,7 @@ import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs/jobs.ts';
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../db/for-worker/projects.ts';
+import { createProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import { buildProject } from './build.ts';
 import { createWorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { createEffectStore } from '../../db/for-worker/effects.ts';
@@ -202,6 +203,7 @@ function depsOf(
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
+    guidance: createProjectGuidanceReader(pool),
     credentials: createProjectCredentialReader(pool, createSecretBox(encryptionKeys ?? [])),
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },

@@ -2,9 +2,9 @@ import type { ModelMessage } from 'ai';
 import { systemPrompt } from '../../activities/model/agent-prompt.ts';
 import { createRunTool } from '../../activities/tools/run-tool.ts';
 import { historyTools } from '../../activities/tools/history/history-tools.ts';
-import { createToolset } from '../../activities/tools/toolset.ts';
+import { createToolset, offeredTools } from '../../activities/tools/toolset.ts';
 import { requestHashOf } from '../../activities/model/ask-model.ts';
-import { instructionsOf } from '../../activities/model/instructions.ts';
+import { instructionsOf, type Instructions } from '../../activities/model/stored-instructions.ts';
 import { maskInChunks, maskInTens } from '../../activities/model/masking.ts';
 import { conversationOf, transcriptAt } from '../../activities/model/transcript.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
@@ -28,13 +28,16 @@ export interface ExactQuestion {
 /** Rebuilds the request of a step from the stored job. */
 export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
   const model = job.job.model;
-  const system = systemPrompt(guidanceOf(job));
+  const instructions = instructionsAt(job, turn);
+  const system = systemPrompt(instructions);
   const { notes, compactions } = job;
   const steps = job.steps.map((record) => rowOf(job.job.id, record));
   const transcript = transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step });
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
   const run = createRunTool({ maxSeconds: 1 });
-  const whole = [createToolset(), createToolset({ run })].map((toolset) => Object.keys(toolset));
+  const whole = [createToolset(), createToolset({ run })].map((toolset) =>
+    Object.keys(offeredTools(toolset, { mayRun: true }, instructions)),
+  );
   // earlier versions offered no history, and the last call before a limit offers only `finish`
   const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
   const offered = [...whole, ...earlier, ['finish']];
@@ -43,14 +46,17 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
     return offered.map((tools) => ({ model, system, messages, tools }));
   });
   const sent = candidates.find((candidate) => requestHashOf(candidate) === stored);
-  const question = sent ?? { model, system, messages: conversationOf(transcript), tools: Object.keys(createToolset()) };
+  const question = sent ?? { model, system, messages: conversationOf(transcript), tools: whole[0] ?? [] };
   if (stored === null) return { ...question, match: 'unknown' };
   return { ...question, match: sent === undefined ? 'different' : 'exact' };
 }
 
-function guidanceOf({ effects }: CollectedJob): string | null {
-  const stored = effects.find(({ turn, effect }) => turn === 1 && effect === 'instructions');
-  return instructionsOf(stored?.result).text;
+/** Returns the instructions of the newest turn that stored some, up to and including a turn. */
+function instructionsAt({ effects }: CollectedJob, turn: number): Instructions {
+  const stored = effects
+    .filter((one) => one.effect === 'instructions' && one.turn <= turn && one.result !== null)
+    .toSorted((one, other) => other.turn - one.turn);
+  return instructionsOf(stored[0]?.result);
 }
 
 /** Returns the prompts and messages sent to the job, in order. */

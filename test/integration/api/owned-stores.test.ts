@@ -127,6 +127,8 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'projects.names': (a) => a.stores.projects.names(a.as),
   'projects.findOn': (a) => a.stores.projects.findOn(a.as, newJob.repository),
   'projects.update': (a) => a.stores.projects.update(a.as, id(a, 'agent'), { name: 'taken', forgeToken: 'taken' }),
+  'guidance.get': (a) => a.stores.guidance.get(a.as, id(a, 'agent')),
+  'guidance.change': (a) => a.stores.guidance.change(a.as, id(a, 'agent'), { instructions: 'taken' }),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) => a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests')),

@@ -27,7 +27,7 @@ it('measures the largest tree without blocking the worker', async () => {
 
 it('finds files in the largest tree without blocking the worker', { tags: 'slow' }, async () => {
   const git = gitThatLists((path) => `100644 blob ${object}\t${path}`);
-  const find = (name: string) => findFilesAt(git, { gitDir: '', commit: object, name, signal });
+  const find = (name: string) => findFilesAt(git, { gitDir: '', commit: object, names: [name], signal });
   expect(await find('AGENTS.md')).toHaveLength(200_000);
   expect(await holdOf(() => find('CLAUDE.md'))).toBe(0);
 });

@@ -5,6 +5,7 @@ import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
 import { createToolset } from '../../../../activities/tools/toolset.ts';
 import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
+import { noInstructions } from '../../../../activities/model/stored-instructions.ts';
 import { readGuidance } from '../../../../activities/model/instructions.ts';
 import { findLoop } from '../../../../activities/model/loop-guard.ts';
 import { createPathRules, problemWithCall } from '../../../../activities/tools/path-rules.ts';
@@ -107,7 +108,8 @@ async function instructionsOf(scene: Scene, files: TestFiles, later?: TestFiles)
   await writeFile(join(opened.path, 'AGENTS.md'), evil).catch(() => {});
   await opened.release();
   const reading = { workspaces, maskSecrets: (said: string) => said };
-  return systemPrompt(await readGuidance(reading, { access, commit, path: 'AGENTS.md' }));
+  const text = await readGuidance(reading, { access, commit, path: 'AGENTS.md' });
+  return systemPrompt({ ...noInstructions, text });
 }
 
 const orders: Attack[] = [

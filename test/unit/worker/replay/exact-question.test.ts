@@ -3,14 +3,15 @@ import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
 import { requestHashOf } from '../../../../activities/model/ask-model.ts';
 import { maskInChunks, maskInTens } from '../../../../activities/model/masking.ts';
 import { conversationOf } from '../../../../activities/model/transcript.ts';
-import { createToolset } from '../../../../activities/tools/toolset.ts';
+import { noInstructions } from '../../../../activities/model/stored-instructions.ts';
+import { createToolset, offeredTools } from '../../../../activities/tools/toolset.ts';
 import type { BundleRecordOf } from '../../../../db/jobs/bundle-schema.ts';
 import type { CollectedJob } from '../../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { buildStep } from '../../activities/build-step.ts';
 
-const system = systemPrompt(null);
-const tools = Object.keys(createToolset());
+const system = systemPrompt(noInstructions);
+const tools = Object.keys(offeredTools(createToolset(), { mayRun: true }, noInstructions));
 const steps = Array.from({ length: 31 }, (_, index) => {
   const call = { toolCallId: `c${index}`, toolName: 'read' };
   return buildStep({

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+/** Largest instructions and skill, in characters. */
+export const longestGuidance = 16 * 1024;
+/** Largest number of skills of a project, and of a repository. */
+export const mostSkills = { project: 20, repository: 50 };
+
+/** A text that models read. */
+function textSchema(longest: number) {
+  return z
+    .string()
+    .trim()
+    .refine(
+      (text) => text !== '' && text.length <= longest && !text.includes('\0') && text.isWellFormed(),
+      `must have 1 to ${longest} characters`,
+    );
+}
+
+export const instructionsSchema = textSchema(longestGuidance);
+
+export const skillNameSchema = z
+  .string()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/,
+    'must have 1 to 64 lower-case letters, digits or hyphens, and begin and end with a letter or digit',
+  );
+
+/** When a skill applies. The model reads it in every job of the project. */
+export const skillDescriptionSchema = z
+  .string()
+  .transform((text) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim())
+  .refine((text) => text !== '' && text.length <= 1_024 && text.isWellFormed(), 'must have 1 to 1024 characters');
+
+export const skillContentSchema = textSchema(longestGuidance);
