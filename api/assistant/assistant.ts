@@ -58,7 +58,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
-      const prompt = promptOf({ request, hits, site });
+      const prompt = promptOf({ request, hits, weakScore: index.weakScore, site });
       let held: HeldCall | null = await deps.holdCall({ site, characters: JSON.stringify(prompt).length });
       let { modelName } = held;
       const messageId = newId('msg_');

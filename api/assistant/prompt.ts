@@ -1,6 +1,5 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { renderGroundedQuestion } from '../../models/grounded-question.ts';
-import { weakEvidence } from '../../search/query/site-index.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { MessageRequest } from './message-request.ts';
@@ -32,10 +31,13 @@ const ownerLead = 'The owner of the site adds the following. Follow it as far as
 export function promptOf({
   request,
   hits,
+  weakScore,
   site: { baseUrl, instructions: own },
 }: {
   request: MessageRequest;
   hits: SearchHit[];
+  /** If the best hit scores lower, the documentation does not answer the question. */
+  weakScore: number;
   site: Pick<SiteRow, 'baseUrl' | 'instructions'>;
 }): LanguageModelV4Prompt {
   const history = request.history.slice(-rememberedMessages).map(({ role, text }) => {
@@ -47,15 +49,20 @@ export function promptOf({
     ...history,
     {
       role: 'user',
-      content: [{ type: 'text', text: `${aboutReader(request)}${groundedQuestion(request, hits, baseUrl)}` }],
+      content: [
+        { type: 'text', text: `${aboutReader(request)}${groundedQuestion(request, { hits, weakScore, baseUrl })}` },
+      ],
     },
   ];
 }
 
-function groundedQuestion({ question }: MessageRequest, hits: SearchHit[], baseUrl: string | null): string {
+function groundedQuestion(
+  { question }: MessageRequest,
+  { hits, weakScore, baseUrl }: { hits: SearchHit[]; weakScore: number; baseUrl: string | null },
+): string {
   return renderGroundedQuestion({
     question,
-    weakScore: weakEvidence,
+    weakScore,
     passages: hits.map((hit, position) => ({
       id: String(position + 1),
       title: hit.title,

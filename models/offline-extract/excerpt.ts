@@ -3,7 +3,7 @@ import type { Block, Unit } from './blocks.ts';
 import { overlapOf } from './terms.ts';
 
 /** Length of an excerpt. An example is always quoted whole, because half of one is useless. */
-const excerptLength = 1200;
+const excerptLength = 2000;
 /** Minimum score of a block, relative to the best one, for the excerpt to start with it. */
 const nearBest = 0.6;
 

@@ -22,7 +22,7 @@ const codeSpans = /(`{1,3})([^`]{1,300})\1/g;
  * separate column.
  */
 export function analyseChunk(page: SourcePage, chunk: Chunk, isFirst: boolean): ChunkTerms {
-  const passage = page.content.slice(chunk.start, chunk.end);
+  const passage = chunk.before + page.content.slice(chunk.start, chunk.end) + chunk.after;
   const { prose, code } = splitCode(passage);
   const text = plainText(prose);
   const { description = '', keywords = [], tags = [] } = page.metadata;

@@ -6,6 +6,9 @@ export interface Chunk {
   /** The passage is `content.slice(start, end)` of the page. */
   start: number;
   end: number;
+  /** Text to repeat around it where a block was split: a fence, or the head of a table. */
+  before: string;
+  after: string;
   anchor: string | null;
   /** Headings from the page's top down to the passage. */
   headings: string[];
@@ -21,12 +24,25 @@ interface Section extends Chunk {
   level: number;
   /** Ends of its paragraphs, where it may be split. */
   breaks: number[];
+  blocks: Block[];
+}
+
+/** A fence or a table, and what its parts repeat when it is split. */
+interface Block {
+  start: number;
+  end: number;
+  before: string;
+  after: string;
 }
 
 const wantedLength = 1200;
 const longestChunk = 2000;
 const tinySection = 80;
+/** Code is split only when it is longer. */
+const longestCode = 6000;
+const longestFrame = 600;
 const mostChunks = 20_000;
+const tableMark = /^ *\|?(?: *:?-{2,}:? *\|)+(?: *:?-{2,}:?)? *$/;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
 /**
@@ -39,14 +55,23 @@ export function chunkPage(content: string, title: string): ChunkedPage {
     .slice(0, mostChunks)
     .flatMap((section) => splitLong(content, section))
     .slice(0, mostChunks);
-  if (chunks.length === 0) chunks.push({ start: 0, end: 0, anchor: null, headings: [] });
+  if (chunks.length === 0) chunks.push({ start: 0, end: 0, ...unframed, anchor: null, headings: [] });
   return { chunks, anchors: anchors.slice(0, mostChunks) };
 }
 
 function sectionsOf(content: string, title: string): { sections: Section[]; anchors: string[] } {
   const anchors = createAnchors();
   const path: { level: number; text: string }[] = [];
-  let section: Section = { start: 0, end: 0, anchor: null, headings: [], level: 0, breaks: [] };
+  let section: Section = {
+    start: 0,
+    end: 0,
+    ...unframed,
+    anchor: null,
+    headings: [],
+    level: 0,
+    breaks: [],
+    blocks: [],
+  };
   const sections = [section];
   let before: MarkdownLine | null = null;
   let isInFence = false;
@@ -68,22 +93,68 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       section = {
         start: line.end,
         end: 0,
+        ...unframed,
         anchor: isTitle ? null : anchor,
         headings,
         level: isTitle ? 0 : level,
         breaks: [],
+        blocks: [],
       };
       sections.push(section);
     } else if (line.kind === 'fence' || (line.kind === 'blank' && before?.kind !== 'blank')) {
       isInFence = line.kind === 'fence' && !isInFence;
       section.breaks.push(line.kind === 'blank' || isInFence ? line.start : line.end);
+      if (isInFence) section.blocks.push(fenceAt(content, line));
+      else if (line.kind === 'fence') endBlock(section.blocks, line);
     } else if (line.kind === 'text') {
       for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + 400)))) anchors.add(id);
+      if (before?.kind === 'text') addTableRow(content, section.blocks, { line, before });
     }
     before = level > 0 ? null : line;
   }
   section.end = content.length;
   return { sections: sections.map((entry) => trimmed(content, entry)), anchors: anchors.all() };
+}
+
+const unframed = { before: '', after: '' };
+
+function fenceAt(content: string, line: MarkdownLine): Block {
+  const opening = content.slice(line.start, Math.min(line.end, line.start + longestFrame));
+  const mark = /`{3,}|~{3,}/.exec(opening)?.[0] ?? '```';
+  return { start: line.start, end: Infinity, before: `${opening}\n`, after: `\n${mark}` };
+}
+
+function endBlock(blocks: Block[], line: MarkdownLine): void {
+  const open = blocks.at(-1);
+  if (open !== undefined) open.end = line.end;
+}
+
+/** Extends the table that a line continues, or begins one at its second line. */
+function addTableRow(
+  content: string,
+  blocks: Block[],
+  { line, before }: Record<'line' | 'before', MarkdownLine>,
+): void {
+  const last = blocks.at(-1);
+  if (last?.end === before.end && last.after === '') {
+    last.end = line.end;
+  } else if (line.end - before.start <= longestFrame && tableMark.test(content.slice(line.start, line.end))) {
+    blocks.push({
+      start: before.start,
+      end: line.end,
+      before: `${content.slice(before.start, line.end)}\n`,
+      after: '',
+    });
+  }
+}
+
+/** Returns a function that finds the block at or after a position. Positions never decrease, so that it is linear. */
+function createBlockFinder(blocks: Block[]): (position: number) => Block | undefined {
+  let first = 0;
+  return (position) => {
+    while ((blocks[first]?.end ?? Infinity) <= position) first++;
+    return blocks[first];
+  };
 }
 
 function setextLevel(content: string, line: MarkdownLine): number {
@@ -123,6 +194,7 @@ function joinTiny(content: string, sections: Section[]): Section[] {
         ...section,
         start: last.start,
         breaks: [...last.breaks, last.end, ...section.breaks],
+        blocks: [...last.blocks, ...section.blocks],
       };
       continue;
     }
@@ -140,6 +212,16 @@ function isLeaf(sections: Section[], at: number, content: string): boolean {
 
 function splitLong(content: string, section: Section): Chunk[] {
   const { anchor, headings } = section;
+  const blockAfter = createBlockFinder(section.blocks);
+  const blockAt = (position: number) => {
+    const block = blockAfter(position);
+    return block !== undefined && block.start < position ? block : undefined;
+  };
+  const add = (end: number) => {
+    const before = blockAt(start)?.before ?? '';
+    parts.push(trimmed(content, { start, end, before, after: blockAt(end)?.after ?? '', anchor, headings }));
+    start = end;
+  };
   const parts: Chunk[] = [];
   let start = section.start;
   let nextBreak = 0;
@@ -150,12 +232,17 @@ function splitLong(content: string, section: Section): Chunk[] {
       if (at > start + longestChunk || (at > start + wantedLength && cut > start)) break;
       if (at > start && at < section.end) cut = at;
     }
-    if (cut === start) cut = cutWithin(content, start);
-    parts.push(trimmed(content, { start, end: cut, anchor, headings }));
-    start = cut;
+    if (cut === start) cut = endOfCode(blockAfter(start), start) ?? cutWithin(content, start);
+    add(cut);
   }
-  parts.push(trimmed(content, { start, end: section.end, anchor, headings }));
+  add(section.end);
   return parts.filter((part, at) => part.end > part.start || (at === 0 && parts.length === 1));
+}
+
+/** Returns the end of a code block that is worth keeping whole; null for any other. */
+function endOfCode(block: Block | undefined, start: number): number | null {
+  const isNear = block !== undefined && block.after !== '' && block.start <= start + wantedLength;
+  return isNear && block.end - start <= longestCode ? block.end : null;
 }
 
 /** Splits a long paragraph after a line, else after a word, else anywhere between characters. */

@@ -14,6 +14,7 @@ create table sources (page integer primary key, file text not null, name text no
 create table page_order (position integer primary key, page integer not null);
 create table chunks (
   id integer primary key, page integer not null, ordinal integer not null, start integer not null, end integer not null,
+  before text not null, after text not null,
   anchor text, headings text not null, terms blob not null
 );
 create table common_terms (term text primary key, count integer not null) without rowid;

@@ -34,13 +34,15 @@ const hintsShare = 0.06;
 const boostShare = 0.07;
 const repeatedPage = 0.94;
 const otherLanguage = 0.85;
-/** Spreads the scores over 0 to 1, so that `weakEvidence` separates answered from unanswered questions. */
+/** Spreads the scores over 0 to 1, so that `weakScore` separates answered from unanswered questions. */
 const evidenceCurve = 0.6;
 
 /** Returns the function that finds the passages of an index for a request, best first. */
-export function createPassageFinder(database: DatabaseSync, { mainLanguage }: { mainLanguage: string }) {
+export function createPassageFinder(
+  database: DatabaseSync,
+  { mainLanguage, passages }: { mainLanguage: string; passages: number },
+) {
   const count = createTermCounts(database);
-  const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
   const findCandidates = createCandidates(database);
   const hasRestricted = database.prepare('select 1 from pages where readers is not null limit 1').get() !== undefined;
   const languages = new Set(

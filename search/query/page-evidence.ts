@@ -15,8 +15,8 @@ interface Weighed {
 }
 
 /** Weight of the page; small compared with the passage itself. */
-const wholePage = 0.107;
-const severalPassages = 0.094;
+const wholePage = 0.08;
+const severalPassages = 0.056;
 /** Weight of a name that occurs elsewhere on the page. */
 const elsewhere = 0.8;
 const mostDoubt = 0.5;

@@ -6,16 +6,16 @@ import type { TermVector } from './term-vector.ts';
 const weights = {
   saturation: 1.4,
   title: 4.6,
-  headings: 0.63,
+  headings: 0.47,
   code: 1.15,
-  lengthInBody: 0.77,
-  lengthInCode: 0.45,
-  coverage: 0.097,
-  frequency: 0.49,
-  titleMatch: 0.121,
-  headingMatch: 0.037,
-  sameHeading: 0.12,
-  proximity: 0.243,
+  lengthInBody: 0.37,
+  lengthInCode: 0.27,
+  coverage: 0.115,
+  frequency: 0.583,
+  titleMatch: 0.112,
+  headingMatch: 0.028,
+  sameHeading: 0.089,
+  proximity: 0.18,
 };
 
 const averageBody = 90;

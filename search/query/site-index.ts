@@ -24,6 +24,8 @@ export interface OpenedIndex {
 /** One version of a site's index as one reader sees it, read-only. */
 export interface SiteIndex {
   search(request: SearchRequest): SearchHit[];
+  /** A question whose best passage scores lower counts as not answered by the documentation. */
+  readonly weakScore: number;
   /** Returns the titles and headings that contain what a reader types. */
   suggest(request: SuggestRequest): Suggestion[];
   /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
@@ -35,10 +37,15 @@ export interface SiteIndex {
 }
 
 /** Format of the artifact and of its pages. An index of another format is rebuilt from all files. */
-export const indexFormat = 7;
+export const indexFormat = 8;
 
-/** A question whose best passage scores lower counts as not answered by the documentation. */
-export const weakEvidence = 0.4;
+/**
+ * Returns the score of the best passage below which a question counts as not answered by the documentation. It grows
+ * with the index, because the more passages there are, the better the best of them matches by chance.
+ */
+export function weakScoreOf(passages: number): number {
+  return Math.min(0.55, 0.415 + 0.025 * Math.max(0, Math.log(passages) - 6.5));
+}
 
 /** Characters of pages that an open index caches uncompressed. */
 const mostUnpacked = 2_000_000;
@@ -65,10 +72,12 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     throw new Error(`${file} is an index of another format. Build it again.`);
   const suffix = meta.get('suffix') ?? '';
   const mainLanguage = meta.get('language') ?? 'en';
-  const findPassages = createPassageFinder(database, { mainLanguage });
+  const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
+  const weakScore = weakScoreOf(passages);
+  const findPassages = createPassageFinder(database, { mainLanguage, passages });
   const suggest = createSuggester(database, { mainLanguage });
   const readPage = database.prepare('select * from pages where id = ?');
-  const readChunk = database.prepare('select start, end, anchor, headings from chunks where id = ?');
+  const readChunk = database.prepare('select start, end, before, after, anchor, headings from chunks where id = ?');
   const one = `from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`;
   const byPath = database.prepare(`select * ${one}`);
   const anchorsOf = database.prepare(`select anchors ${one}`);
@@ -99,7 +108,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     return findPassages(request, access).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
       const row = readChunk.get(chunk) ?? {};
-      const passage = content.slice(Number(row.start), Number(row.end));
+      const passage = String(row.before) + content.slice(Number(row.start), Number(row.end)) + String(row.after);
       const anchor = row.anchor === null ? null : String(row.anchor);
       return {
         path: path + suffix,
@@ -117,6 +126,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     as(access) {
       const own = termsOf(access);
       return {
+        weakScore,
         search: (request) => search(request, access),
         suggest: (request) =>
           suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix })),

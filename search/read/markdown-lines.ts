@@ -60,12 +60,13 @@ export function explicitId(line: string): string | null {
   return /\{#([^{}\s]{1,200})\}\s*$/.exec(line.slice(-250))?.[1] ?? null;
 }
 
-/** Returns a short Markdown passage as text: without link targets, images, tags and emphasis. */
+/** Returns a short Markdown passage as text: without link targets, images, tags, emphasis and escapes. */
 export function plainText(text: string): string {
   return text
     .replace(/!\[([^[\]]{0,300})\]\([^()\s]{0,500}\)/g, ' $1 ')
     .replace(/\]\([^()\s]{0,500}(?: "[^"]{0,200}")?\)/g, '] ')
     .replace(/<\/?[A-Za-z][^<>]{0,300}>/g, ' ')
     .replace(/&(?:nbsp|amp|lt|gt|quot|#\d{1,5});/g, ' ')
-    .replace(/\*\*|__(?=\s|$)|(?<=^|\s)__|[`[\]]/g, '');
+    .replace(/\*\*|__(?=\s|$)|(?<=^|\s)__|(?<!\\)[`[\]]/g, '')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }

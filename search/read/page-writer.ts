@@ -14,7 +14,7 @@ const worthPacking = 512;
 /** Writes pages with their passages into an artifact, and counts the change in passages per term. */
 export function createPageWriter(database: DatabaseSync) {
   const insertPage = database.prepare('insert into pages values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const insertChunk = database.prepare('insert into chunks values (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertChunk = database.prepare('insert into chunks values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const insertText = database.prepare(
     'insert into chunk_text (rowid, title, headings, body, code, facets) values (?, ?, ?, ?, ?, ?)',
   );
@@ -42,6 +42,8 @@ export function createPageWriter(database: DatabaseSync) {
       ordinal,
       chunk.start,
       chunk.end,
+      chunk.before,
+      chunk.after,
       chunk.anchor,
       JSON.stringify(chunk.headings),
       packTerms(terms),

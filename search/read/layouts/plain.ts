@@ -14,13 +14,14 @@ export function plainLayout(files: SourceFiles): Layout {
 export function placeBeside({ path, values }: LayoutFile, { entries }: Navigation): Place | null {
   const isPartial =
     !entries.has(pathOf(path)) &&
-    (/(?:^|\/)(?:_[^/]*|SUMMARY\.md|\.gitbook\/.*)$/.test(path) ||
+    (/(?:^|\/)(?:_(?!index\.)[^/]*|SUMMARY\.md|\.gitbook\/.*)$/.test(path) ||
       (entries.size > 0 && /(?:^|\/)_?snippets\//.test(path)));
   return isPartial ? null : { path: pathWithSlug(path, textOf(values.slug)) };
 }
 
 /** Returns the path of a page whose front matter names one, relative to its folder or to the site. */
-export function pathWithSlug(file: string, slug: string | undefined): string {
+export function pathWithSlug(source: string, slug: string | undefined): string {
+  const file = source.replace(/(^|\/)_index\./, '$1index.');
   if (slug === undefined || /[\s?#]/.test(slug)) return pathOf(file);
   const joined = slug.startsWith('/') ? slug : posix.join(posix.dirname(file), slug);
   return joined.startsWith('..') ? pathOf(file) : pathOf(joined);

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import type { SourceFile } from '../../../search/read/source-file.ts';
-import { weakEvidence } from '../../../search/query/site-index.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 
 const questionsSchema = z.array(
@@ -46,7 +45,7 @@ export function evaluate(index: SiteIndex, questions: Question[]): Quality {
   const refusals = { right: 0, wrong: 0, unanswerable: 0 };
   for (const { question, paths } of questions) {
     const hits = index.search({ query: question, limit: 50 });
-    const isRefused = (hits[0]?.score ?? 0) < weakEvidence;
+    const isRefused = (hits[0]?.score ?? 0) < index.weakScore;
     if (paths.length === 0) {
       refusals.unanswerable++;
       if (isRefused) refusals.right++;

@@ -101,25 +101,31 @@ describe('the extractive answerer', () => {
 
   it('starts a long list at the line that answers, and ends it with a whole one', async () => {
     const items = Array.from(
-      { length: 60 },
-      (_, at) => `- \`option${at}\`: ${at === 40 ? 'the timeout of requests' : 'something else'}.`,
+      { length: 90 },
+      (_, at) => `- \`option${at}\`: ${at === 75 ? 'the timeout of requests' : 'something else'}.`,
     );
     const { text } = await ask('request timeout', [passage({ title: 'Options', content: items.join('\n') })]);
     const lines = text.split('\n').filter((line) => line !== '');
-    expect(lines.slice(1, 3)).toEqual(['…', items[40]]);
+    expect(lines.slice(1, 3)).toEqual(['…', items[75]]);
     expect(lines.slice(2, -1).every((line) => items.includes(line))).toBe(true);
   });
 
   it('keeps the header of a table with the rows that answer', async () => {
-    const rows = Array.from({ length: 80 }, (_, at) => `| key${at} | ${at === 70 ? 'retries' : 'something'} |`);
+    const rows = Array.from({ length: 120 }, (_, at) => `| key${at} | ${at === 110 ? 'retries' : 'something'} |`);
     const head = ['| Key | Meaning |', '| --- | --- |'];
     const { text } = await ask('retries', [passage({ title: 'Options', content: [...head, ...rows].join('\n') })]);
-    expect(text.split('\n').slice(2)).toEqual([...head, ...rows.slice(70)]);
+    expect(text.split('\n').slice(2)).toEqual([...head, ...rows.slice(110)]);
+  });
+
+  it('quotes a passage of usual length whole, whatever it begins with', async () => {
+    const content = `${'It starts. '.repeat(80)}\n\n${'It goes on. '.repeat(40)}\n\nThe limit is 17.`;
+    const { text } = await ask('Where does it start?', [passage({ title: 'Limits', content })]);
+    expect(text).toContain('The limit is 17.');
   });
 
   it('keeps the steps before the one that answers', async () => {
     const steps = ['Open', 'Choose', 'Verify'].map((name) => `**${name} it**\n\n1. ${`${name} `.repeat(30)}`);
-    const content = `${'Something else. '.repeat(60)}\n\n${steps.join('\n\n')}`;
+    const content = `${'Something else. '.repeat(110)}\n\n${steps.join('\n\n')}`;
     const { text } = await ask('verify', [passage({ title: 'Domain', content })]);
     expect(text.endsWith(steps.join('\n\n'))).toBe(true);
     expect(text).not.toContain('Something else');

@@ -9,6 +9,7 @@ const pages: Record<string, PageMetadata> = {
 };
 
 const index: SiteIndex = {
+  weakScore: 0.4,
   search: () => [],
   suggest: () => [],
   pages: () => [],

@@ -48,6 +48,30 @@ describe('chunks', () => {
     expect(found.every(({ text }) => /^p\d+ /.test(text))).toBe(true);
   });
 
+  it('keep a code block whole that is longer than a passage', () => {
+    const code = `\`\`\`ts\n${'call(something);\n'.repeat(200)}\`\`\``;
+    const found = passages(`## Code\n\n${long(150)}\n\n${code}\n\n${long(150)}\n`);
+    expect(found.map(({ text }) => text)).toContain(code);
+    expect(found.every(({ before, after }) => before === '' && after === '')).toBe(true);
+  });
+
+  it('repeat the fence around each part of very long code', () => {
+    const found = passages(`## Code\n\n~~~~ts\n${'call(something);\n'.repeat(1000)}~~~~\n\nafter\n`);
+    expect(found.length).toBeGreaterThan(5);
+    expect(found.at(0)).toMatchObject({ before: '', after: '\n~~~~' });
+    expect(found.at(1)).toMatchObject({ before: '~~~~ts\n', after: '\n~~~~' });
+    expect(found.at(-1)?.after).toBe('');
+  });
+
+  it('repeat the head of a table in each of its parts', () => {
+    const head = '| Key | Default |\n| --- | ---: |\n';
+    const rows = Array.from({ length: 200 }, (_, at) => `| key${at} | ${at} |\n`).join('');
+    const found = passages(`## Keys\n\nAll keys:\n\n${head}${rows}\nafter\n`);
+    expect(found.length).toBeGreaterThan(1);
+    expect(found.slice(2).every(({ before }) => before === head)).toBe(true);
+    expect(passages(`## Keys\n\na\n---\n${long(900)}\n`).every(({ before }) => before === '')).toBe(true);
+  });
+
   it('join a section of a few words with the deeper one below it', () => {
     const found = passages(`## Parent\n\nShort.\n\n### Child\n\n${long(50)}\n`);
     expect(found).toHaveLength(1);
