@@ -70,6 +70,10 @@ const matches = `($11::text is null or title ilike $11 or repository ilike $11 o
     select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $11 offset 0
   ))`;
 
+/** Conditions of a changed job; an index on updated_at would make each step of a job write to all indexes of its row. */
+const isChanged = (time: string) => `
+  organization_id = $1 and ($2::text is null or project_id = $2) and (${time}, id) > (${timeOf('$3')}, $4::text)`;
+
 /** Creates the store of job lists of an organization. */
 export function createJobListStore(pool: Pool): JobListStore {
   return {
@@ -134,9 +138,15 @@ export function createJobListStore(pool: Pool): JobListStore {
       const { rows } = await pool.query<ListedJobRow>({
         name: 'list-changed-jobs',
         text: `
-          select ${listedColumns} from jobs
-          where organization_id = $1 and ($2::text is null or project_id = $2)
-            and (updated_at, id) > (${timeOf('$3')}, $4::text)
+          select ${listedColumns} from (
+            select * from (
+              select * from jobs where ${isChanged('updated_at')} and status = 'active' order by updated_at, id limit $5
+            ) as active
+            union all
+            select * from (
+              select * from jobs where ${isChanged('settled_at')} and settled_at is not null order by settled_at, id limit $5
+            ) as settled
+          ) as jobs
           order by updated_at, id limit $5`,
         values: [organizationId, projectId ?? null, after.updatedMicros, after.id, limit],
       });

@@ -35,13 +35,14 @@ const numbers = `
 
 const statements = [
   `insert into jobs (id, project_id, organization_id, status, phase, repository, model, title, branch, head_tree, base_commit,
-                     steps, failure_category, pr_id, pr_link, pr_state, created_at, updated_at, ended_at, archived_at)
+                     steps, failure_category, pr_id, pr_link, pr_state, created_at, updated_at, settled_at, ended_at, archived_at)
    select 'job_many' || number, project_id, organization_id, status, case status when 'active' then 'running' end, 'https://github.com/acme/docs',
           'offline/editor', 'Job number ' || number, 'docket/job_many' || number, 'tree-' || number, 'base', 5,
           case status when 'failed' then 'internal' end,
           case when status <> 'active' then 'pr_many' || number end, case when status <> 'active' then 'https://github.com/acme/docs/pull/1' end,
           case when status <> 'active' then case when number % 1000 = 0 then 'open' else 'merged' end end,
           at, at + interval '5 minutes', case when status <> 'active' then at + interval '5 minutes' end,
+          case when status <> 'active' then at + interval '5 minutes' end,
           case when status = 'archived' then at + interval '30 days' end
    from many`,
   `insert into job_turns (job_id, turn, prompt, status, base_commit, created_at, ended_at)
