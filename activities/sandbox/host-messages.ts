@@ -1,6 +1,7 @@
 import type { SandboxLimits } from './command-environment.ts';
 import type { ProfileCall } from './profile.ts';
 import type { CommandEnd } from './running-command.ts';
+import type { OutputSample } from './sample-output.ts';
 
 /** Options of the process that runs commands. */
 export interface HostedOptions {
@@ -16,11 +17,12 @@ export interface HostedOptions {
 /** Request to the process. The first one opens the sandbox, exactly once. */
 export type SandboxRequest =
   | { type: 'open'; options: HostedOptions }
-  | { type: 'run'; id: number; call: ProfileCall }
+  | { type: 'run'; id: number; call: ProfileCall; isWatched: boolean }
   | { type: 'stop'; id: number };
 
 /** Response of the process. */
 export type SandboxAnswer =
   | { type: 'opened'; problem: string | null; kind: string; limitsMemory: boolean }
+  | { type: 'printed'; id: number; sample: OutputSample }
   | { type: 'ended'; id: number; end: CommandEnd }
   | { type: 'failed'; id: number; message: string; isDiskFull: boolean };

@@ -8,11 +8,14 @@ import { noNetworkCode, type SandboxNetwork } from './network.ts';
 import { isAlive } from './processes.ts';
 import { stageFd, type ProfileCall } from './profile.ts';
 import { serveProxy, type CommandProxy } from './proxy.ts';
+import { sampleOutput, type OutputSample } from './sample-output.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { Excess } from './watch.ts';
 
 export interface SandboxCall extends ProfileCall {
   signal: AbortSignal;
+  /** Receives samples of the output while the command runs. */
+  onOutput?: ((sample: OutputSample) => void) | undefined;
 }
 
 /** Result of a command. `output` combines its stdout and stderr. */
@@ -38,6 +41,7 @@ export interface StartedCommand {
   stream: Readable;
   /** Null when the command has no network access. */
   network: SandboxNetwork | null;
+  onOutput?: SandboxCall['onOutput'];
 }
 
 /** A command whose sandbox was started, until all of its processes have ended. */
@@ -55,7 +59,7 @@ export class RunningCommand {
   #stopped: CommandEnd['stopped'] | 'aborted' = null;
   #exitCode: number | null = null;
 
-  constructor({ child, stream, network }: StartedCommand) {
+  constructor({ child, stream, network, onOutput }: StartedCommand) {
     this.#child = child;
     this.#network = network;
     this.#stream = stream;
@@ -66,6 +70,7 @@ export class RunningCommand {
     const stage = child.stdio[stageFd];
     const onOverflow = () => this.stop('output');
     this.#output = capture(stream, { keepBytes, limitBytes: outputBytes, onOverflow });
+    if (onOutput !== undefined) sampleOutput(stream, onOutput);
     this.#problem = capture(readable(child.stderr), { keepBytes: 4_096, limitBytes: outputBytes, onOverflow });
     const onExit = (text: string) => (this.#exitCode = numberIn(text, 'exit-code'));
     const onStart = (text: string) => this.#begin(numberIn(text, 'child-pid'));

@@ -1,7 +1,7 @@
 import { createEgress } from '../network/egress.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
 import { openSandbox } from './open-sandbox.ts';
-import type { ProfileCall } from './profile.ts';
+import type { OutputSample } from './sample-output.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -22,12 +22,14 @@ async function open({ network, ...options }: HostedOptions): Promise<void> {
   answer({ type: 'opened', problem: opened.problem, kind, limitsMemory });
 }
 
-async function run(id: number, call: ProfileCall): Promise<void> {
+async function run({ id, call, isWatched }: Extract<SandboxRequest, { type: 'run' }>): Promise<void> {
   const stop = new AbortController();
   running.set(id, stop);
   try {
     if (sandbox === null) throw new Error('There is no sandbox.');
-    answer({ type: 'ended', id, end: await sandbox.run({ ...call, signal: stop.signal }) });
+    const onOutput = (sample: OutputSample) => answer({ type: 'printed', id, sample });
+    const end = await sandbox.run({ ...call, signal: stop.signal, onOutput: isWatched ? onOutput : undefined });
+    answer({ type: 'ended', id, end });
   } catch (error) {
     const isDiskFull = error instanceof WorkerDiskFullError;
     answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error), isDiskFull });
@@ -43,7 +45,7 @@ function endIfAlone(): void {
 
 process.on('message', (request: SandboxRequest) => {
   if (request.type === 'open') void open(request.options);
-  else if (request.type === 'run') void run(request.id, request.call);
+  else if (request.type === 'run') void run(request);
   else running.get(request.id)?.abort();
 });
 process.on('disconnect', () => {

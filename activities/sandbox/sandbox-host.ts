@@ -20,6 +20,7 @@ interface Host {
 }
 
 interface Waiting {
+  onOutput: SandboxCall['onOutput'];
   resolve(end: CommandEnd): void;
   reject(error: Error): void;
 }
@@ -64,6 +65,7 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
 
   function settle(answer: Exclude<SandboxAnswer, Opened>): void {
     const call = waiting.get(answer.id);
+    if (answer.type === 'printed') return call?.onOutput?.(answer.sample);
     if (answer.type === 'failed')
       return call?.reject(
         answer.isDiskFull ? new WorkerDiskFullError(answer.message) : new SandboxError(answer.message),
@@ -80,18 +82,18 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
     throw new SandboxError(opened.problem);
   }
 
-  async function run({ signal, ...call }: SandboxCall): Promise<CommandEnd> {
+  async function run({ signal, onOutput, ...call }: SandboxCall): Promise<CommandEnd> {
     signal.throwIfAborted();
     const { child } = await (host ??= again());
     lastId += 1;
     const id = lastId;
     const { promise, resolve, reject } = Promise.withResolvers<CommandEnd>();
-    waiting.set(id, { resolve, reject });
+    waiting.set(id, { resolve, reject, onOutput });
     hold(child, true);
     const onAbort = () => void send(child, { type: 'stop', id }).catch(reject);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      void send(child, { type: 'run', id, call }).catch(reject);
+      void send(child, { type: 'run', id, call, isWatched: onOutput !== undefined }).catch(reject);
       if (signal.aborted) onAbort();
       return await promise;
     } catch (error) {

@@ -89,7 +89,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       const placed = { ...call, environment, hasChannel, hasAuthorities: authorities !== null };
       const { file, args } = sandboxCommand(machine, placed);
       const reached = network === null || hosts.length === 0 ? null : { ...network, hosts };
-      const command = new RunningCommand({ child, stream, network: reached });
+      const command = new RunningCommand({ child, stream, network: reached, onOutput: call.onOutput });
       using watch = watchCommand({
         tree,
         folders,

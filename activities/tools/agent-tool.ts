@@ -19,7 +19,16 @@ export interface ToolContext {
    * Runs a shell command in the tree with a time limit. Returns null when the time for commands is used up. Absent
    * without a sandbox.
    */
-  runCommand?(command: string, timeoutMs: number): Promise<CommandEnd | null>;
+  runCommand?(call: CommandCall): Promise<CommandEnd | null>;
+}
+
+export interface CommandCall {
+  command: string;
+  timeoutMs: number;
+  /** The call whose output the command prints, for people who watch. */
+  toolCallId: string | null;
+  /** First line of that output. */
+  heading?: string;
 }
 
 export interface ToolOutput {

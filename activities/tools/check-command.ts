@@ -84,7 +84,9 @@ async function tryCheck(batch: FinishedBatch, command: string, tries: CheckTry[]
   const one = { step: ref.step, tree, command };
   if (passedBefore !== undefined) return { ...passedBefore, step: ref.step };
   if (hasPassedIn(calls, results, command)) return { ...one, passed: true, text: '[exit code 0]' };
-  const end = (await runCommand?.(command, maxSeconds * 1_000)) ?? null;
+  const toolCallId = calls.find(({ toolName }) => toolName === 'finish')?.toolCallId ?? null;
+  const call = { command, timeoutMs: maxSeconds * 1_000, toolCallId, heading: `$ ${command}\n` };
+  const end = (await runCommand?.(call)) ?? null;
   if (end === null) return { ...one, passed: false, text: 'There was no time left to run it.' };
   return { ...one, passed: end.exitCode === 0, text: maskSecrets(describeEnd(end)).slice(0, longestText) };
 }

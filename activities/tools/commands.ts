@@ -1,5 +1,6 @@
-import type { ToolContext } from './agent-tool.ts';
+import type { CommandCall, ToolContext } from './agent-tool.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
@@ -18,6 +19,8 @@ export interface CommandContext {
   jobId: string;
   tree: string;
   signal: AbortSignal;
+  /** Sends the output of a command to watchers. */
+  watch?(call: CommandCall): LiveOutput;
 }
 
 export interface CommandRunner {
@@ -28,15 +31,24 @@ export interface CommandRunner {
 }
 
 /** Creates the runner for the commands of a batch, one after another. */
-export function createCommandRunner(sandbox: Sandbox | null, context: CommandContext): CommandRunner {
+export function createCommandRunner(sandbox: Sandbox | null, { watch, ...context }: CommandContext): CommandRunner {
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
-  async function runCommand(command: string, timeoutMs: number): Promise<CommandEnd | null> {
+  async function runCommand(call: CommandCall): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
-    const end = await sandbox.run({ ...context, command, timeoutMs: Math.min(timeoutMs, leftMs) });
-    hasFilledDisk ||= end.stopped === 'disk';
-    return end;
+    const { command, timeoutMs } = call;
+    const live = watch?.(call);
+    let durationMs: number | null = null;
+    try {
+      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push };
+      const end = await sandbox.run({ ...context, ...options });
+      hasFilledDisk ||= end.stopped === 'disk';
+      ({ durationMs } = end);
+      return end;
+    } finally {
+      await live?.end(durationMs);
+    }
   }
   return { runCommand: sandbox === null ? undefined : runCommand, hasFilledDisk: () => hasFilledDisk };
 }

@@ -6,6 +6,10 @@ import { allOf } from '../../lib/all-of.ts';
 
 export type CallCheck = { ok: true; input: unknown } | { ok: false; problem: string };
 
+interface TimedOutput extends ToolOutput {
+  durationMs: number;
+}
+
 const PARALLEL_CALLS = 8;
 /**
  * Longest output of all calls of one answer, in bytes. More fills the context window, and takes long to store and to
@@ -33,20 +37,26 @@ export function validateCall(toolset: Toolset, call: { toolName: string; input: 
  * error (a full disk, a missing tree, an abort) is thrown once the running calls have ended.
  */
 export async function runBatch(toolset: Toolset, calls: ToolCall[], context: ToolContext): Promise<ToolResult[]> {
-  const outputs = new Map<ToolCall, ToolOutput>();
+  const outputs = new Map<ToolCall, TimedOutput>();
+  const run = async (call: ToolCall) => {
+    const beganAt = performance.now();
+    const output = await runCall(toolset, call, context);
+    outputs.set(call, { ...output, durationMs: Math.round(performance.now() - beganAt) });
+  };
   const finishing = calls.filter(({ toolName }) => toolName === 'finish');
   for (const group of groupsOf(
     toolset,
     calls.filter(({ toolName }) => toolName !== 'finish'),
   )) {
     context.signal.throwIfAborted();
-    await allOf(group.map(async (call) => outputs.set(call, await runCall(toolset, call, context))));
+    await allOf(group.map(run));
   }
   const failed = calls.filter(
     (call) => outputs.get(call)?.isError === true && isReadOnly(toolset, call) !== true,
   ).length;
   for (const call of finishing) {
-    outputs.set(call, failed === 0 ? await runCall(toolset, call, context) : refusedFinish(failed));
+    if (failed === 0) await run(call);
+    else outputs.set(call, { ...refusedFinish(failed), durationMs: 0 });
   }
   let bytes = 0;
   return calls.map((call) => {
@@ -83,9 +93,10 @@ async function runCall(toolset: Toolset, call: ToolCall, context: ToolContext): 
   return tool.run(call.input, { ...context, toolCallId: call.toolCallId });
 }
 
-function resultOf({ toolCallId, toolName }: ToolCall, output: ToolOutput | undefined): ToolResult {
+function resultOf({ toolCallId, toolName }: ToolCall, output: TimedOutput | undefined): ToolResult {
   if (output === undefined) throw new Error(`the call ${toolCallId} was not run`);
-  return { toolCallId, toolName, output: output.text, isError: output.isError };
+  const { text, isError, durationMs } = output;
+  return { toolCallId, toolName, output: text, isError, durationMs };
 }
 
 function refusedFinish(failed: number): ToolOutput {

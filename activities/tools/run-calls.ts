@@ -19,6 +19,7 @@ import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
 import { createSkillReader } from '../model/skills.ts';
+import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
 export interface RunCallsDeps {
@@ -28,6 +29,8 @@ export interface RunCallsDeps {
   workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove' | 'readFile'>;
   toolset: Toolset;
   commands: Commands;
+  events: OutputLogDeps['events'];
+  secrets: OutputLogDeps['secrets'];
   attempt: Attempt;
   maskSecrets(text: string): string;
   redact(text: string): string;
@@ -38,6 +41,7 @@ interface Batch {
   job: JobWithProject;
   repository: RepositoryAccess;
   calls: ToolCall[];
+  output: OutputLog;
   signal: AbortSignal;
 }
 
@@ -67,7 +71,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
       if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
       const found = await access.activeJobWithRepository(ref, signal);
-      const { results, tree, snapshot, patch } = await runInWorkspace({ ref, ...found, calls, signal });
+      await using output = openOutputLog(deps, { ...ref, step: { step: ref.step, fence } });
+      const { results, tree, snapshot, patch } = await runInWorkspace({ ref, ...found, calls, output, signal });
       const events = await eventsOfResults(results, snapshot, redact);
       if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
       return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
@@ -82,12 +87,12 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   }
 
   async function runInWorkspace(batch: Batch) {
-    const { ref, job, repository, calls, signal } = batch;
+    const { ref, job, repository, calls, output, signal } = batch;
     const baseCommit = baseOf(job).commit;
     const before = await steps.newestSnapshot(job.id);
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
     let workspace = await workspaces.open(wanted);
-    const commandContext = { jobId: job.id, tree: workspace.path, signal };
+    const commandContext = { jobId: job.id, tree: workspace.path, signal, watch: output.watch };
     /** What the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
     const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, commandContext);

@@ -37,8 +37,8 @@ export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): Agent
       seconds: z.int().min(1).max(maxSeconds).default(maxSeconds).describe('How long it may run'),
     }),
     isReadOnly: false,
-    async run({ command, seconds }, { runCommand }) {
-      const end = (await runCommand?.(command, seconds * 1_000)) ?? null;
+    async run({ command, seconds }, { runCommand, toolCallId = null }) {
+      const end = (await runCommand?.({ command, timeoutMs: seconds * 1_000, toolCallId })) ?? null;
       if (end === null) throw new ToolProblem('The commands of this answer have used up their time. Call it again.');
       const text = describeEnd(end);
       if (end.exitCode === 0) return text;

@@ -87,6 +87,7 @@ export const stepSchema = z.object({
         output: z.string().nullable().meta({ description: 'Null while the tool runs; truncated in lists.' }),
         characters: z.number().int().nullable().meta({ description: 'Length of the complete output.' }),
         isError: z.boolean(),
+        durationMs: z.number().int().nullable().meta({ description: 'Null while the tool runs, and when not known.' }),
       }),
     )
     .max(largestTimelinePage),

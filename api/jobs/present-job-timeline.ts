@@ -36,13 +36,14 @@ export function presentStep(row: TimelineStep): PublicStep {
     attempts: row.attempts,
     modelFailures: row.modelFailures,
     text: row.text,
-    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError }) => ({
+    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError, durationMs }) => ({
       toolCallId,
       toolName,
       input,
       output,
       characters,
       isError,
+      durationMs,
     })),
     finishReason: row.finishReason,
     usage: {

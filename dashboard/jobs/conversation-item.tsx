@@ -15,12 +15,13 @@ interface ConversationItemProps {
   job: JobRef;
   pullRequest: Job['details']['pullRequest'];
   words: LiveOutput['words'];
+  outputs: LiveOutput['outputs'];
   isHere: boolean;
   onInspect(anchor: string): void;
 }
 
 /** Shows one item of the conversation. */
-export function ConversationItem({ item, job, pullRequest, words, isHere, onInspect }: ConversationItemProps) {
+export function ConversationItem({ item, job, pullRequest, words, outputs, isHere, onInspect }: ConversationItemProps) {
   switch (item.kind) {
     case 'prompt':
       return (
@@ -35,6 +36,7 @@ export function ConversationItem({ item, job, pullRequest, words, isHere, onInsp
       return <p className="note note-warn notice">{plain(item.text)}</p>;
     case 'step': {
       const { step, isOver, isCopied } = item;
+      const isWorking = step.answeredAt !== null && step.endedAt === null && !isOver;
       const spoken = step.answeredAt === null ? (words.get(stepKeyOf(step))?.text ?? null) : null;
       return (
         <StepItem
@@ -43,6 +45,7 @@ export function ConversationItem({ item, job, pullRequest, words, isHere, onInsp
           isOver={isOver}
           isCopied={isCopied}
           words={spoken}
+          outputs={isWorking ? outputs : null}
           isHere={isHere}
           onInspect={onInspect}
         />

@@ -131,6 +131,7 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
                 job={job}
                 pullRequest={details.pullRequest}
                 words={live.words}
+                outputs={live.outputs}
                 isHere={item.key === hash}
                 onInspect={inspect}
               />

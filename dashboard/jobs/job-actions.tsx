@@ -6,6 +6,7 @@ import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
 import { queryClient } from '../queries.ts';
+import { CancelJob } from './cancel-job.tsx';
 import type { JobRef } from './job-queries.ts';
 
 const Palette = lazy(() => import('../components/palette.tsx').then(({ Palette }) => ({ default: Palette })));
@@ -44,16 +45,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           Open in Temporal ↗
         </a>
       )}
-      {status === 'active' && (
-        <Confirm
-          label="Cancel"
-          what="Cancel the job"
-          title="Cancel this job?"
-          text="The job stops and publishes nothing further. A follow-up message resumes it."
-          act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: job } }))}
-          onDone={refresh}
-        />
-      )}
+      {status === 'active' && <CancelJob job={job} />}
       {(status === 'completed' || status === 'failed') && (
         <Confirm
           label="Archive"

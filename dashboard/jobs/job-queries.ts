@@ -4,6 +4,7 @@ import { answerOf, api } from '../http/client.ts';
 import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
 import type { JobEvent, Step, Turn } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
+import { withOutput, type CommandOutputs } from './command-outputs.ts';
 
 export interface JobRef {
   projectId: string;
@@ -118,7 +119,7 @@ export interface TurnEnd {
   prLink: string | null;
 }
 
-/** Data that only the events contain: the text of a running answer, when phases and attempts began, notices, and ends of turns. */
+/** Data that only the events contain: the text of a running answer, the output of running commands, when phases and attempts began, notices, and ends of turns. */
 export interface LiveOutput {
   words: Map<string, { attempt: number; text: string }>;
   phases: PhaseMark[];
@@ -126,6 +127,7 @@ export interface LiveOutput {
   starts: Map<string, AttemptStart[]>;
   notices: Notice[];
   ends: TurnEnd[];
+  outputs: CommandOutputs;
 }
 
 export function stepKeyOf({ turn, step }: { turn: number; step: number }): string {
@@ -139,7 +141,10 @@ export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
   let starts = live.starts;
   const notices: Notice[] = [];
   const ends: TurnEnd[] = [];
-  for (const { type, turn, step, data, createdAt } of events) {
+  let outputs = live.outputs;
+  for (const event of events) {
+    const { type, turn, step, data, createdAt } = event;
+    outputs = withOutput(outputs, event);
     if (type === 'phase' && typeof data['phase'] === 'string') {
       marks.push({ turn, phase: data['phase'], at: Date.parse(createdAt) });
     }
@@ -178,6 +183,7 @@ export function withEvents(live: LiveOutput, events: JobEvent[]): LiveOutput {
     starts,
     notices: joined(live.notices, notices),
     ends: joined(live.ends, ends),
+    outputs,
   };
 }
 
@@ -185,7 +191,14 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-export const noOutput: LiveOutput = { words: new Map(), phases: [], starts: new Map(), notices: [], ends: [] };
+export const noOutput: LiveOutput = {
+  words: new Map(),
+  phases: [],
+  starts: new Map(),
+  notices: [],
+  ends: [],
+  outputs: new Map(),
+};
 
 /**
  * Follows a job from its first event. Data that the events announce is read from the API. The events end with a turn; a
@@ -198,7 +211,7 @@ export function useLiveJob(ref: JobRef, round: number): LiveOutput & { connectio
     const parsed = events.flatMap(({ data }) => (data === '' ? [] : [parseEvent(data)]));
     if (parsed.length === 0) return;
     add(parsed);
-    if (parsed.every(({ type }) => type === 'text')) return;
+    if (parsed.every(({ type }) => type === 'text' || type === 'output')) return;
     waiting.current ??= setTimeout(() => {
       waiting.current = null;
       void queryClient.invalidateQueries({ queryKey: ['job', ref.id] });

@@ -5,6 +5,7 @@ import type { Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { cost, duration, tokens } from '../format.ts';
+import type { CommandOutputs } from './command-outputs.ts';
 import { Copy } from './copy.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
 import { useKeptState } from './kept-state.tsx';
@@ -19,14 +20,26 @@ interface StepProps extends StepStanding {
   step: Step;
   /** Text of the model while its answer is streaming. */
   words: string | null;
+  /** What running commands have printed; null unless the step's tools run. */
+  outputs: CommandOutputs | null;
   /** True if the page's address names this step. */
   isHere: boolean;
   onInspect(anchor: string): void;
 }
 
 /** Shows one step: the model's text, its tool calls, and its duration, tokens and cost. */
-export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, words, isHere, onInspect }: StepProps) {
-  const [showsDiff, setShowsDiff] = useKeptState(`${anchorOf(step)} diff`);
+export const StepItem = memo(function StepItem({
+  job,
+  step,
+  isOver,
+  isCopied,
+  words,
+  outputs,
+  isHere,
+  onInspect,
+}: StepProps) {
+  const [shown, setShowsDiff] = useKeptState(`${anchorOf(step)} diff`);
+  const showsDiff = shown === true;
   const isSpeaking = step.answeredAt === null && !isOver;
   const text = step.text ?? words ?? '';
   return (
@@ -64,7 +77,14 @@ export const StepItem = memo(function StepItem({ job, step, isOver, isCopied, wo
       {step.toolCalls.length > 0 && (
         <div className="tools">
           {step.toolCalls.map((call) => (
-            <ToolCallItem key={call.toolCallId} job={job} step={step} call={call} isOver={isOver} />
+            <ToolCallItem
+              key={call.toolCallId}
+              job={job}
+              step={step}
+              call={call}
+              live={outputs?.get(call.toolCallId) ?? null}
+              isOver={isOver}
+            />
           ))}
         </div>
       )}

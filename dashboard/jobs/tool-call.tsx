@@ -5,6 +5,8 @@ import { messageOf } from '../http/client.ts';
 import type { Step, ToolCall } from '../http/types.ts';
 import { count, duration, plural } from '../format.ts';
 import { beginning, plain } from '../plain.ts';
+import { CommandOutputView } from './command-output.tsx';
+import type { CommandOutput } from './command-outputs.ts';
 import { Copy } from './copy.tsx';
 import { useKeptState } from './kept-state.tsx';
 import { stepQuery, type JobRef } from './job-queries.ts';
@@ -14,6 +16,8 @@ interface ToolCallProps {
   job: JobRef;
   step: Step;
   call: ToolCall;
+  /** What its command prints while it runs; null for none. */
+  live?: CommandOutput | null;
   /** The turn has ended: a call without a result was stopped. */
   isOver: boolean;
 }
@@ -34,15 +38,17 @@ export function subjectOf(input: unknown): string {
 }
 
 /** Shows a collapsible tool call with its input and result. */
-export function ToolCallItem({ job, step, call, isOver }: ToolCallProps) {
-  const [isOpen, setOpen] = useKeptState(call.toolCallId);
+export function ToolCallItem({ job, step, call, live = null, isOver }: ToolCallProps) {
+  const [chosen, setOpen] = useKeptState(call.toolCallId);
   const ended = call.isError ? 'failed' : 'done';
   const state = call.output !== null ? ended : isOver ? 'stopped' : 'running';
+  const printed = state === 'running' ? live : null;
+  const isOpen = chosen ?? printed !== null;
   return (
     <details
       className={`tool tool-${state}`}
       open={isOpen}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onToggle={({ currentTarget: { open } }) => open !== isOpen && setOpen(open)}
     >
       <summary>
         <span className="tool-state" aria-label={state} role="img">
@@ -50,25 +56,33 @@ export function ToolCallItem({ job, step, call, isOver }: ToolCallProps) {
         </span>
         <code className="tool-name">{plain(call.toolName)}</code>
         <span className="tool-subject">{plain(subjectOf(call.input)).slice(0, 300)}</span>
-        <span className="tool-facts">{state === 'running' ? <Elapsed since={step.answeredAt} /> : sizeOf(call)}</span>
+        <span className="tool-facts">
+          {state === 'running' ? <Elapsed since={step.answeredAt} output={printed} /> : factsOf(call)}
+        </span>
       </summary>
-      {isOpen && <Inside job={job} step={step} call={call} isOver={isOver} />}
+      {isOpen && (
+        <Inside job={job} step={step} call={call} live={printed} isOver={isOver} onRead={() => setOpen(true)} />
+      )}
     </details>
   );
 }
 
-/** Shows the time since the tools of a step began. */
-function Elapsed({ since }: { since: string | null }) {
-  const now = useNow(since !== null);
-  return since === null ? '' : `running for ${duration(Math.floor((now - Date.parse(since)) / 1000) * 1000)}`;
+/** Shows the time since a call's command, or the tools of its step, began. */
+function Elapsed({ since, output }: { since: string | null; output: CommandOutput | null }) {
+  const beganAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
+  const durationMs = output?.durationMs ?? null;
+  const now = useNow(beganAt !== null && durationMs === null);
+  if (durationMs !== null) return duration(durationMs);
+  return beganAt === null ? '' : `running for ${duration(Math.max(0, Math.floor((now - beganAt) / 1000)) * 1000)}`;
 }
 
-/** Returns the size of a call's output, as text. */
-export function sizeOf({ characters }: Pick<ToolCall, 'characters'>): string {
-  return characters === null ? '' : plural(characters, 'character');
+/** Returns how long a call took and the size of its output, as text. */
+export function factsOf({ characters, durationMs }: Pick<ToolCall, 'characters' | 'durationMs'>): string {
+  const size = characters === null ? [] : [plural(characters, 'character')];
+  return [...(durationMs === null ? [] : [duration(durationMs)]), ...size].join(' · ');
 }
 
-function Inside({ job, step, call, isOver }: ToolCallProps) {
+function Inside({ job, step, call, live = null, isOver, onRead }: ToolCallProps & { onRead(): void }) {
   const [isWhole, setWhole] = useState(false);
   const whole = useQuery({ ...stepQuery(job, step), enabled: isWhole });
   const output = whole.data?.toolCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)?.output ?? call.output;
@@ -81,8 +95,9 @@ function Inside({ job, step, call, isOver }: ToolCallProps) {
         Arguments <Copy label="arguments" text={input} />
       </h4>
       <pre tabIndex={0}>{beginning(plain(input), longestShown).shown}</pre>
-      <h4>Result {output !== null && <Copy label="result" text={output} />}</h4>
-      {output === null ? (
+      {live !== null && <CommandOutputView job={job} output={live} onRead={onRead} />}
+      {live === null && <h4>Result {output !== null && <Copy label="result" text={output} />}</h4>}
+      {live !== null ? null : output === null ? (
         <p className="quiet">{isOver ? 'Stopped before it had a result.' : 'No result yet.'}</p>
       ) : (
         <pre tabIndex={0}>{shown || '(empty)'}</pre>

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import type { StepRef } from '../../workflows/contract/job.ts';
+import type { StepRef, TurnRef } from '../../workflows/contract/job.ts';
+import type { JobEventData } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 
@@ -13,9 +14,20 @@ export interface TextChunk extends StepRef {
   isRepeated: boolean;
 }
 
+/** What a command has printed, in a step or outside of one. */
+export interface OutputChunk extends TurnRef {
+  /** Null while no step has begun; otherwise the attempt that holds it appends, until its results are stored. */
+  step: { step: number; fence: number } | null;
+  pieces: JobEventData['output'][];
+}
+
 export interface WorkerEventStore {
   /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
   appendText(chunk: TextChunk): Promise<boolean>;
+  /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
+  appendOutput(chunk: OutputChunk): Promise<number | null>;
+  /** Removes the output among the events from one number to another. */
+  removeOutput(range: { jobId: string; first: number; last: number }): Promise<void>;
 }
 
 /** Stores a step's text in the log of job events while it streams. */
@@ -52,5 +64,36 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     return isOurs;
   }
 
-  return { appendText };
+  async function appendOutput({ jobId, turn, step, pieces }: OutputChunk): Promise<number | null> {
+    const { rows } = await pool.query<{ last: number | null }>({
+      name: 'append-output',
+      text: `
+        with ours as materialized (
+          select from job_steps
+          where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null
+          for share
+        )
+        select append_job_events($1, $2, $3, $5)::float8 as last where $3::integer is null or exists (select from ours)`,
+      values: [
+        jobId,
+        turn,
+        step?.step ?? null,
+        step?.fence ?? null,
+        toStoredJson(pieces.map((data) => ({ type: 'output', data }))),
+      ],
+    });
+    const last = rows[0]?.last ?? null;
+    if (last !== null) wakeWatchers(pool, jobId);
+    return last;
+  }
+
+  async function removeOutput({ jobId, first, last }: { jobId: string; first: number; last: number }): Promise<void> {
+    await pool.query({
+      name: 'remove-output',
+      text: `delete from job_events where job_id = $1 and seq between $2 and $3 and type = 'output'`,
+      values: [jobId, first, last],
+    });
+  }
+
+  return { appendText, appendOutput, removeOutput };
 }

@@ -31,6 +31,8 @@ export interface ToolResult {
   toolName: string;
   output: string;
   isError: boolean;
+  /** Absent in results stored by earlier versions. */
+  durationMs?: number;
 }
 
 export interface StepRow {

@@ -8,6 +8,7 @@ export const jobEventTypes = [
   'text',
   'tool-call',
   'usage',
+  'output',
   'tool-result',
   'diff',
   'notice',
@@ -28,6 +29,12 @@ export interface JobEventData {
   'tool-call': { toolCallId: string; toolName: string; input: unknown };
   /** `costUsd` is null when the price of the model is unknown. */
   usage: TokenUsage & { costUsd: number | null; finishReason: string };
+  /**
+   * A part of what a command prints while it runs: of a call, of the project's check command within `finish`, or outside
+   * of steps, where `toolCallId` is null. `offset` counts characters, those left out included. The first event is empty;
+   * the last one has the duration. Removed once the result is stored.
+   */
+  output: { attempt: number; toolCallId: string | null; offset: number; text: string; durationMs: number | null };
   /** `output` is the beginning of the output, `characters` its whole length. */
   'tool-result': { toolCallId: string; toolName: string; isError: boolean; output: string; characters: number };
   /** The job's change so far, relative to its base commit. */

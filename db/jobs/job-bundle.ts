@@ -36,7 +36,7 @@ const smallStatements = [
 
 const eventsStatement = `
   select 'event' as piece, seq::float8 as seq, turn, step, type, data, to_json(created_at) as "createdAt"
-  from job_events where job_id = $1 and seq > $2 and type <> 'text' order by seq limit $3`;
+  from job_events where job_id = $1 and seq > $2 and type not in ('text', 'output') order by seq limit $3`;
 
 const historyStatement = `
   select 'history' as piece, turn, run, run_id as "runId", event_count as "eventCount", build_ids as "buildIds", history

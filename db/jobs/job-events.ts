@@ -4,7 +4,7 @@ import type { JobStatus } from '../../workflows/contract/job.ts';
 import type { JobEventType } from './event-types.ts';
 
 export interface JobEventRow {
-  /** Counts from 1 within the job, without gaps. */
+  /** Counts from 1 within the job. Numbers of removed output are missing. */
   seq: number;
   turn: number;
   step: number | null;

@@ -37,6 +37,8 @@ export interface TimelineCall {
   /** Length of the whole output. */
   characters: number | null;
   isError: boolean;
+  /** Null while the tool runs, and in results stored by earlier versions. */
+  durationMs: number | null;
 }
 
 export interface TimelineStep {
@@ -118,7 +120,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
       'toolCallId', call -> 'toolCallId', 'toolName', call -> 'toolName',
       'input', ${part === null ? input : `case when length(call ->> 'input') > ${part} then to_jsonb(${cut("call ->> 'input'", part)}) else ${input} end`},
       'output', ${cut("result ->> 'output'", part)}, 'characters', length(result ->> 'output'),
-      'isError', coalesce(result -> 'isError', 'false')) order by position)
+      'isError', coalesce(result -> 'isError', 'false'), 'durationMs', result -> 'durationMs') order by position)
     from (
       select call, position from jsonb_array_elements(steps.response -> 'toolCalls') with ordinality as calls (call, position)
       order by position limit ${largestTimelinePage}

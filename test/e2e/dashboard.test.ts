@@ -82,6 +82,23 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  it('shows what a command prints while it runs, and cancels its job', async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await startJob(page, 'Run "for i in 1 2 3 4 5 6 7 8 9; do echo row $i; done; sleep 300"');
+    const output = page.getByRole('log', { name: 'Output' });
+    await output.getByText('row 9').waitFor();
+    await page.getByText(/^running for /).waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    const row = page.getByRole('group').filter({ has: output });
+    expect(await row.getByRole('button', { name: 'Follow output' }).getAttribute('aria-pressed')).toBe('true');
+    await row.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await untilStatus(page, 'cancelled');
+    await output.waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
   it('keeps the filters of the list in the URL', async () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;

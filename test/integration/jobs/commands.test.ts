@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCommandScene } from '../../support/command-scene.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { asOperator } from '../../support/operator.ts';
 import { accountsWithSandbox, processesNamed } from '../../support/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
@@ -129,6 +131,45 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
       '[Undone: The change is larger than 32 MB. Delete generated files, or add them to .gitignore.',
     );
     expect((await database.pool.query('select from job_snapshots where job_id = $1', [job.id])).rowCount).toBe(0);
+  });
+
+  it('show what they print to those who watch, until the result replaces it', async () => {
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    const mark = `watched-${crypto.randomUUID()}`;
+    const token = `ghp_${'a1B2'.repeat(9)}`;
+    model.script(
+      {
+        toolCalls: [
+          run(
+            `echo first; printf ${token.slice(0, 20)}; bash -c 'exec -a ${mark} sleep 600'; echo ${token.slice(20)}; echo last`,
+          ),
+        ],
+      },
+      { toolCalls: [finish] },
+    );
+    const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
+    const printed = async () => {
+      const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
+      return events.filter(({ type }) => type === 'output').map(({ step, data }) => ({ step, ...data }));
+    };
+    await worker.startJob(id);
+    await expect.poll(printed, { timeout: 20_000 }).toMatchObject([
+      { step: 1, attempt: 1, offset: 0, text: '', durationMs: null },
+      { step: 1, attempt: 1, offset: 0, text: 'first\n', durationMs: null },
+    ]);
+    for (const pid of await processesNamed(mark)) {
+      // the shell that started it has the name in its own arguments, too
+      if ((await readFile(`/proc/${pid}/cmdline`, 'utf8')).startsWith(mark)) process.kill(pid);
+    }
+    expect(await worker.ended(id)).toMatchObject({ status: 'completed' });
+    await expect.poll(printed).toEqual([]);
+    const { events } = await asOperator(database.pool).events(id, { after: 0, limit: 1_000 });
+    expect(events.find(({ type }) => type === 'tool-result')?.data['output']).toMatch(/first\n\[redacted\][^]*last/);
+    const { rows } = await database.pool.query('select tool_results from job_steps where job_id = $1 and step = 1', [
+      id,
+    ]);
+    expect(rows[0].tool_results[0].durationMs).toBeGreaterThan(0);
   });
 
   it('end with the job when it is cancelled', async () => {

@@ -1,0 +1,157 @@
+import type { StreamRedactor } from '../../lib/redaction/redact-stream.ts';
+import { piecesOf, type LivePiece } from '../model/live-text.ts';
+import type { OutputSample } from '../sandbox/sample-output.ts';
+import { cleanOutput } from './clean-output.ts';
+
+/** A part of a command's output; the last one has the duration. */
+export interface OutputPiece extends LivePiece {
+  durationMs: number | null;
+}
+
+export interface LiveOutputDeps {
+  createRedactor(): StreamRedactor;
+  /** Returns false when nothing more is accepted. */
+  append(pieces: OutputPiece[]): Promise<boolean>;
+  /** First line, such as the command. */
+  heading?: string;
+  intervalMs?: number;
+}
+
+/** The output of a command, sent to watchers while it runs. */
+export interface LiveOutput {
+  push(sample: OutputSample): void;
+  end(durationMs: number | null): Promise<void>;
+}
+
+/** Pieces per interval; faster output is thinned to the newest ones, and the offsets show what is missing. */
+const mostPieces = 4;
+/** A command that has printed this many characters is sampled less. */
+const manyCharacters = 64_000;
+const slowdown = 8;
+/**
+ * After skipped bytes, this many characters are redacted but not shown, because they may hold the end of a secret whose
+ * beginning was skipped.
+ */
+const unseenCharacters = 4 * 1024;
+/** Text that may begin a secret is examined again with each sample, so that a longer one is skipped. */
+const mostHeld = 16 * 1024;
+/** An unfinished line this long is shown. */
+const longestLine = 2_000;
+const lineFeed = 0x0a;
+const nothing = Buffer.alloc(0);
+
+/** Appends at most once per interval, and one append after the other. A database failure delays the output. */
+export function createLiveOutput({
+  createRedactor,
+  append,
+  heading = '',
+  intervalMs = 250,
+}: LiveOutputDeps): LiveOutput {
+  let redactor = createRedactor();
+  let line = nothing;
+  let isMidLine = false;
+  let held = 0;
+  let unseen = 0;
+  let isAfterGap = false;
+  let offset = 0;
+  let sent = 0;
+  let waiting: LivePiece[] = [{ offset: 0, text: '' }];
+  let isRefused = false;
+  let isEnding = false;
+  let timer: NodeJS.Timeout | null = null;
+
+  function show(text: string): void {
+    const seen = afterGap(text);
+    offset += text.length - seen.length;
+    if (seen === '') return;
+    waiting = [...waiting, ...piecesOf(seen, offset)].slice(-mostPieces);
+    offset += seen.length;
+  }
+
+  /** Returns the text without what must not be seen after skipped output, up to the next line. */
+  function afterGap(text: string): string {
+    if (!isAfterGap) return text;
+    const rest = text.slice(unseen);
+    unseen -= text.length - rest.length;
+    const lineEnd = rest.indexOf('\n');
+    if (unseen > 0 || lineEnd === -1) return '';
+    isAfterGap = false;
+    return rest.slice(lineEnd + 1);
+  }
+
+  function skip(bytes: number): void {
+    offset += bytes + line.length;
+    line = nothing;
+    redactor = createRedactor();
+    held = 0;
+    unseen = unseenCharacters;
+    isAfterGap = true;
+  }
+
+  /** Redacts and shows whole lines, or the beginning of one. */
+  function take(output: Buffer): void {
+    if (output.length === 0) return;
+    const isRewritten = isMidLine && /^[^\n]*\r(?!\n)/.test(output.toString('latin1'));
+    isMidLine = output.at(-1) !== lineFeed;
+    const text = `${isRewritten ? '\n' : ''}${cleanOutput(output)}`;
+    const safe = redactor.push(text);
+    show(safe);
+    held = Math.max(0, held + text.length - safe.length);
+    if (held > mostHeld) skip(held);
+  }
+
+  function takeLine(): void {
+    take(line);
+    line = nothing;
+  }
+
+  async function flush(): Promise<void> {
+    const pieces = sent > manyCharacters ? waiting.slice(-1) : waiting;
+    if (pieces.length === 0 || isRefused) return;
+    waiting = [];
+    try {
+      isRefused = !(await append(pieces.map((piece) => ({ ...piece, durationMs: null }))));
+      sent += pieces.reduce((sum, { text }) => sum + text.length, 0);
+    } catch {
+      waiting = [...pieces, ...waiting].slice(-mostPieces);
+    }
+  }
+
+  function schedule(): void {
+    if (timer !== null || isRefused || isEnding) return;
+    timer = setTimeout(
+      () => {
+        takeLine();
+        running = running.then(flush).then(() => {
+          timer = null;
+          if (waiting.length > 0 || line.length > 0) schedule();
+        });
+      },
+      sent > manyCharacters ? slowdown * intervalMs : intervalMs,
+    );
+  }
+
+  take(Buffer.from(heading));
+  let running = flush();
+  return {
+    push({ skipped, bytes }) {
+      if (isRefused || isEnding) return;
+      if (skipped > 0) skip(skipped);
+      const output = Buffer.concat([line, bytes]);
+      const end = output.length > longestLine ? output.length : output.lastIndexOf(lineFeed) + 1;
+      line = output.subarray(end);
+      take(output.subarray(0, end));
+      schedule();
+    },
+    async end(durationMs) {
+      isEnding = true;
+      if (timer !== null) clearTimeout(timer);
+      await running;
+      if (isRefused) return;
+      takeLine();
+      show(redactor.end());
+      const last: OutputPiece = { offset, text: '', durationMs };
+      await append([...waiting.map((piece) => ({ ...piece, durationMs: null })), last]).catch(() => false);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { OutputChunk, WorkerEventStore } from '../../db/for-worker/job-events.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
+import { createLiveOutput, type LiveOutput } from './live-output.ts';
+
+export interface OutputLogDeps {
+  events: Pick<WorkerEventStore, 'appendOutput' | 'removeOutput'>;
+  secrets: KnownSecrets;
+}
+
+/** Output of commands that people watch. When disposed of, it is removed: by then, results replace it. */
+export interface OutputLog extends AsyncDisposable {
+  /** Starts to send the output of a command; `heading` is its first line. */
+  watch(command: { toolCallId: string | null; heading?: string }): LiveOutput;
+}
+
+/** Opens the output of the commands of a step, or of the commands before the first step. */
+export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<OutputChunk, 'pieces'>): OutputLog {
+  let first: number | null = null;
+  let last = 0;
+
+  return {
+    watch({ toolCallId, heading }) {
+      const call = {
+        attempt: at.step?.fence ?? 0,
+        toolCallId: toolCallId === null ? null : secrets.redact(toolCallId).slice(0, 200),
+      };
+      return createLiveOutput({
+        createRedactor: () => createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
+        heading,
+        async append(pieces) {
+          const appended = await events.appendOutput({ ...at, pieces: pieces.map((piece) => ({ ...call, ...piece })) });
+          if (appended === null) return false;
+          first ??= appended - pieces.length + 1;
+          last = appended;
+          return true;
+        },
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      // what a failure leaves behind is bounded, and is removed with the job
+      if (first !== null) await events.removeOutput({ jobId: at.jobId, first, last }).catch(() => undefined);
+    },
+  };
+}
