@@ -48,6 +48,8 @@ export interface ActivityDeps extends GrantedAccessDeps {
   branches: JobBranchStore;
   endings: Pick<IdleEndings, 'archiveIdle'>;
   steps: StepStore;
+  /** Days after which a job that waits for a person fails. */
+  waitDays: number;
   leases: ModelCallLeases;
   events: WorkerEventStore;
   effects: EffectStore;

@@ -32,6 +32,7 @@ import { createOpenApi } from './openapi/openapi.ts';
 import { createJobEventsRouter } from './jobs/routes-job-events.ts';
 import { createJobActionsRouter } from './jobs/routes-job-actions.ts';
 import { createJobForksRouter } from './jobs/routes-job-forks.ts';
+import { createJobPlansRouter } from './jobs/routes-job-plans.ts';
 import { createJobListsRouter } from './jobs/routes-job-lists.ts';
 import { createJobExportRouter } from './jobs/routes-job-exports.ts';
 import { createJobTimelineRouter } from './jobs/routes-job-timeline.ts';
@@ -122,6 +123,7 @@ export function createApp(deps: AppDeps): App {
       onBegun: deps.onJobCreated,
       onCancelled: deps.onJobCancelled,
     }),
+    createJobPlansRouter({ ...requestAccess, plans: stores.plans, readJob, onBegun: deps.onJobCreated }),
     createJobForksRouter({
       ...requestAccess,
       ...stores,

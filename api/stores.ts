@@ -12,6 +12,7 @@ import { createJobForkStore } from '../db/jobs/job-forks.ts';
 import { createJobListStore } from '../db/jobs/job-lists.ts';
 import { createJobCountStore } from '../db/jobs/job-states.ts';
 import { createJobMessageStore } from '../db/jobs/job-messages.ts';
+import { createJobPlanStore } from '../db/jobs/job-plans.ts';
 import { createJobHistoryStore } from '../db/jobs/job-histories.ts';
 import { createJobBundleStore } from '../db/jobs/job-bundle.ts';
 import { createJobTimelineStore } from '../db/jobs/job-timeline.ts';
@@ -61,6 +62,7 @@ export function createApiStores({
       timeline: createJobTimelineStore(pool),
       forks: createJobForkStore(pool),
       messages: createJobMessageStore(pool),
+      plans: createJobPlanStore(pool),
       endings: createJobEndings(pool),
       erasure: createErasure(pool),
       events: createJobEventStore(pool),

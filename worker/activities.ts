@@ -42,6 +42,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
       config.tracing,
     ),
     commands,
+    waitDays: config.waitDays,
     secrets,
     draining,
   });

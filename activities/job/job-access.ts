@@ -84,7 +84,7 @@ function gone(): ApplicationFailure {
 }
 
 function isCurrent(job: JobRow, ref: TurnRef): boolean {
-  return job.status === 'active' && job.turn === ref.turn;
+  return job.status === 'active' && job.turn === ref.turn && job.phase !== 'waiting';
 }
 
 /** Returns the branch and commit the job works on, as stored by `prepare`. */

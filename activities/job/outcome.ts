@@ -1,14 +1,36 @@
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { JobOutcome, WorkedTurn } from '../../workflows/contract/job.ts';
 import type { Attempt } from '../attempt.ts';
+import { waitOf, type Wait } from './waiting.ts';
 
 export interface OutcomeActivityDeps {
-  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase'>;
+  jobs: Pick<WorkerJobStore, 'finish' | 'get' | 'setPhase' | 'wait'>;
+  steps: Pick<StepStore, 'lastAnswered'>;
+  /** Days after which a job that waits for a person fails. */
+  waitDays: number;
   attempt: Attempt;
   redact(text: string): string;
 }
 
-export function createOutcomeActivities({ jobs, attempt, redact }: OutcomeActivityDeps) {
+export function createOutcomeActivities({ jobs, steps, attempt, waitDays, redact }: OutcomeActivityDeps) {
+  /** Ends a turn that was not stopped; false while a message waits, or when it has ended. */
+  async function endTurn({ jobId, turn, step, outcome }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
+    const ref = { jobId, turn, step };
+    if (outcome.kind !== 'waiting') return jobs.finish({ ...ref, status: 'completed', failureCategory: null });
+    const job = await jobs.get(jobId);
+    const wait = job === null ? null : waitOf(job, await steps.lastAnswered(ref));
+    return wait !== null && jobs.wait({ ...ref, ...redacted(wait), days: waitDays });
+  }
+
+  function redacted({ title, plan, question }: Wait): Wait {
+    return {
+      title: title === null ? null : redact(title),
+      plan: plan === null ? null : redact(plan),
+      question: question && { text: redact(question.text), choices: question.choices.map(redact) },
+    };
+  }
+
   return {
     /**
      * Records the outcome of a turn. Idempotent: a turn ends once, and later outcomes change nothing; nor does one whose
@@ -22,9 +44,9 @@ export function createOutcomeActivities({ jobs, attempt, redact }: OutcomeActivi
           await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });
           return false;
         }
-        if (await jobs.finish({ jobId, turn, step, status: 'completed', failureCategory: null })) return false;
+        if (await endTurn({ jobId, turn, step, outcome })) return false;
         const job = await jobs.get(jobId);
-        if (job?.status !== 'active' || job.turn !== turn) return false;
+        if (job?.status !== 'active' || job.turn !== turn || job.phase === 'waiting') return false;
         await jobs.setPhase({ jobId, turn, phase: 'running' });
         return true;
       });

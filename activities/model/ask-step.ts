@@ -40,8 +40,6 @@ export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => P
 
 export function createAskStep(deps: AskStepDeps): AskStep {
   const { access, messages, events, conversation, askPaid, toolset, secrets } = deps;
-  const { finish } = toolset;
-  const finishOnly: Toolset = finish === undefined ? {} : { finish };
 
   return async function askStep(call, fence, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
@@ -69,7 +67,8 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const { jobId, turn, step, lastBefore = null } = call;
     const send = async (transcript: JobTranscript) => {
       const system = systemPrompt(transcript.instructions);
-      const tools = lastBefore === null ? offeredTools(toolset, job.project, transcript.instructions) : finishOnly;
+      const offered = offeredTools(toolset, job, transcript.instructions);
+      const tools = lastBefore === null ? offered : finishOnly(offered);
       const question = { system, messages: conversationOf(transcript), toolset: tools, signal, ...options };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
@@ -81,4 +80,8 @@ export function createAskStep(deps: AskStepDeps): AskStep {
       return send(await conversation.shortened(at, transcript));
     }
   }
+}
+
+function finishOnly({ finish }: Toolset): Toolset {
+  return finish === undefined ? {} : { finish };
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobContextStore, JobNote } from '../../db/for-worker/job-context.ts';
 import type { NoteKind } from '../../db/jobs/bundle-schema.ts';
+import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import type { ModelCall, StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -43,8 +44,8 @@ export interface Conversation {
   shortened(call: ConversationCall, transcript: JobTranscript): Promise<JobTranscript>;
 }
 
-/** Notes about commands that are given once per turn, and again after a compaction. */
-const toldOnce = new Set<NoteKind>(['check', 'no-commands']);
+/** Notes that are given once per turn, and again after a compaction. */
+const toldOnce = new Set<NoteKind>(['check', 'no-commands', 'planning']);
 /** A request that fills more of the context window is compacted first. */
 const fullShare = 0.8;
 /** The agent gets a note when this many calls remain. */
@@ -58,7 +59,7 @@ export function createConversation(deps: ConversationDeps): Conversation {
     const { jobId, turn, step } = call;
     const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
     const isToldOnce = transcript.notes.some((note) => note.turn === turn && toldOnce.has(note.kind));
-    const note = isToldOnce || commands === null ? null : commandNoteOf(commands, at.job.project);
+    const note = isToldOnce ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
     if (note !== null) due.push({ turn, step, ...note });
     for (const note of due) await context.addNote({ jobId, ...note });
     const isTold = await tellGuidance({
@@ -126,6 +127,10 @@ function isOf(note: JobNote, { turn, step }: StepRef): boolean {
   return note.turn === turn && note.step === step;
 }
 
+const planningNote = {
+  kind: 'planning',
+  text: 'This turn only plans: no tool changes a file. Look at everything that the task touches, then call finish with the plan. A person reads it and approves, changes or rejects it before anything is changed.',
+} as const;
 const fewCallsText = `You have ${fewCalls} answers left in this turn, this one included. Do what matters most first, and leave the files in a state that can be used.`;
 const lastCallText =
   'This is your last answer before a limit of this turn; no tool but finish can be called. Call finish now. Set complete to true when everything that was asked for is done; otherwise set it to false and name in the summary what is left.';

@@ -4,6 +4,7 @@ import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepResponse, StepRow } from '../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../models/used-tokens.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
+import { questionCallOf } from '../tools/ask-tool.ts';
 import { ledgerText } from './ledger.ts';
 import { maskedOutput, maskInChunks } from './masking.ts';
 
@@ -68,9 +69,12 @@ export function conversationOf(
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
   let next = 0;
+  let asking: StepRow | null = null;
   const speak = (before: StepKey) => {
     for (let [prompt] = newer; prompt !== undefined && isDue(prompt, before); [prompt] = newer) {
-      messages.push({ role: 'user', content: prompt.prompt });
+      const isAnswer = asking !== null && prompt.turn > asking.turn && addAnswer(messages, asking, prompt);
+      if (!isAnswer) messages.push({ role: 'user', content: prompt.prompt });
+      asking = null;
       newer.shift();
     }
     for (; next < notes.length && !isBehind(notes[next] ?? before, before); next += 1) addNote(messages, notes[next]);
@@ -78,6 +82,7 @@ export function conversationOf(
   for (const [index, step] of answered.entries()) {
     speak(step);
     messages.push(...messagesOf(step, index < maskBefore));
+    asking = step;
   }
   speak({ turn: Infinity, step: Infinity });
   return messages;
@@ -104,6 +109,17 @@ function addNote(messages: ModelMessage[], note: JobNote | undefined): void {
     return;
   }
   part.output = { type: part.output.type, value: `${part.output.value}\n\n${text}` };
+}
+
+/** Makes the first prompt after a question the result of its call. False when the step asked nothing. */
+function addAnswer(messages: ModelMessage[], step: StepRow, { prompt }: Prompt): boolean {
+  const asked = questionCallOf(step);
+  const last = messages.at(-1);
+  if (asked === null || last?.role !== 'tool') return false;
+  const part = last.content.find((one) => one.type === 'tool-result' && one.toolCallId === asked.toolCallId);
+  if (part?.type !== 'tool-result') return false;
+  part.output = { type: 'text', value: `The person answers:\n${prompt}` };
+  return true;
 }
 
 function compactedText({ summary, ledger }: Compaction): string {

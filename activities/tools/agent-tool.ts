@@ -47,7 +47,7 @@ export interface AgentTool {
 }
 
 /**
- * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, finish, and
- * run if there is a sandbox.
+ * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, ask,
+ * finish, and run if there is a sandbox.
  */
 export type Toolset = Record<string, AgentTool>;

@@ -1,6 +1,7 @@
 import type { JobContextStore, JobNote } from '../../db/for-worker/job-context.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
+import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { mostChecks, readCheck } from './check-command.ts';
@@ -42,7 +43,7 @@ export function createFinishReminder({ steps, effects, context, access, commands
     if (commands === null || commands.sandbox === null) return false;
     const job = await access.activeJob(ref);
     const { checkCommand } = job.project;
-    if (checkCommand === null) return false;
+    if (checkCommand === null || isPlanning(job)) return false;
     const tree = await steps.latestTree(job.id);
     if (tree === null || tree === job.headTree) return false;
     if ((await readCheck(effects, ref, { tree, command: checkCommand })) !== null) return false;

@@ -3,10 +3,12 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { StepRef, ToolBatch, ToolStep } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { runBatch } from './run-batch.ts';
 import type { Toolset } from './agent-tool.ts';
+import { questionOf, withOneQuestion } from './ask-tool.ts';
 import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import { GitError } from '../git/git-error.ts';
@@ -81,7 +83,9 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
 
   async function endOfBatch({ ref, calls, results, isLast }: EndedBatch) {
     const finish = finishOf(calls, results);
-    if (finish === null || (await access.hasMessages(ref))) return { finished: false };
+    const isAsked = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
+    if ((finish === null && !isAsked) || (await access.hasMessages(ref))) return { finished: false };
+    if (finish === null) return { finished: true };
     // the agent finished because of a limit, so only its own statement means that everything is done
     return { finished: true, isUnfinished: isLast ? finish.complete !== true : finish.complete === false };
   }
@@ -99,11 +103,11 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     try {
       const { project } = job;
       const rules = createPathRules(project);
-      const checked = calls.map((call) => refusedByRules(call, rules));
+      const checked = withOneQuestion(calls.map((call) => refusedByRules(call, rules)));
       const { path: root, isIgnored, history } = workspace;
       const readSkill = createSkillReader(deps, { ref, access: repository });
       const context = { root, signal, runCommand, isIgnored, history, readSkill };
-      const ran = await runBatch(allowedTools(toolset, project), checked, context);
+      const ran = await runBatch(allowedTools(toolset, job), checked, context);
       let masked: ToolResult[] = [];
       for (const result of ran) {
         masked.push({ ...result, output: maskSecrets(result.output) });
@@ -133,7 +137,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       };
       // its command may write files that are in no snapshot
       left = undefined;
-      const check = { command: project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
+      const check = { command: isPlanning(job) ? null : project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {
       await workspace.release(left);

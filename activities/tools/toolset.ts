@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { isPlanning, type JobRow } from '../../db/jobs/jobs.ts';
 import type { AgentTool, Toolset } from './agent-tool.ts';
+import { askTool } from './ask-tool.ts';
 import { editTool, multiEditTool } from './edit/edit-tools.ts';
 import { globTool } from './files/glob-tool.ts';
 import { grepTool } from './files/grep-tool.ts';
@@ -59,6 +61,23 @@ const finishTool = defineTool({
   },
 });
 
+/** Ends a turn that only plans. */
+const planTool = defineTool({
+  description: 'Finishes the planning. Call it once, with the plan; a person then approves, changes or rejects it.',
+  inputSchema: finishSchema.pick({ title: true }).extend({
+    summary: z
+      .string()
+      .trim()
+      .min(1)
+      .max(20_000)
+      .describe('The plan in Markdown: which files change and how, how the change is checked, and what you assume'),
+  }),
+  isReadOnly: true,
+  async run() {
+    return 'The plan waits for a person.';
+  },
+});
+
 export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   return {
     read: readTool,
@@ -74,27 +93,28 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
     skill: skillTool,
     ...(run === undefined ? {} : { run }),
     todo: todoTool,
+    ask: askTool,
     finish: finishTool,
   };
 }
 
-/** Returns the tools that a project allows its agents. */
-export function allowedTools(toolset: Toolset, { mayRun }: { mayRun: boolean }): Toolset {
-  return mayRun ? toolset : without(toolset, 'run');
+type ToolUser = Pick<JobRow, 'mayAsk' | 'planReview' | 'approvedTurn'> & { project: { mayRun: boolean } };
+
+/** Returns the tools that the agent of a job may call. While it plans, those that only read. */
+export function allowedTools(toolset: Toolset, job: ToolUser): Toolset {
+  const isOnlyPlanning = isPlanning(job);
+  const allowed = Object.entries(toolset).filter(
+    ([name, { isReadOnly }]) =>
+      (name !== 'run' || job.project.mayRun) && (name !== 'ask' || job.mayAsk) && (isReadOnly || !isOnlyPlanning),
+  );
+  return { ...Object.fromEntries(allowed), ...(isOnlyPlanning ? { finish: planTool } : {}) };
 }
 
-/** Returns the tools that a turn offers to its model: those that its project allows and that have a use in it. */
-export function offeredTools(
-  toolset: Toolset,
-  project: { mayRun: boolean },
-  { skills }: { skills: readonly unknown[] },
-): Toolset {
-  const allowed = allowedTools(toolset, project);
-  return skills.length > 0 ? allowed : without(allowed, 'skill');
-}
-
-function without(toolset: Toolset, name: string): Toolset {
-  return Object.fromEntries(Object.entries(toolset).filter(([known]) => known !== name));
+/** Returns the tools that a turn offers to its model: those that its job may call and that have a use in it. */
+export function offeredTools(toolset: Toolset, job: ToolUser, { skills }: { skills: readonly unknown[] }): Toolset {
+  const allowed = allowedTools(toolset, job);
+  if (skills.length > 0) return allowed;
+  return Object.fromEntries(Object.entries(allowed).filter(([name]) => name !== 'skill'));
 }
 
 /** Returns the first valid `finish` call of a batch. */

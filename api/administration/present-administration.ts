@@ -23,6 +23,8 @@ export function presentProject(row: ProjectRow): PublicProject {
     allowedPaths: row.allowedPaths,
     mayChangeWorkflows: row.mayChangeWorkflows,
     mayRun: row.mayRun,
+    plan: row.planReview ? 'review' : 'none',
+    ask: row.mayAsk,
     checkCommand: row.checkCommand,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,

@@ -28,6 +28,9 @@ const globSchema = z.string().superRefine((text, context) => {
   }
 });
 
+/** `review`: a job's first turn only plans, until a person approves the plan. */
+export const planSchema = z.enum(['none', 'review']);
+
 /** Amount of a budget; null for none. */
 export const budgetSchema = z
   .number()
@@ -60,6 +63,8 @@ const settings = {
     description: 'Whether jobs may change files that the forge runs automatically, such as .github/workflows.',
   }),
   mayRun: z.boolean().meta({ description: 'Whether agents may run commands; requires a worker with a sandbox.' }),
+  plan: planSchema.meta({ description: 'Whether a person approves the plan of a job before it changes anything.' }),
+  ask: z.boolean().meta({ description: 'Whether agents may put questions to a person and wait for the answer.' }),
   checkCommand: checkCommandSchema
     .nullable()
     .meta({ description: 'Shell command that must succeed before a change is finished; null for none.' }),

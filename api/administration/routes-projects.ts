@@ -109,7 +109,7 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   }
 
   function changeOf(body: Omit<ChangeProjectBody, 'repository'>): ProjectChange {
-    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, ...change } = body;
+    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, plan, ask, ...change } = body;
     const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
     if (problem !== null) throw invalidRequest(problem);
     const checked = {
@@ -117,6 +117,8 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
       ...(allowedRepositories && {
         allowedRepositories: allowedRepositories.map((text) => repositoryOf(text).repository),
       }),
+      ...(plan !== undefined && { planReview: plan === 'review' }),
+      ...(ask !== undefined && { mayAsk: ask }),
       ...(jobBudgetUsd !== undefined && { jobBudgetMicros: microsOf(jobBudgetUsd) }),
       ...(dailyBudgetUsd !== undefined && { dailyBudgetMicros: microsOf(dailyBudgetUsd) }),
     };

@@ -123,6 +123,11 @@ export function jobActive(): ApiError {
   return new ApiError(409, 'The job is active; cancel it or wait for its end, then archive it.');
 }
 
+/** Returns the error for a decision about a plan that cannot be made now. */
+export function planNotDecidable(sentence: string): ApiError {
+  return new ApiError(409, sentence);
+}
+
 export function turnNotFound(turns: number): ApiError {
   return new ApiError(404, `The turn was not found; this job has turns 1 to ${turns}.`);
 }

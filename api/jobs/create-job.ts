@@ -76,6 +76,8 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
         requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
         model,
         draft: body.draft ?? false,
+        planReview: body.plan === undefined ? project.planReview : body.plan === 'review',
+        mayAsk: body.ask ?? project.mayAsk,
         idempotency: idempotencyOf(body, idempotencyKey),
       };
     },
@@ -92,7 +94,10 @@ function refOf(text: string | undefined): string | null {
 }
 
 /** Returns the idempotency record of a request. The hash does not depend on the order of the body's fields. */
-function idempotencyOf({ prompt, source, model, draft }: CreateJobBody, key: string | null): Idempotency | null {
+function idempotencyOf(body: CreateJobBody, key: string | null): Idempotency | null {
+  const { prompt, source, model, draft, plan, ask } = body;
   const requested = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  // left out when absent, so that the hash of such a body stays the same over versions
+  if (plan !== undefined || ask !== undefined) requested.push(plan ?? null, ask ?? null);
   return key === null ? null : { key, requestHash: hashOfRequest(requested) };
 }

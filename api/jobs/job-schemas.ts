@@ -3,11 +3,13 @@ import { mostOfPage } from '../../db/page.ts';
 import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobEventTypes } from '../../db/jobs/event-types.ts';
+import { planSchema } from '../administration/project-schemas.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { time } from '../../lib/time-schemas.ts';
 
 const longestPrompt = 100_000;
+const longestDecision = 10_000;
 
 /** Largest body with a prompt: 100,000 characters of up to four bytes, plus the other fields. */
 export const promptBytes = 512 * 1024;
@@ -19,6 +21,11 @@ function isWithin(text: string, characters: number): boolean {
   // count code points, not UTF-16 units; a text with few enough units needs no counting
   return text.length <= characters || (text.length <= characters * 2 && [...text].length <= characters);
 }
+
+const decisionText = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be blank')
+  .refine((text) => isWithin(text, longestDecision), `must have at most ${longestDecision} characters`);
 
 const promptSchema = z
   .string()
@@ -49,8 +56,30 @@ export const createJobSchema = closedBody({
     .optional()
     .meta({ description: "provider/model. Defaults to the project's model." }),
   draft: z.boolean().optional().meta({ description: 'Whether the pull request is opened as a draft.' }),
+  plan: planSchema.optional().meta({
+    description:
+      "review: the first turn reads only and ends in a plan, which a person approves before anything is changed. Defaults to the project's setting.",
+  }),
+  ask: z.boolean().optional().meta({
+    description:
+      "Whether the agent may put questions to a person and wait for the answer. Defaults to the project's setting.",
+  }),
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
+
+/** Body of `POST …/job/{id}/approve`. */
+export const approvePlanSchema = closedBody({
+  turn: z.number().int().min(1).max(999_999).optional().meta({
+    description: 'The turn of the plan that was read (details.waiting.turn); a newer plan is then not approved.',
+  }),
+  comment: decisionText.optional().meta({ description: 'A comment for the agent.' }),
+});
+
+/** Body of `POST …/job/{id}/reject`. */
+export const rejectPlanSchema = closedBody({
+  turn: approvePlanSchema.shape.turn,
+  reason: decisionText.optional().meta({ description: "Becomes a part of the job's message." }),
+});
 
 const count = z.number().int().min(1).max(999_999);
 

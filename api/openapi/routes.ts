@@ -8,6 +8,7 @@ import { systemRoutes } from '../administration/routes-system.ts';
 import { assistantRoutes } from '../assistant/routes.ts';
 import { jobActionRoutes } from '../jobs/routes-job-actions.ts';
 import { jobEventRoutes } from '../jobs/routes-job-events.ts';
+import { jobPlanRoutes } from '../jobs/routes-job-plans.ts';
 import { jobForkRoutes } from '../jobs/routes-job-forks.ts';
 import { jobListRoutes } from '../jobs/routes-job-lists.ts';
 import { jobExportRoutes } from '../jobs/routes-job-exports.ts';
@@ -29,6 +30,7 @@ export const routes = {
   ...jobEventRoutes,
   ...jobListRoutes,
   ...jobActionRoutes,
+  ...jobPlanRoutes,
   ...jobForkRoutes,
   ...jobExportRoutes,
   ...jobTimelineRoutes,

@@ -13,6 +13,7 @@ export interface JobRef {
 /** Exit codes for jobs that did not complete; see docs/cli.md. */
 const failed = 3;
 const cancelled = 4;
+const waiting = 5;
 
 export function getJob(api: Api, path: JobRef) {
   return answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path } }));
@@ -20,7 +21,8 @@ export function getJob(api: Api, path: JobRef) {
 
 /**
  * Prints the events of a job as they arrive, then its outcome; the last line is the URL of its pull request. With
- * `json`, each line is an event and the last one is the job. Throws CommandError when the job did not complete.
+ * `json`, each line is an event and the last one is the job. Throws CommandError when the job did not complete, or waits for
+ * a person.
  */
 export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: boolean; after?: number }) {
   const report = json ? (event: JobEvent) => print(JSON.stringify(event)) : createReporter();
@@ -30,11 +32,31 @@ export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: b
     for await (const event of followJob(api, ref, { after: last, onLost })) {
       last = event.seq;
       report(event);
+      if (event.type === 'waiting') break;
     }
     const job = await getJob(api, ref);
+    // otherwise a person has decided since
+    if (job.details.phase === 'waiting') return printWait(job, json);
     // a follow-up may have started in the meantime
     if (job.status !== 'active') return printEnd(job, json);
   }
+}
+
+type Waiting = NonNullable<AgentJob['details']['waiting']>;
+
+/** Returns what a job waits for: the approval of its plan, or the answer to a question. */
+export function waitsFor({ for: what, question, choices }: Waiting): string {
+  if (what === 'approval') return 'the approval of its plan';
+  return `an answer: ${question}${choices.length === 0 ? '' : ` (${choices.join(', ')})`}`;
+}
+
+function printWait(job: AgentJob, json: boolean): void {
+  const { plan, waiting: wait } = job.details;
+  if (wait === null) return;
+  if (json) print(JSON.stringify(job));
+  else if (wait.for === 'approval' && plan !== null) print(`\n${plan}`);
+  const next = wait.for === 'approval' ? '"docket job approve" or "docket job reject"' : '"docket job message"';
+  throw new CommandError(`The job waits for ${waitsFor(wait)}. Go on with ${next}.`, { exitCode: waiting });
 }
 
 function printEnd(job: AgentJob, json: boolean): void {

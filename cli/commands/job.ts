@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.ts';
 import { answerOf, bodyOf, done, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { addJobBundleCommands } from './job-bundle.ts';
-import { getJob, watchJob, type JobRef } from './job-watch.ts';
+import { getJob, waitsFor, watchJob, type JobRef } from './job-watch.ts';
 import { onJob } from './on-job.ts';
 import { readInteger } from './options.ts';
 import { isJson, plain, print, printList, printRecord, shortened } from './output.ts';
@@ -34,6 +34,8 @@ interface CreateOptions {
   ref?: string;
   model?: string;
   draft?: true;
+  plan?: 'review' | 'none';
+  ask?: boolean;
   idempotencyKey?: string;
   watch?: true;
 }
@@ -48,16 +50,24 @@ function addCreate(group: Command, context: CommandContext): void {
     .option('--ref <ref>', 'branch, tag or commit to start from')
     .option('--model <provider/model>', 'model (default: the one of the project)')
     .option('--draft', 'open the pull request as a draft')
+    .addOption(
+      new Option('--plan <plan>', "whether you approve a plan first (default: the project's setting)").choices([
+        'review',
+        'none',
+      ] as const),
+    )
+    .option('--ask', 'let the agent put questions to you and wait for the answer')
+    .option('--no-ask', "do not let it (default: the project's setting)")
     .option('--idempotency-key <key>', 'a second command with the same key returns the job of the first')
     .option(...watchOption)
     .action(async (prompt: string, options: CreateOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const { repository, ref, model, draft, idempotencyKey } = options;
+      const { repository, ref, model, draft, plan, ask, idempotencyKey } = options;
       const projectId = await projectIdOf(api, options.project ?? context.env['DOCKET_PROJECT']);
       const job = await answerOf(
         api.POST('/v2/agent/{projectId}/job', {
           params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
-          body: { prompt: await promptOf(context, prompt), source: { repository, ref }, model, draft },
+          body: { prompt: await promptOf(context, prompt), source: { repository, ref }, model, draft, plan, ask },
         }),
       );
       if (options.watch !== true) return printJob(command, job);
@@ -157,6 +167,34 @@ function addActions(group: Command, context: CommandContext): void {
     '<prompt>',
   );
 
+  onJob<{ turn?: number; comment?: string }>(
+    group
+      .command('approve')
+      .description('approve the plan of a job, which the agent then carries out')
+      .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
+      .option('--comment <text>', 'a comment for the agent'),
+    context,
+    async ({ api, ref, command }, body) =>
+      printJob(
+        command,
+        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/approve', { params: { path: ref }, body })),
+      ),
+  );
+
+  onJob<{ turn?: number; reason?: string }>(
+    group
+      .command('reject')
+      .description('reject the plan of a job, which ends the job')
+      .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
+      .option('--reason <text>', "becomes a part of the job's message"),
+    context,
+    async ({ api, ref, command }, body) =>
+      printJob(
+        command,
+        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/reject', { params: { path: ref }, body })),
+      ),
+  );
+
   onJob(group.command('cancel').description('cancel a running job'), context, async ({ api, ref, command }) =>
     printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: ref } }))),
   );
@@ -213,7 +251,7 @@ async function promptOf({ readInput }: CommandContext, text: string): Promise<st
 
 function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): void {
   if (isJson(command)) return printRecord(command, job);
-  const { title, phase, message, incomplete, steps, usage, failure, forkedFrom } = job.details;
+  const { title, phase, message, plan, waiting, incomplete, steps, usage, failure, forkedFrom } = job.details;
   printRecord(command, {
     id: job.id,
     status: phase === null ? job.status : `${job.status} (${phase})`,
@@ -229,6 +267,8 @@ function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): vo
     'forked from': forkedFrom === null ? null : `${forkedFrom.jobId}, turn ${forkedFrom.turn}, step ${forkedFrom.step}`,
     failure: failure === null ? null : `${failure.title}. ${failure.remedy}`,
     incomplete,
+    'waits for': phase !== 'waiting' || waiting === null ? null : `${waitsFor(waiting)} until ${waiting.until}`,
   });
+  if (waiting?.for === 'approval' && plan !== null) print(`\n${plan}`);
   if (message !== null) print(`\n${message}`);
 }

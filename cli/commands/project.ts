@@ -21,6 +21,8 @@ interface SettingOptions {
   path?: string[];
   workflows?: boolean;
   run?: boolean;
+  plan?: 'review' | 'none';
+  ask?: boolean;
   check?: string;
   jobBudget?: number | '';
   dailyBudget?: number | '';
@@ -32,6 +34,7 @@ interface SettingOptions {
   sshKnownHosts?: string;
 }
 
+const plans = ['none', 'review'] as const;
 const forges = ['github', 'gitlab', 'gitea', 'local'] as const;
 
 /** Adds `docket project create|show|update|delete|guidance|list`. */
@@ -131,6 +134,9 @@ function addSettings(command: Command): Command {
     .option('--no-workflows', 'do not allow them (default)')
     .option('--run', "let agents run commands in the worker's sandbox (default)")
     .option('--no-run', 'do not let agents run commands')
+    .addOption(new Option('--plan <plan>', 'review: a person approves the plan of a job first').choices(plans))
+    .option('--ask', 'let agents put questions to a person')
+    .option('--no-ask', 'do not let them (default)')
     .option('--check <command>', 'shell command that must succeed before the agent may finish ("" for none)')
     .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
     .option('--daily-budget <dollars>', 'US dollars per day (UTC) for all jobs, or "none"', readDollars)
@@ -159,6 +165,8 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
     allowedPaths: options.path,
     mayChangeWorkflows: options.workflows,
     mayRun: options.run,
+    plan: options.plan,
+    ask: options.ask,
     checkCommand: orNull(options.check),
     jobBudgetUsd: orNull(jobBudget),
     dailyBudgetUsd: orNull(dailyBudget),

@@ -21,7 +21,9 @@ export function refusalOfMessage({ status }: Pick<Job, 'status'>): string | null
 export function effectOfMessage({
   status,
   details,
-}: Pick<Job, 'status'> & { details: Pick<Job['details'], 'pullRequest' | 'failure'> }): string {
+}: Pick<Job, 'status'> & { details: Pick<Job['details'], 'pullRequest' | 'failure' | 'waiting'> }): string {
+  if (details.waiting?.for === 'approval') return 'The agent plans again with this.';
+  if (details.waiting?.for === 'answer') return 'The agent gets this as the answer to its question.';
   if (status === 'active') return 'The agent reads this before its next step.';
   if (details.failure?.category === 'ref_not_found') return 'A message cannot change the base branch: retry the job.';
   switch (details.pullRequest?.state) {

@@ -1,4 +1,4 @@
-export const states = ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'] as const;
+export const states = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'archived'] as const;
 export type JobState = (typeof states)[number];
 
 const dayMs = 86_400_000;

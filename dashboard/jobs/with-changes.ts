@@ -8,7 +8,7 @@ export interface JobListPage {
 
 /** Returns the state of a job as the list tells them apart. */
 export function stateOf({ status, details }: Pick<ListedJob, 'status' | 'details'>): JobState {
-  if (status === 'active') return details.phase === 'queued' ? 'queued' : 'running';
+  if (status === 'active') return details.phase === 'queued' || details.phase === 'waiting' ? details.phase : 'running';
   return status === 'failed' && details.failure?.category === 'cancelled' ? 'cancelled' : status;
 }
 

@@ -121,7 +121,7 @@ export function DesignPage() {
         <Problem error={new Error('What is wrong, then what to do.')} />
       </Part>
       <Part title="Badges and states">
-        {(['queued', 'running'] as const).map((phase) => (
+        {(['queued', 'running', 'waiting'] as const).map((phase) => (
           <StatusBadge key={phase} job={jobOf('active', phase)} />
         ))}
         {(['completed', 'failed', 'archived'] as const).map((status) => (
@@ -181,6 +181,15 @@ function Part({ title, isStacked = false, children }: { title: string; isStacked
 
 function jobOf(status: Job['status'], phase: Job['details']['phase']): Pick<Job, 'status' | 'details'> {
   const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
-  const none = { title: null, message: null, incomplete: null, check: null, failure: null, forkedFrom: null };
+  const none = {
+    title: null,
+    message: null,
+    plan: null,
+    waiting: null,
+    incomplete: null,
+    check: null,
+    failure: null,
+    forkedFrom: null,
+  };
   return { status, details: { ...none, phase, steps: 0, usage, pullRequest: null } };
 }

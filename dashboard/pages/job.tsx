@@ -17,6 +17,7 @@ import { jobAddress } from '../jobs/job-address.ts';
 import { branchQuery, jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
+import { WaitingNote } from '../jobs/waiting-note.tsx';
 import { Waterfall } from '../jobs/waterfall.tsx';
 import { headline, plain } from '../plain.ts';
 import '../styles/job.css';
@@ -57,6 +58,7 @@ function JobView({ job: ref }: { job: JobRef }) {
       <JobFacts job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       <NoWorker isQueued={job.data.details.phase === 'queued'} />
+      <WaitingNote job={ref} standing={job.data} />
       {job.data.status !== 'active' && (
         <Result job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} steps={steps.data ?? []} />
       )}

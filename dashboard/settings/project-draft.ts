@@ -18,6 +18,8 @@ export interface ProjectDraft {
   checkCommand: string;
   mayChangeWorkflows: boolean;
   mayRun: boolean;
+  isReviewed: boolean;
+  mayAsk: boolean;
   /** New token. The stored one is never shown. */
   forgeToken: string;
   removesToken: boolean;
@@ -41,6 +43,8 @@ export function draftOf(project: Project | null): ProjectDraft {
     checkCommand: project?.checkCommand ?? '',
     mayChangeWorkflows: project?.mayChangeWorkflows ?? false,
     mayRun: project?.mayRun ?? true,
+    isReviewed: project?.plan === 'review',
+    mayAsk: project?.ask ?? false,
     forgeToken: '',
     removesToken: false,
   };
@@ -48,7 +52,7 @@ export function draftOf(project: Project | null): ProjectDraft {
 
 /** Returns the request body. A name that is left out stays unchanged or is derived from the repository. */
 export function changeOf(draft: ProjectDraft) {
-  const { name, mayChangeWorkflows, mayRun, forgeToken, removesToken } = draft;
+  const { name, mayChangeWorkflows, mayRun, isReviewed, mayAsk, forgeToken, removesToken } = draft;
   return {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
     defaultRef: draft.defaultRef.trim() || null,
@@ -64,6 +68,8 @@ export function changeOf(draft: ProjectDraft) {
     checkCommand: draft.checkCommand.trim() || null,
     mayChangeWorkflows,
     mayRun,
+    plan: isReviewed ? ('review' as const) : ('none' as const),
+    ask: mayAsk,
     ...(removesToken ? { forgeToken: null } : forgeToken === '' ? {} : { forgeToken }),
   };
 }

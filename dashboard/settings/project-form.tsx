@@ -148,6 +148,16 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
         isSelected={draft.mayRun}
         onChange={(mayRun) => onChange({ mayRun })}
       />
+      <Check
+        label="A person approves the plan of a job before anything is changed"
+        isSelected={draft.isReviewed}
+        onChange={(isReviewed) => onChange({ isReviewed })}
+      />
+      <Check
+        label="Agents may put questions to a person and wait for the answer"
+        isSelected={draft.mayAsk}
+        onChange={(mayAsk) => onChange({ mayAsk })}
+      />
       <Field
         label="Check command: must succeed before a change is published"
         {...text('checkCommand')}

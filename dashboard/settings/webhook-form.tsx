@@ -12,6 +12,7 @@ const eventTypes = [
   'job.failed',
   'job.archived',
   'job.resumed',
+  'job.waiting',
   'pull_request.closed',
   'pull_request.merged',
 ] as const;

@@ -2,7 +2,10 @@ import type { Pool } from 'pg';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 
 export interface IdleJobs {
-  /** Returns active jobs without a recent write, ordered by id and starting after `after`; excludes jobs that have not started yet. */
+  /**
+   * Returns active jobs without a recent write, ordered by id and starting after `after`; excludes jobs that have not
+   * started yet, and those that wait for a person.
+   */
   list(options: { idleMs: number; after: string; limit: number }): Promise<TurnRef[]>;
   /** Returns which of these turns have ended, were deleted, or were succeeded by a newer turn. */
   endedTurns(turns: TurnRef[]): Promise<TurnRef[]>;
@@ -14,7 +17,9 @@ export function createIdleJobs(pool: Pool): IdleJobs {
   return {
     async list({ idleMs, after, limit }) {
       const { rows } = await pool.query<TurnRef>(
-        `with active as materialized (select id, turn, updated_at from jobs where status = 'active')
+        `with active as materialized (
+           select id, turn, updated_at from jobs where status = 'active' and phase is distinct from 'waiting'
+         )
          select id as "jobId", turn from active
          where updated_at < now() - $1 * interval '1 millisecond' and id > $2
            and not exists (select from job_outbox where job_id = active.id and job_outbox.turn = active.turn)
@@ -30,7 +35,8 @@ export function createIdleJobs(pool: Pool): IdleJobs {
         text: `
           select asked.job_id as "jobId", asked.turn
           from unnest($1::text[], $2::integer[]) as asked (job_id, turn) left join jobs on jobs.id = asked.job_id
-          where jobs.id is null or jobs.status <> 'active' or jobs.turn <> asked.turn`,
+          where jobs.id is null or jobs.status <> 'active' or jobs.turn <> asked.turn
+             or jobs.phase = 'waiting'`,
         values: [turns.map(({ jobId }) => jobId), turns.map(({ turn }) => turn)],
       });
       return rows;

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { JobCheck } from '../jobs/agent-job.ts';
+import type { Question } from '../jobs/jobs.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import type { JobPhase, WorkedTurn } from '../../workflows/contract/job.ts';
 import { noStepAfter } from '../jobs/job-statements.ts';
@@ -19,6 +20,16 @@ export interface PublishedJob extends WorkedTurn {
   check: JobCheck | null;
 }
 
+/** A turn that ends with a plan, or with a question. */
+export interface TurnWait extends WorkedTurn {
+  /** Title for a job that has none. */
+  title: string | null;
+  plan: string | null;
+  question: Question | null;
+  /** Days until the deadline. */
+  days: number;
+}
+
 /** Summary of a turn. */
 export interface TurnSummary extends WorkedTurn {
   title: string | null;
@@ -27,8 +38,8 @@ export interface TurnSummary extends WorkedTurn {
   incomplete: string | null;
 }
 
-/** Condition: only the newest turn of an active job may write; `$1` and `$2` are the job and the turn. */
-const whileOurs = `where id = $1 and turn = $2 and status = 'active'`;
+/** Condition: only the newest turn of an active job may write until it is over; `$1` and `$2` are the job and the turn. */
+const whileOurs = `where id = $1 and turn = $2 and status = 'active' and jobs.phase is distinct from 'waiting'`;
 
 /** A phase that another attempt writes again adds no event. */
 const setPhaseStatement = `
@@ -69,6 +80,28 @@ const finishStatement = `
       end
     ))
   ) from ended`;
+
+const longestEventText = 2_000;
+
+const waitStatement = `
+  with waiting as (
+    update jobs
+    set phase = 'waiting', title = coalesce(title, $3), plan = coalesce($4, plan), question = $5, wait_since = now(),
+        wait_until = now() + $6::float8 * interval '1 day', updated_at = now()
+    ${whileOurs} and waiting_messages = 0 and ${noStepAfter('$7')}
+    returning id, turn, question, plan, wait_until
+  ), ended_turn as (
+    update job_turns set status = 'completed', ended_at = now() from waiting
+    where job_turns.job_id = waiting.id and job_turns.turn = waiting.turn
+  )
+  select append_job_events(id, turn, null, jsonb_build_array(
+    jsonb_build_object('type', 'phase', 'data', jsonb_build_object('phase', 'waiting')),
+    jsonb_build_object('type', 'waiting', 'data', jsonb_build_object(
+      'for', case when question is null then 'approval' else 'answer' end,
+      'plan', case when question is null then left(plan, ${longestEventText}) end,
+      'question', question ->> 'text', 'choices', coalesce(question -> 'choices', '[]'), 'until', wait_until
+    ))
+  )) from waiting`;
 
 /** Creates the writes of a turn; each is one statement, and so one transaction. */
 export function createJobWrites(pool: Pool) {
@@ -137,5 +170,17 @@ export function createJobWrites(pool: Pool) {
     return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure, ref.step]);
   }
 
-  return { setPhase, setBase, setSummary, setPublished, finish };
+  function wait({ jobId, turn, step, title, plan, question, days }: TurnWait): Promise<boolean> {
+    const stored = [title, plan].map((text) => (text === null ? null : toStoredText(text)));
+    return write(waitStatement, [
+      jobId,
+      turn,
+      ...stored,
+      question === null ? null : toStoredJson(question),
+      days,
+      step,
+    ]);
+  }
+
+  return { setPhase, setBase, setSummary, setPublished, finish, wait };
 }

@@ -3,7 +3,7 @@ import type { JobPhase, TokenUsage } from '../../workflows/contract/job.ts';
 import { canBeId } from '../ids.ts';
 import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import { createJobWrites, type PublishedJob, type TurnSummary } from './job-writes.ts';
+import { createJobWrites, type PublishedJob, type TurnSummary, type TurnWait } from './job-writes.ts';
 
 /** The prompt of a turn (step 0), or a message sent during it. */
 export interface Prompt {
@@ -42,6 +42,11 @@ export interface WorkerJobStore {
     failureCategory: string | null;
     message?: string;
   }): Promise<boolean>;
+  /**
+   * Ends a turn and lets its job wait for a person. False like `finish`: while a message waits, or once a step after
+   * `step` has begun.
+   */
+  wait(ref: TurnWait): Promise<boolean>;
   /** Returns the usage of a turn so far. */
   usage(jobId: string, turn: number): Promise<TurnUsage>;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import { jobPhases, jobStatusSchema } from '../../workflows/contract/job.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
-import type { JobRow } from './jobs.ts';
+import { mostQuestionChoices, type JobRow } from './jobs.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const jobCheckSchema = z.object({
@@ -10,6 +10,18 @@ const jobCheckSchema = z.object({
   result: z.enum(['passed', 'failed', 'not-run']),
 });
 export type JobCheck = z.infer<typeof jobCheckSchema>;
+
+const waitingSchema = z.object({
+  for: z.enum(['approval', 'answer']),
+  turn: z.number().int().meta({ description: 'The turn that ended with the plan or the question.' }),
+  question: z.string().nullable(),
+  choices: z
+    .array(z.string())
+    .max(mostQuestionChoices)
+    .meta({ description: 'Suggested answers; another one may be sent, too.' }),
+  since: timeOrNull,
+  until: timeOrNull.meta({ description: 'The job fails with the category wait_expired at this time.' }),
+});
 
 /** The public job, as specified; `details` is an addition. */
 export const agentJobSchema = z.object({
@@ -33,6 +45,10 @@ export const agentJobSchema = z.object({
     phase: z.enum(jobPhases).nullable().meta({ description: 'The finer phase of an active job.' }),
     title: z.string().nullable(),
     message: z.string().nullable().meta({ description: "The agent's own words about what it did." }),
+    plan: z.string().nullable().meta({ description: 'The newest plan for review, in Markdown.' }),
+    waiting: waitingSchema
+      .nullable()
+      .meta({ description: 'What the job waits for in the phase `waiting`: a person approves its plan, or answers.' }),
     incomplete: z.string().nullable().meta({
       description:
         'What is missing, in one sentence: the agent reported that part of the task is not done, a limit stopped it, or the check did not pass. Null when nothing is missing.',
@@ -70,8 +86,10 @@ export type PresentableJob = Omit<
   JobRow,
   | 'projectId'
   | 'organizationId'
-  | 'turn'
   | 'baseCommit'
+  | 'planReview'
+  | 'mayAsk'
+  | 'approvedTurn'
   | 'draft'
   | 'branch'
   | 'headTree'
@@ -97,6 +115,8 @@ export function presentJob(row: PresentableJob): AgentJob {
       phase: isActive ? row.phase : null,
       title: row.title,
       message: row.message,
+      plan: row.plan,
+      waiting: row.phase === 'waiting' ? waitingOf(row) : null,
       incomplete: isActive ? null : row.incomplete,
       check: isActive ? null : row.check,
       steps: row.steps,
@@ -109,5 +129,16 @@ export function presentJob(row: PresentableJob): AgentJob {
       forkedFrom: row.forkedFrom,
       pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open', draft: row.prDraft ?? false },
     },
+  };
+}
+
+function waitingOf({ turn, question, waitSince, waitUntil }: PresentableJob): AgentJob['details']['waiting'] {
+  return {
+    for: question === null ? 'approval' : 'answer',
+    turn,
+    question: question?.text ?? null,
+    choices: question?.choices ?? [],
+    since: waitSince?.toISOString() ?? null,
+    until: waitUntil?.toISOString() ?? null,
   };
 }

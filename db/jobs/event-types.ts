@@ -12,6 +12,7 @@ export const jobEventTypes = [
   'tool-result',
   'diff',
   'notice',
+  'waiting',
   'finish',
   'failure',
 ] as const;
@@ -41,6 +42,14 @@ export interface JobEventData {
   diff: { changedFiles: number; additions: number; deletions: number; files: string[] };
   /** A notice for a person about how the job is worked on. */
   notice: { text: string };
+  /** The turn is over, and a person decides what follows. `plan` is the beginning of the plan. */
+  waiting: {
+    for: 'approval' | 'answer';
+    plan: string | null;
+    question: string | null;
+    choices: string[];
+    until: string;
+  };
   finish: { title: string | null; message: string | null; prLink: string | null };
   failure: Failure & { message: string | null };
 }

@@ -26,7 +26,7 @@ const cancelStatement = `
     returning *
   ), ended_turn as (
     update job_turns set status = 'failed', ended_at = now() from ended
-    where job_turns.job_id = ended.id and job_turns.turn = ended.turn
+    where job_turns.job_id = ended.id and job_turns.turn = ended.turn and job_turns.status = 'active'
   ), unstarted as (
     delete from job_outbox using ended where job_outbox.job_id = ended.id and job_outbox.turn = ended.turn
   ), cancel as (

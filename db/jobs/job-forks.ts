@@ -133,7 +133,7 @@ async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promi
 async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
-                       base_commit, model, draft, waiting_messages, forked_from, forked_turn, forked_step,
+                       base_commit, model, draft, plan_review, may_ask, approved_turn, plan, waiting_messages, forked_from, forked_turn, forked_step,
                        idempotency_key, request_hash)
      select $1, project_id, organization_id, 'active', 'queued', $3, repository, requested_ref, base_branch,
             coalesce(
@@ -147,7 +147,8 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
                order by turn desc limit 1),
               base_commit
             ),
-            coalesce($6, model), draft, $7, $2, $3, $4, $8, $9
+            coalesce($6, model), draft, plan_review, may_ask,
+            case when approved_turn <= $3 then approved_turn end, plan, $7, $2, $3, $4, $8, $9
      from jobs where id = $2
      on conflict (project_id, idempotency_key) do nothing`,
     [

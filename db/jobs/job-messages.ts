@@ -58,10 +58,11 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
           : { kind: 'conflict' };
       }
       if (job.status === 'archived') return { kind: 'archived' };
-      const isActive = job.status === 'active';
+      // the turn of a waiting job is over
+      const isActive = job.status === 'active' && job.phase !== 'waiting';
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
-      const updated = await (isActive ? join : begin)(client, job, message.prompt);
+      const updated = await (isActive ? join : beginTurn)(client, job, message.prompt);
       await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: updated.turn } });
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
       return { kind: isActive ? 'joined' : 'began', job: updated, allowance };
@@ -117,7 +118,8 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): P
   return onlyRow(rows);
 }
 
-async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+/** Starts the next turn of a locked job, in the transaction of the change that requests it. */
+export async function beginTurn(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
   const next = [id, turn + 1];
   await client.query('insert into job_turns (job_id, turn, prompt) values ($1, $2, $3)', [
     ...next,
@@ -128,7 +130,7 @@ async function begin(client: PoolClient, { id, turn }: JobRow, prompt: string): 
     `with begun as (
        update jobs
        set status = 'active', phase = 'queued', turn = $2, message = null, failure_category = null, ended_at = null,
-           waiting_messages = 0, updated_at = now()
+           waiting_messages = 0, question = null, wait_since = null, wait_until = null, updated_at = now()
        where id = $1 returning *
      )
      select ${jobColumns}

@@ -6,6 +6,8 @@ export const jobColumns = `
   pr_state as "prState", pr_draft as "prDraft", incomplete, check_result as "check", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
   cost_micros::float8 as "costMicros", failure_category as "failureCategory",
+  plan_review as "planReview", may_ask as "mayAsk", approved_turn as "approvedTurn", plan, question,
+  wait_since as "waitSince", wait_until as "waitUntil",
   case when forked_from is not null
        then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;
@@ -38,8 +40,8 @@ export const insertJob = {
   text: `
     with job as (
       insert into jobs (id, project_id, organization_id, status, phase, repository, requested_ref, model, draft,
-                        idempotency_key, request_hash)
-      select $1, id, organization_id, 'active', 'queued', $4, $5, $6, $7, $8, $9
+                        idempotency_key, request_hash, plan_review, may_ask)
+      select $1, id, organization_id, 'active', 'queued', $4, $5, $6, $7, $8, $9, $11, $12
       from projects where id = $2 and organization_id = $3
       on conflict (project_id, idempotency_key) do nothing
       returning *

@@ -4,19 +4,22 @@ import type { Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
 import { readWithin } from '../pool.ts';
 
-/** States of a job as people tell them apart: queued jobs from running ones, and cancelled from failed ones. */
-export const jobStates = ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'] as const;
+/**
+ * States of a job as people tell them apart: queued and waiting jobs from running ones, and cancelled from failed ones.
+ */
+export const jobStates = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'archived'] as const;
 export type JobState = (typeof jobStates)[number];
 
 /** SQL expression for the state of a job. */
 export const stateOf = `
-  case when status = 'active' then case when phase = 'queued' then 'queued' else 'running' end
+  case when status = 'active' then case when phase in ('queued', 'waiting') then phase else 'running' end
        when status = 'failed' and failure_category = 'cancelled' then 'cancelled'
        else status end`;
 
 const statuses: Record<JobState, JobStatus> = {
   queued: 'active',
   running: 'active',
+  waiting: 'active',
   completed: 'completed',
   failed: 'failed',
   cancelled: 'failed',

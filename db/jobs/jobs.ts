@@ -48,12 +48,39 @@ export interface JobRow {
   /** In millionths of a US dollar; null once a call of the model had no known price. */
   costMicros: number | null;
   failureCategory: string | null;
+  /** Whether the job only plans until a person approves its plan. */
+  planReview: boolean;
+  /** Whether the agent may put a question to a person. */
+  mayAsk: boolean;
+  /** The turn that the approval of the plan started; null before. */
+  approvedTurn: number | null;
+  /** The newest plan, in Markdown. */
+  plan: string | null;
+  /** The question that waits for an answer; null when none does. */
+  question: Question | null;
+  waitSince: Date | null;
+  /** Deadline of the person who is waited for. */
+  waitUntil: Date | null;
   /** The step of another job that this one was forked from. */
   forkedFrom: StepRef | null;
   createdAt: Date;
   updatedAt: Date;
   endedAt: Date | null;
   archivedAt: Date | null;
+}
+
+export const mostQuestionChoices = 6;
+
+/** A question of the agent to a person. */
+export interface Question {
+  text: string;
+  /** Suggested answers; empty for none. */
+  choices: string[];
+}
+
+/** Reports whether the job's turns only plan, because its plan is not approved yet. */
+export function isPlanning({ planReview, approvedTurn }: Pick<JobRow, 'planReview' | 'approvedTurn'>): boolean {
+  return planReview && approvedTurn === null;
 }
 
 export interface NewJob {
@@ -64,6 +91,9 @@ export interface NewJob {
   requestedRef: string | null;
   model: string;
   draft: boolean;
+  /** Neither by default. */
+  planReview?: boolean;
+  mayAsk?: boolean;
   idempotency: Idempotency | null;
   /** Counter of the job; without it there is no limit. */
   counter?: RateLimitCounter;
@@ -185,6 +215,8 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
       idempotency?.key ?? null,
       idempotency?.requestHash ?? null,
       toStoredText(prompt),
+      job.planReview ?? false,
+      job.mayAsk ?? false,
     ],
   });
   const [created] = rows;

@@ -33,6 +33,10 @@ export interface ProjectRow {
   mayChangeWorkflows: boolean;
   /** Whether agents may run commands if the worker has a sandbox. */
   mayRun: boolean;
+  /** Whether its jobs only plan until a person approves their plan. A job may say otherwise. */
+  planReview: boolean;
+  /** Whether its agents may put questions to a person. A job may say otherwise. */
+  mayAsk: boolean;
   /** A shell command that must succeed before a change counts as finished; null for none. */
   checkCommand: string | null;
   /** Budget of one turn, in millionths of a US dollar; null for DOCKET_MAX_JOB_DOLLARS. */
@@ -60,6 +64,8 @@ type ProjectDefaults = Pick<
   | 'allowedPaths'
   | 'mayChangeWorkflows'
   | 'mayRun'
+  | 'planReview'
+  | 'mayAsk'
   | 'checkCommand'
   | 'sshKnownHosts'
 >;
@@ -100,6 +106,8 @@ const changeable: Record<keyof ProjectSettings, string> = {
   jobBudgetMicros: 'job_budget_micros',
   dailyBudgetMicros: 'daily_budget_micros',
   mayRun: 'may_run',
+  planReview: 'plan_review',
+  mayAsk: 'may_ask',
   checkCommand: 'check_command',
   sshKnownHosts: 'ssh_known_hosts',
 };
@@ -123,7 +131,7 @@ export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", check_command as "checkCommand", credential is not null as "hasCredential",
+  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", check_command as "checkCommand", credential is not null as "hasCredential",
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
@@ -135,8 +143,9 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
       const inserted = await client.query<{ id: string }>(
         `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
                                job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
-                               allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) returning id`,
+                               allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts,
+                               plan_review, may_ask)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) returning id`,
         [
           newId('prj_'),
           caller.organizationId,
@@ -157,6 +166,8 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
           project.mayRun ?? true,
           project.checkCommand ?? null,
           project.sshKnownHosts ?? [],
+          project.planReview ?? false,
+          project.mayAsk ?? false,
         ],
       );
       const row = onlyRow(await write(client, caller, onlyRow(inserted.rows).id, project));

@@ -5,6 +5,7 @@ import { createJobEndings } from '../../db/jobs/job-endings.ts';
 import { createJobEventStore } from '../../db/jobs/job-events.ts';
 import { createJobHistoryStore } from '../../db/jobs/job-histories.ts';
 import { createJobMessageStore, type NewMessage } from '../../db/jobs/job-messages.ts';
+import { createJobPlanStore, type PlanDecision } from '../../db/jobs/job-plans.ts';
 import { createJobBundleStore } from '../../db/jobs/job-bundle.ts';
 import { createJobTimelineStore } from '../../db/jobs/job-timeline.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
@@ -19,6 +20,8 @@ export function asOperator(pool: Pool) {
   return {
     of,
     send: async (message: NewMessage) => createJobMessageStore(pool).send(await of(message.jobId), message),
+    approve: async (decision: PlanDecision) => createJobPlanStore(pool).approve(await of(decision.jobId), decision),
+    reject: async (decision: PlanDecision) => createJobPlanStore(pool).reject(await of(decision.jobId), decision),
     cancel: async (jobId: string) => createJobEndings(pool).cancel(await of(jobId), jobId),
     archive: async (jobId: string) => createJobEndings(pool).archive(await of(jobId), jobId),
     events: async (jobId: string, page = { after: 0, limit: 10_000 }) =>

@@ -52,6 +52,8 @@ export interface TestJob {
   forge?: ForgeKind;
   model?: string;
   draft?: boolean;
+  planReview?: boolean;
+  mayAsk?: boolean;
 }
 
 export interface TestWorkerOptions {
@@ -216,6 +218,7 @@ function depsOf(
     budgetCeilings: { jobMicros: null, dayMicros: null, organizationMicros: null },
     toolset: createToolset(),
     commands: null,
+    waitDays: 7,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     grants: createGrantStore(pool),
     problemWithRepository: () => null,

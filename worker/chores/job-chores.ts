@@ -2,6 +2,7 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/clien
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GrantedAccess } from '../../activities/job/granted-access.ts';
+import type { IdleEndings } from '../../db/for-worker/idle-endings.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
 import { archiveJobsScheduleId, archiveJobsWorkflowName, jobTaskQueue } from '../../workflows/contract/messages.ts';
@@ -11,6 +12,7 @@ import { allOf } from '../../lib/all-of.ts';
 export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
   leases: Pick<ModelCallLeases, 'loseAbandoned'>;
+  endings: Pick<IdleEndings, 'endWaits'>;
   granted: Pick<GrantedAccess, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
@@ -22,20 +24,26 @@ export interface JobChoresDeps {
 
 const idleDays = 30;
 const pullRequestsAtOnce = 20;
+const waitsAtOnce = 100;
 
 /**
- * Refreshes the state of ended jobs' pull requests, charges model calls that killed workers left open, and maintains
+ * Refreshes the state of ended jobs' pull requests, charges model calls that killed workers left open, fails jobs
+ * that waited for a person until their deadline, and maintains
  * the daily Temporal Schedule that archives idle jobs. Runs in every worker; each pull request is checked by one of
  * them.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
-  const { branches, leases, granted, client, log } = deps;
+  const { branches, leases, endings, granted, client, log } = deps;
   const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
   const stopped = new AbortController();
 
   async function lookAtPullRequests(): Promise<void> {
     const due = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
     await allOf(due.map(lookAt));
+  }
+
+  async function endExpiredWaits(): Promise<void> {
+    while ((await endings.endWaits({ limit: waitsAtOnce })) === waitsAtOnce);
   }
 
   async function lookAt({ prId, ...job }: OpenPullRequest): Promise<void> {
@@ -47,6 +55,7 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
 
   const chores = [
     repeat({ name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests, log }),
+    repeat({ name: 'expired waits', everyMs: roundsEveryMs, work: endExpiredWaits, log }),
     repeat({ name: 'abandoned model calls', everyMs: roundsEveryMs, work: () => leases.loseAbandoned(), log }),
     repeat({
       name: 'archive schedule',

@@ -134,6 +134,8 @@ export interface WorkerConfig extends SharedConfig {
   /** Days that events and histories of archived jobs are retained; 0 for no limit. */
   historyDays: number;
   retention: Retention;
+  /** Days after which a job that waits for a person fails. */
+  waitDays: number;
   /** Names this worker's code for Temporal's Worker Versioning; null: not versioned. */
   buildId: string | null;
   /** Null for no health endpoint. */
@@ -155,6 +157,7 @@ const environmentSchema = z.object({
   DOCKET_MIRRORS_GB: wholeNumber(1).default(20),
   ...cloneVariables.shape,
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
+  DOCKET_WAIT_DAYS: wholeNumber(1, 365).default(7),
   DOCKET_HISTORY_DAYS: wholeNumber(0, 99_999).default(90),
   ...retentionVariables.shape,
   ...forgeVariables.shape,
@@ -188,6 +191,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     baseUrl: env.DOCKET_BASE_URL ?? 'http://127.0.0.1:8080',
     historyDays: env.DOCKET_HISTORY_DAYS,
     retention: retentionOf(env),
+    waitDays: env.DOCKET_WAIT_DAYS,
     buildId: env.DOCKET_BUILD_ID ?? null,
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,

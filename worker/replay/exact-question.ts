@@ -34,10 +34,7 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const steps = job.steps.map((record) => rowOf(job.job.id, record));
   const transcript = transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step });
   const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
-  const run = createRunTool({ maxSeconds: 1 });
-  const whole = [createToolset(), createToolset({ run })].map((toolset) =>
-    Object.keys(offeredTools(toolset, { mayRun: true }, instructions)),
-  );
+  const whole = [false, true].flatMap((mayRun) => toolsOf(mayRun, instructions));
   // earlier versions offered no history, and the last call before a limit offers only `finish`
   const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
   const offered = [...whole, ...earlier, ['finish']];
@@ -49,6 +46,16 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const question = sent ?? { model, system, messages: conversationOf(transcript), tools: whole[0] ?? [] };
   if (stored === null) return { ...question, match: 'unknown' };
   return { ...question, match: sent === undefined ? 'different' : 'exact' };
+}
+
+/** Returns the tools that a step may have been offered, by what its job may do. */
+function toolsOf(mayRun: boolean, instructions: Instructions): string[][] {
+  const toolset = createToolset({ run: createRunTool({ maxSeconds: 1 }) });
+  return [false, true].flatMap((mayAsk) =>
+    [false, true].map((planReview) =>
+      Object.keys(offeredTools(toolset, { mayAsk, planReview, approvedTurn: null, project: { mayRun } }, instructions)),
+    ),
+  );
 }
 
 /** Returns the instructions of the newest turn that stored some, up to and including a turn. */

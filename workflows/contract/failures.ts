@@ -17,6 +17,8 @@ export const FailureType = {
   PathNotAllowed: 'path_not_allowed',
   ToolFailure: 'tool_failure',
   Cancelled: 'cancelled',
+  PlanRejected: 'plan_rejected',
+  WaitExpired: 'wait_expired',
   Superseded: 'superseded',
   SiteUnreadable: 'site_unreadable',
   Internal: 'internal',
@@ -102,6 +104,16 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   cancelled: {
     title: 'The job was cancelled',
     remedy: 'Send a follow-up message to continue, or create a new job.',
+    retryable: false,
+  },
+  plan_rejected: {
+    title: 'The plan was rejected',
+    remedy: 'Send a follow-up message for another plan, or create a new job.',
+    retryable: false,
+  },
+  wait_expired: {
+    title: 'The deadline for a decision passed',
+    remedy: 'Send a follow-up message to continue. DOCKET_WAIT_DAYS sets the deadline.',
     retryable: false,
   },
   superseded: {

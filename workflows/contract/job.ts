@@ -5,8 +5,8 @@ const jobStatuses = ['active', 'completed', 'archived', 'failed'] as const;
 export const jobStatusSchema = z.enum(jobStatuses);
 export type JobStatus = z.infer<typeof jobStatusSchema>;
 
-export const jobPhases = ['queued', 'preparing', 'running', 'publishing'] as const;
-/** Finer phase of an active job; null once it has ended. */
+export const jobPhases = ['queued', 'preparing', 'running', 'publishing', 'waiting'] as const;
+/** Finer phase of an active job; null once it has ended. `waiting`: its turn is over, and a person decides what follows. */
 export type JobPhase = (typeof jobPhases)[number];
 
 /** Input of the workflow of one turn. Contains ids only, never a prompt or a secret. */
@@ -50,6 +50,8 @@ export interface TokenUsage {
 export type JobOutcome =
   | { kind: 'published'; prLink: string }
   | { kind: 'no-changes' }
+  /** The turn ended with a plan or a question; the job waits for a person without an execution. */
+  | { kind: 'waiting' }
   | { kind: 'failed'; category: string; message: string };
 
 /** Identifies a step: one model call and the tool calls it requested. Steps count from 1 within a turn. */

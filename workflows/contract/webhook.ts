@@ -5,6 +5,7 @@ export const webhookEventTypes = [
   'job.failed',
   'job.archived',
   'job.resumed',
+  'job.waiting',
   'pull_request.closed',
   'pull_request.merged',
 ] as const;

@@ -45,14 +45,26 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
+const waiting = `update jobs set status = 'active', phase = 'waiting', plan_review = true, approved_turn = null, question = null,
+  failure_category = null, ended_at = null where id = $1 and $2 <> ''`;
 const active = `update jobs set status = 'active', ended_at = null where id = $1 and $2 <> ''`;
 
 /** Operations that run last, parts before the resources that contain them. */
-const deletions = ['deleteWebhook', 'deleteThread', 'deleteAgentJob', 'deleteSite', 'deleteProject'];
+const deletions = [
+  'approveAgentJob',
+  'rejectAgentJob',
+  'deleteWebhook',
+  'deleteThread',
+  'deleteAgentJob',
+  'deleteSite',
+  'deleteProject',
+];
 
 /** Preconditions of an operation; `$1` is the job, `$2` the pull request. */
 const before: Record<string, string> = {
   cancelAgentJob: active,
+  approveAgentJob: waiting,
+  rejectAgentJob: waiting,
   sendAgentJobMessage: active,
   forkAgentJob: `update job_steps set response = '{"toolCalls": [{}]}', tool_results = '[]', ended_at = now() where job_id = $1 and $2 <> ''`,
   archiveAgentJob: `update jobs set status = 'completed', ended_at = now() where id = $1 and $2 <> ''`,

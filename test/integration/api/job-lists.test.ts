@@ -103,12 +103,14 @@ describe('the jobs of an organization', () => {
     const day = 86_400_000;
     await buildJob(pool, project, { title: 'queued', createdAt: new Date(Date.now() - day) });
     await buildJob(pool, project, { title: 'running', phase: 'running', model: 'offline/other' });
+    await buildJob(pool, project, { title: 'waiting', phase: 'waiting' });
     await buildJob(pool, project, { title: 'cancelled', status: 'failed', failureCategory: 'cancelled' });
     await buildJob(pool, project, { title: 'failed', status: 'failed', failureCategory: 'ref_not_found' });
     await buildJob(pool, project, { title: 'done', status: 'completed' });
     for (const [query, found] of [
       ['state=queued', ['queued']],
       ['state=running', ['running']],
+      ['state=waiting', ['waiting']],
       ['state=failed', ['failed']],
       ['state=cancelled', ['cancelled']],
       ['status=failed', ['failed', 'cancelled']],
@@ -116,12 +118,17 @@ describe('the jobs of an organization', () => {
       ['state=failed&status=completed', []],
       ['failure=ref_not_found', ['failed']],
       ['model=offline/other', ['running']],
-      [`createdSince=${new Date(Date.now() - day / 2).toISOString()}&status=active`, ['running']],
+      [`createdSince=${new Date(Date.now() - day / 2).toISOString()}&status=active`, ['waiting', 'running']],
       ['order=oldest&limit=2', ['queued', 'running']],
     ] as const)
       expect([query, await titles(key, query)]).toEqual([query, found]);
     const first = await api.ask('/v1/jobs?order=oldest&limit=2', { key });
-    expect(await titles(key, `order=oldest&cursor=${first.body.nextCursor}`)).toEqual(['cancelled', 'failed', 'done']);
+    expect(await titles(key, `order=oldest&cursor=${first.body.nextCursor}`)).toEqual([
+      'waiting',
+      'cancelled',
+      'failed',
+      'done',
+    ]);
   });
 
   it('are counted by state, up to a thousand per status', async () => {
@@ -137,6 +144,7 @@ describe('the jobs of an organization', () => {
     expect(await count('')).toEqual([
       exact('queued', 0),
       exact('running', 1),
+      exact('waiting', 0),
       { state: 'completed', count: 1_000, isLowerBound: true },
       exact('failed', 1),
       exact('cancelled', 1),

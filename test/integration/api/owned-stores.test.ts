@@ -104,6 +104,8 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'forks.fork': (a) =>
     a.stores.forks.fork(a.as, { id: 'job_fork', from: step(a), model: null, prompt: 'x', idempotency }),
   'messages.send': (a) => a.stores.messages.send(a.as, { jobId: id(a, 'job'), prompt: 'x', idempotency }),
+  'plans.approve': (a) => a.stores.plans.approve(a.as, { jobId: id(a, 'job'), text: null }),
+  'plans.reject': (a) => a.stores.plans.reject(a.as, { jobId: id(a, 'job'), text: null }),
   'endings.cancel': (a) => a.stores.endings.cancel(a.as, id(a, 'job')),
   'endings.archive': (a) => a.stores.endings.archive(a.as, id(a, 'job')),
   'erasure.job': (a) => a.stores.erasure.job(a.as, id(a, 'job')),

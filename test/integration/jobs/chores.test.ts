@@ -10,6 +10,7 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createForges } from '../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../activities/forges/local-forge.ts';
 import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
+import { createIdleEndings } from '../../../db/for-worker/idle-endings.ts';
 import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
@@ -46,6 +47,7 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
   const deps = {
     branches: createJobBranchStore(database.pool),
     leases: createModelCallLeases(database.pool),
+    endings: createIdleEndings(database.pool),
     granted: createGrantedAccess({
       grants: createGrantStore(database.pool),
       problemWithRepository: () => null,

@@ -78,6 +78,18 @@ describe('an event of a job is sent once', () => {
     ]);
   });
 
+  it('when its plan waits for a person, and when the plan is approved', async () => {
+    const { project, webhookId } = await watchedProject();
+    const { id } = await buildJob(pool, project, { planReview: true });
+    const wait = { jobId: id, turn: 1, title: null, plan: 'The plan.', question: null, days: 7 };
+    expect(await createWorkerJobStore(pool).wait(wait)).toBe(true);
+    expect(await createWorkerJobStore(pool).wait(wait)).toBe(false);
+    const operator = asOperator(pool);
+    await operator.approve({ jobId: id, text: null });
+    await operator.approve({ jobId: id, text: null });
+    expect(await typesOf(webhookId)).toEqual(['job.created', 'job.waiting', 'job.resumed']);
+  });
+
   it('when the daily schedule archives many', async () => {
     const { project, webhookId } = await watchedProject(['job.archived']);
     const jobs = [await buildJob(pool, project), await buildJob(pool, project), await buildJob(pool, project)];

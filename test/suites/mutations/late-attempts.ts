@@ -68,8 +68,8 @@ export const lateAttemptMutations: Mutation[] = [
   {
     name: 'an overtaken attempt completes a turn that went on with a message',
     file: 'db/for-worker/job-writes.ts',
-    find: "waiting_messages = 0 and ${noStepAfter('$7')}",
-    replace: 'waiting_messages = 0',
+    find: "($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))",
+    replace: "($3 = 'failed' or waiting_messages = 0)",
     project: 'integration',
     tests: ['db/job-messages', 'jobs/twice'],
   },

@@ -18,6 +18,7 @@ import { toolMutations } from './tools.ts';
 import { readerMutations } from './readers.ts';
 import { lateAttemptMutations } from './late-attempts.ts';
 import { grantMutations } from './grants.ts';
+import { waitMutations } from './waits.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {
@@ -34,6 +35,7 @@ export interface Mutation {
 
 export const mutations: Mutation[] = [
   ...toolMutations,
+  ...waitMutations,
   ...accessMutations,
   ...readerMutations,
   ...administrationMutations,

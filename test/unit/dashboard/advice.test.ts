@@ -12,15 +12,17 @@ it('promises the same branch and pull request only while the pull request is ope
   const effect = (state: 'open' | 'merged' | 'closed' | null) =>
     effectOfMessage({
       status: 'completed',
-      details: { failure: null, pullRequest: state === null ? null : { state, draft: false } },
+      details: { failure: null, waiting: null, pullRequest: state === null ? null : { state, draft: false } },
     });
   expect(effect('open')).toBe('The agent continues on the same branch and pull request.');
   expect(effect('merged')).toContain('is merged: changes go to a new branch');
   expect(effect('closed')).toContain('is closed: changes go to a new branch');
   expect(effect(null)).not.toContain('same');
-  expect(effectOfMessage({ status: 'active', details: { failure: null, pullRequest: null } })).toContain(
+  expect(effectOfMessage({ status: 'active', details: { failure: null, waiting: null, pullRequest: null } })).toContain(
     'before its next step',
   );
   const failure = { category: 'ref_not_found', title: '', remedy: '', retryable: false } as const;
-  expect(effectOfMessage({ status: 'failed', details: { failure, pullRequest: null } })).toContain('retry the job');
+  expect(effectOfMessage({ status: 'failed', details: { failure, waiting: null, pullRequest: null } })).toContain(
+    'retry the job',
+  );
 });

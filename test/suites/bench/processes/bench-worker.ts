@@ -29,6 +29,7 @@ const activities = createActivities({
   budgetCeilings: config.budgets,
   toolset: createToolset(),
   commands: null,
+  waitDays: config.waitDays,
   secrets: createKnownSecrets([]),
 });
 const worker = await createWorker({

@@ -11,7 +11,8 @@ import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { buildStep } from '../../activities/build-step.ts';
 
 const system = systemPrompt(noInstructions);
-const tools = Object.keys(offeredTools(createToolset(), { mayRun: true }, noInstructions));
+const job = { mayAsk: false, planReview: false, approvedTurn: null, project: { mayRun: true } };
+const tools = Object.keys(offeredTools(createToolset(), job, noInstructions));
 const steps = Array.from({ length: 31 }, (_, index) => {
   const call = { toolCallId: `c${index}`, toolName: 'read' };
   return buildStep({

@@ -1,0 +1,106 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { Confirm } from '../components/confirm.tsx';
+import { Field, Problem } from '../components/fields.tsx';
+import { Markdown } from '../components/markdown.tsx';
+import { fullTime } from '../format.ts';
+import { answerOf, api } from '../http/client.ts';
+import type { Job } from '../http/types.ts';
+import { plain } from '../plain.ts';
+import { queryClient } from '../queries.ts';
+import type { JobRef } from './job-queries.ts';
+import { useSendMessage } from './send-message.ts';
+
+type Waiting = NonNullable<Job['details']['waiting']>;
+
+/** Shows what a job waits for, and lets a person decide. */
+export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
+  const { waiting, plan } = standing.details;
+  if (waiting === null) return null;
+  const isPlan = waiting.for === 'approval';
+  return (
+    <section className="note note-warn" aria-label="Waiting">
+      <h2>{isPlan ? 'The plan waits for approval' : 'The agent asks'}</h2>
+      {isPlan ? (
+        <Plan key={waiting.turn} job={job} waiting={waiting} plan={plan ?? ''} />
+      ) : (
+        <Question key={waiting.turn} job={job} waiting={waiting} />
+      )}
+      {waiting.until !== null && (
+        <p className="hint">Without a decision, the job fails on {fullTime(waiting.until)}.</p>
+      )}
+    </section>
+  );
+}
+
+function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: string }) {
+  const [comment, setComment] = useState('');
+  const { turn } = waiting;
+  const text = comment.trim() || undefined;
+  const onDone = (changed: Job) => {
+    queryClient.setQueryData(['job', job.id], changed);
+    return queryClient.invalidateQueries({ queryKey: ['job', job.id] });
+  };
+  const approve = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v2/agent/{projectId}/job/{id}/approve', { params: { path: job }, body: { turn, comment: text } }),
+      ),
+    onSuccess: onDone,
+  });
+  return (
+    <>
+      <Markdown text={plan} />
+      <Field
+        label="Comment"
+        value={comment}
+        onChange={setComment}
+        rows={2}
+        placeholder="for the agent, or the reason of a rejection"
+      />
+      <Problem error={approve.error} />
+      <div className="actions">
+        <Button className="button button-primary" isDisabled={approve.isPending} onPress={() => approve.mutate()}>
+          Approve
+        </Button>
+        <Confirm
+          label="Reject"
+          what="Reject the plan"
+          title="Reject this plan?"
+          text="The job ends without changes. To get another plan, send a message instead."
+          act={() =>
+            answerOf(
+              api.POST('/v2/agent/{projectId}/job/{id}/reject', {
+                params: { path: job },
+                body: { turn, reason: text },
+              }),
+            )
+          }
+          onDone={onDone}
+        />
+      </div>
+      <p className="hint">To change the plan, send a message below.</p>
+    </>
+  );
+}
+
+function Question({ job, waiting: { question, choices } }: { job: JobRef; waiting: Waiting }) {
+  const send = useSendMessage(job, () => undefined);
+  return (
+    <>
+      <Markdown text={question ?? ''} />
+      <Problem error={send.error} />
+      <div className="actions">
+        {choices.map((choice) => (
+          <Button key={choice} className="button" isDisabled={send.isPending} onPress={() => send.mutate(choice)}>
+            {plain(choice)}
+          </Button>
+        ))}
+      </div>
+      <p className="hint">
+        {choices.length === 0 ? 'Answer with a message below.' : 'Or answer with a message below.'}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Mutation } from './list.ts';
+
+const plan = { project: 'integration', tests: ['jobs/plan'] } as const;
+const ask = { project: 'integration', tests: ['jobs/ask'] } as const;
+const decisions = { project: 'integration', tests: ['api/job-plans'] } as const;
+
+/** What happens while a job waits for a person, and who decides what. */
+export const waitMutations: Mutation[] = [
+  {
+    name: 'an agent that only plans may change files',
+    file: 'activities/tools/toolset.ts',
+    find: '(isReadOnly || !isOnlyPlanning)',
+    replace: 'true',
+    ...plan,
+  },
+  {
+    name: 'a job without an approval publishes',
+    file: 'activities/job/waiting.ts',
+    find: 'if (!isPlanning(job)) return null;',
+    replace: 'return null;',
+    ...plan,
+  },
+  {
+    name: 'a late write of an attempt changes a job that waits',
+    file: 'db/for-worker/job-writes.ts',
+    find: " and jobs.phase is distinct from 'waiting'`",
+    replace: '`',
+    ...plan,
+  },
+  {
+    name: 'the watchdog fails a job that waits',
+    file: 'db/for-worker/idle-jobs.ts',
+    find: " and phase is distinct from 'waiting'",
+    replace: '',
+    ...plan,
+  },
+  {
+    name: 'a job waits beyond its deadline',
+    file: 'db/for-worker/idle-endings.ts',
+    find: 'and wait_until <= now()',
+    replace: 'and false',
+    ...plan,
+  },
+  {
+    name: 'a person approves a plan that they have not read',
+    file: 'db/jobs/job-plans.ts',
+    find: "turn !== undefined && turn !== job.turn ? { kind: 'outdated' } : null",
+    replace: 'null',
+    ...decisions,
+  },
+  {
+    name: 'two approvals start two turns',
+    file: 'db/jobs/job-plans.ts',
+    find: 'if (job.approvedTurn === null) return null;',
+    replace: 'return null;',
+    ...decisions,
+  },
+  {
+    name: 'a plan is approved after its job has ended',
+    file: 'db/jobs/job-plans.ts',
+    find: "if (job.status !== 'active') return { kind: 'ended' };",
+    replace: '',
+    ...decisions,
+  },
+  {
+    name: 'another organization decides about a plan',
+    file: 'db/jobs/job-plans.ts',
+    find: 'where id = $1 and organization_id = $2 for update',
+    replace: "where id = $1 and $2 <> '' for update",
+    project: 'integration',
+    tests: ['api/owned-stores'],
+  },
+  {
+    name: 'an agent asks although the job runs unattended',
+    file: 'activities/tools/toolset.ts',
+    find: "(name !== 'ask' || job.mayAsk)",
+    replace: 'true',
+    ...ask,
+  },
+  {
+    name: 'an agent finishes beside its question',
+    file: 'activities/tools/ask-tool.ts',
+    find: "if (call.toolName !== 'finish') return call;",
+    replace: 'return call;',
+    ...ask,
+  },
+];
