@@ -2,7 +2,7 @@ import { ConnectionShareError } from '../../db/fair-pool.ts';
 import { AllowanceError } from '../../db/operations/rate-limits.ts';
 import { SlowReadError } from '../../db/pool.ts';
 import { passedQuota } from '../../db/organizations/quotas.ts';
-import { SnapshotRemovedError } from '../../db/jobs/snapshot-removed.ts';
+import { SnapshotRemovedError, TranscriptRemovedError } from '../../db/jobs/snapshot-removed.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { isStoreDown } from '../../db/store-down.ts';
 import { ApiError, connectionsTaken, readTooSlow, storeUnavailable, tooManyRequests } from './errors.ts';
@@ -17,7 +17,8 @@ export function refusalOfStore(error: unknown): ApiError | null {
   const quota = passedQuota(error);
   if (quota !== null) return quotaReached(quota);
   if (error instanceof AllowanceError) return tooManyRequests(error.answer.resetSeconds, rateLimitFields([error]));
-  if (error instanceof SnapshotRemovedError) return new ApiError(409, error.message);
+  if (error instanceof SnapshotRemovedError || error instanceof TranscriptRemovedError)
+    return new ApiError(409, error.message);
   if (error instanceof ConnectionShareError) return connectionsTaken();
   if (error instanceof SlowReadError) return readTooSlow();
   if (codeOf(error) === foreignKeyViolation)

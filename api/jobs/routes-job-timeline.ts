@@ -44,6 +44,7 @@ export const jobTimelineRoutes = {
         stepListSchema,
       ),
     },
+    errors: [409],
   }),
   getAgentJobStep: defineRoute({
     method: 'get',
@@ -52,6 +53,7 @@ export const jobTimelineRoutes = {
     key: 'admin',
     params: ofStep,
     responses: { 200: json('The step.', stepSchema) },
+    errors: [409],
   }),
   getAgentJobStepDiff: defineRoute({
     method: 'get',

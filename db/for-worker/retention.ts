@@ -6,6 +6,8 @@ import { onlyRow } from '../rows.ts';
 export interface Retention {
   /** For jobs, counted from their archiving. */
   jobDays: number;
+  /** For the steps and files of jobs, counted from their archiving. */
+  transcriptDays: number;
   /** For entries of the audit log. */
   auditDays: number;
   /** Limit of the snapshots of one organization, in bytes. */
@@ -73,9 +75,10 @@ export function createRetentionStore(pool: Pool): RetentionStore {
     order by ${column} limit ${rowsAtOnce}`;
 
   return {
-    async sweep({ jobDays, auditDays, snapshotBytes, threads }) {
+    async sweep({ jobDays, transcriptDays, auditDays, snapshotBytes, threads }) {
       await boundSnapshots(pool, snapshotBytes);
       const more = [
+        await removeTranscripts(pool, transcriptDays),
         await remove('jobs', oldest('jobs', 'archived_at', `status = 'archived'`), [jobDays]),
         await remove('audit_entries', oldest('audit_entries', 'created_at'), [auditDays]),
         await remove('api_keys', oldest('api_keys', 'least(revoked_at, expires_at)'), [figureDays]),
@@ -87,6 +90,38 @@ export function createRetentionStore(pool: Pool): RetentionStore {
       return more.includes(true);
     },
   };
+}
+
+const transcriptsAtOnce = 10;
+
+/**
+ * Removes the steps and files of jobs that were archived long ago; their turns, messages, outcome and number of changed files
+ * remain. Returns whether there may be more.
+ */
+async function removeTranscripts(pool: Pool, days: number): Promise<boolean> {
+  if (days === 0) return false;
+  const { rowCount } = await pool.query(
+    `with old as materialized (
+       select id, head_tree from jobs
+       where status = 'archived' and transcript_removed_at is null and archived_at < now() - $1::integer * interval '1 day'
+       order by archived_at limit ${transcriptsAtOnce} for update skip locked
+     ), steps as (
+       delete from job_steps using old where job_id = id
+     ), notes as (
+       delete from job_notes using old where job_id = id
+     ), compactions as (
+       delete from job_compactions using old where job_id = id
+     ), instructions as (
+       delete from job_effects using old where job_id = id and effect <> 'push'
+     ), snapshots as (
+       delete from job_snapshots using old where job_id = id and tree is distinct from head_tree
+     ), head as (
+       update job_snapshots set pack = '', patch = '', removed_at = now() from old where job_id = id and tree = head_tree
+     )
+     update jobs set transcript_removed_at = now() from old where jobs.id = old.id`,
+    [days],
+  );
+  return rowCount === transcriptsAtOnce;
 }
 
 /** Selects conversations beyond the newest ones of their organization. */

@@ -6,7 +6,7 @@ import { messageEvent } from './job-messages.ts';
 import { earlierJob, type CreatedJob, type EarlierJob, type Idempotency, type JobRow } from './jobs.ts';
 import { jobColumns } from './job-statements.ts';
 import { withTransaction } from '../pool.ts';
-import { SnapshotRemovedError } from './snapshot-removed.ts';
+import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import { takeAllowance, type RateLimitCounter } from '../operations/rate-limits.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 import { wakeWatchers } from './wake-watchers.ts';
@@ -59,6 +59,7 @@ export function createJobForkStore(pool: Pool): JobForkStore {
       const job = await readJob(client, caller, jobId);
       if (job === null) return { kind: 'unknown' };
       const at = { jobId, turn: request.from.turn ?? job.turn, step };
+      await checkTranscript(client, jobId);
       const problem = await problemWith(client, at, request.prompt);
       if (problem !== null) return problem;
       const source = { job, at, tree: await treeAt(client, at) };
@@ -90,6 +91,15 @@ async function checkKept(client: PoolClient, jobId: string, tree: string | null)
     [jobId, tree],
   );
   if (rowCount !== 0) throw new SnapshotRemovedError();
+}
+
+/** Throws TranscriptRemovedError when the steps are gone. */
+async function checkTranscript(client: PoolClient, jobId: string): Promise<void> {
+  const { rowCount } = await client.query(
+    'select from jobs where id = $1 and transcript_removed_at is not null for share',
+    [jobId],
+  );
+  if (rowCount !== 0) throw new TranscriptRemovedError();
 }
 
 async function readJob(client: PoolClient, { organizationId }: Owner, id: string): Promise<JobRow | null> {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { SnapshotRemovedError } from './snapshot-removed.ts';
+import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
@@ -169,6 +169,17 @@ function pageOf<Row extends object>(rows: (Row & Sized)[], limit: number): Timel
 
 /** Creates the store of what happened in a job, for people. */
 export function createJobTimelineStore(pool: Pool): JobTimelineStore {
+  /** Throws TranscriptRemovedError for a job without rows if it had some. */
+  async function checkKept<Row>(rows: Row[], { organizationId }: Owner, jobId: string): Promise<Row[]> {
+    if (rows.length > 0) return rows;
+    const { rowCount } = await pool.query(
+      'select from jobs where id = $1 and organization_id = $2 and transcript_removed_at is not null',
+      [jobId, organizationId],
+    );
+    if (rowCount !== 0) throw new TranscriptRemovedError();
+    return rows;
+  }
+
   return {
     async turns({ organizationId }, jobId, { after, limit }) {
       const { rows } = await pool.query<TimelineTurn & Sized>({
@@ -193,7 +204,7 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
       return pageOf(rows, limit);
     },
 
-    async steps({ organizationId }, jobId, { after, limit }) {
+    async steps(owner, jobId, { after, limit }) {
       const { rows } = await pool.query<TimelineStep & Sized>({
         name: 'job-timeline-steps',
         text: inPages({
@@ -203,51 +214,52 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
                  order by steps.turn, steps.step limit $4`,
           size: `coalesce(octet_length(text), 0) + octet_length("toolCalls"::text)`,
         }),
-        values: [jobId, after.turn, after.step, limit, organizationId],
+        values: [jobId, after.turn, after.step, limit, owner.organizationId],
       });
-      return pageOf(rows, limit);
+      return pageOf(await checkKept(rows, owner, jobId), limit);
     },
 
-    async step({ organizationId }, { jobId, turn, step }) {
+    async step(owner, { jobId, turn, step }) {
       const { rows } = await pool.query<TimelineStep>({
         name: 'job-timeline-step',
         text: `select ${stepColumns({ text: null, part: null })} from ${stepTables}
                where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
-        values: [jobId, turn, step, organizationId],
+        values: [jobId, turn, step, owner.organizationId],
       });
-      return rows[0] ?? null;
+      return (await checkKept(rows, owner, jobId))[0] ?? null;
     },
 
-    async patchAt({ organizationId }, { jobId, turn, step }) {
+    async patchAt(owner, { jobId, turn, step }) {
       const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>({
         name: 'job-timeline-patch',
         text: `
           select patch, removed_at is not null as "isRemoved" from job_snapshots where job_id = $1 and ${isJobOf('$1', '$4')} and tree = (
             select tree from job_steps
             where job_id = $1 and (turn, step) <= ($2, $3) and tree is not null order by turn desc, step desc limit 1)`,
-        values: [jobId, turn, step, organizationId],
+        values: [jobId, turn, step, owner.organizationId],
       });
+      await checkKept(rows, owner, jobId);
       if (rows[0]?.isRemoved === true) throw new SnapshotRemovedError();
       return rows[0]?.patch ?? null;
     },
 
-    async latestPatch({ organizationId }, jobId) {
+    async latestPatch(owner, jobId) {
       const { rows } = await pool.query<{ patch: string }>(
         `select patch from job_snapshots
          where ${ofBase} and patch <> '' and tree = (${newestTree}) and ${isJobOf('$1', '$2')}`,
-        [jobId, organizationId],
+        [jobId, owner.organizationId],
       );
-      return rows[0]?.patch ?? null;
+      return (await checkKept(rows, owner, jobId))[0]?.patch ?? null;
     },
 
-    async changeOf({ organizationId }, { jobId, turn, step }) {
+    async changeOf(owner, { jobId, turn, step }) {
       const { rows } = await pool.query<StepChange & { isRemoved: boolean }>({
         name: 'job-step-change',
         text: `select steps.patch, snapshots.removed_at is not null as "isRemoved", ${hasChanged} from ${stepTables}
                where steps.job_id = $1 and steps.turn = $2 and steps.step = $3 and ${isJobOf('$1', '$4')}`,
-        values: [jobId, turn, step, organizationId],
+        values: [jobId, turn, step, owner.organizationId],
       });
-      const [change] = rows;
+      const [change] = await checkKept(rows, owner, jobId);
       if (change === undefined) return null;
       if (change.isRemoved) throw new SnapshotRemovedError();
       return { hasChanged: change.hasChanged, patch: change.patch };

@@ -8,3 +8,14 @@ export class SnapshotRemovedError extends Error {
     );
   }
 }
+
+/** The steps of a job were removed a time after it was archived. */
+export class TranscriptRemovedError extends Error {
+  override name = 'TranscriptRemovedError';
+
+  constructor() {
+    super(
+      'The transcript of this job has expired: its steps, diffs and files were deleted a time after it was archived.',
+    );
+  }
+}

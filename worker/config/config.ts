@@ -101,6 +101,7 @@ function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandLimits |
 
 const retentionVariables = z.object({
   DOCKET_JOB_DAYS: wholeNumber(0).default(365),
+  DOCKET_TRANSCRIPT_DAYS: wholeNumber(0, 99_999).default(180),
   DOCKET_AUDIT_DAYS: wholeNumber(0).default(730),
   DOCKET_MAX_SNAPSHOT_GB: wholeNumber(1).default(20),
   DOCKET_MAX_THREADS: wholeNumber(1).default(100_000),
@@ -109,6 +110,7 @@ const retentionVariables = z.object({
 function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
   return {
     jobDays: env.DOCKET_JOB_DAYS,
+    transcriptDays: env.DOCKET_TRANSCRIPT_DAYS,
     auditDays: env.DOCKET_AUDIT_DAYS,
     snapshotBytes: env.DOCKET_MAX_SNAPSHOT_GB * 2 ** 30,
     threads: env.DOCKET_MAX_THREADS,

@@ -147,7 +147,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
   const service = createServiceStores({ pool, config });
   const worker = createWorkerStores({ pool, box: createSecretBox([]) });
   const limit = 50;
-  const retention = { jobDays: 180, auditDays: 180, snapshotBytes: 2 ** 40, threads: jobs - 100 };
+  const retention = { jobDays: 180, transcriptDays: 170, auditDays: 180, snapshotBytes: 2 ** 40, threads: jobs - 100 };
   const works: Record<string, () => Promise<unknown>> = {
     figures: () => stores.figures.read(),
     outbox: () => stores.outbox.claimDue({ limit, leaseMs: 1 }),

@@ -44,14 +44,18 @@ const bounds: Record<string, string> = {
   job_notes: ofJob,
   job_outbox: 'until Temporal has confirmed it',
   job_snapshots: '512 MB a job, DOCKET_MAX_SNAPSHOT_GB an organization',
-  job_steps: ofJob,
+  job_steps: 'DOCKET_TRANSCRIPT_DAYS after the job was archived',
   job_turns: ofJob,
   job_totals: 'added up every few seconds to one for each status',
   jobs: 'archived when idle for 30 days, deleted DOCKET_JOB_DAYS later; quota on turns an hour',
   key_uses: '91 days',
   message_feedback: ofThread,
+  operation_facts: 'rolled up every few seconds',
+  operation_rollups: '100 days',
+  operation_start: 'one row',
   organization_spending: '400 days',
   organizations: "the operator's",
+  project_guidance: 'goes with its project',
   project_spending: '400 days',
   projects: 'quota',
   pull_requests: 'of the local forge; go with their job',
@@ -79,7 +83,7 @@ it('every table has a bound', async () => {
   expect((await readSchema(database.pool)).tables).toEqual(Object.keys(bounds).sort());
 });
 
-const generous: Retention = { jobDays: 365, auditDays: 730, snapshotBytes: 2 ** 40, threads: 1e6 };
+const generous: Retention = { jobDays: 365, transcriptDays: 180, auditDays: 730, snapshotBytes: 2 ** 40, threads: 1e6 };
 const rowsOf = async (statement: string, values: unknown[]) => (await database.pool.query(statement, values)).rows;
 
 it('gaps expire, but not those of another site with the same id', async () => {

@@ -43,7 +43,7 @@ it('needs nothing but a database', () => {
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
     waitDays: 7,
-    retention: { jobDays: 365, auditDays: 730, snapshotBytes: 20 * 2 ** 30, threads: 100_000 },
+    retention: { jobDays: 365, transcriptDays: 180, auditDays: 730, snapshotBytes: 20 * 2 ** 30, threads: 100_000 },
     buildId: null,
     healthPort: null,
     graceMs: 20_000,
