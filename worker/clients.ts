@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { createEgress } from '../activities/network/egress.ts';
 import type { Forges } from '../activities/forges/forge.ts';
 import { createForges } from '../activities/forges/forges.ts';
-import type { BranchMerge, MergedBranch } from '../activities/workspaces/merge-branch.ts';
-import { mergeBranch } from '../activities/workspaces/merge-branch.ts';
+import type { BranchMerge, BranchPair, MergedBranch, RefusedMerge } from '../activities/workspaces/merge-branch.ts';
+import { checkMerge, deleteBranch, mergeBranch } from '../activities/workspaces/merge-branch.ts';
 import { createGit } from '../activities/git/git.ts';
 import type { JobDisks } from '../activities/workspaces/job-disks.ts';
 import { createLocalForge } from '../activities/forges/local-forge.ts';
@@ -26,6 +26,10 @@ export interface WorkerClients {
   roots: { repositories: string | null; directories: string | null };
   /** Merges a branch of a local repository into another. */
   mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
+  /** Returns why a branch of a local repository could not be merged into another; null if it could. */
+  checkMerge(pair: BranchPair): Promise<RefusedMerge | null>;
+  /** Deletes a branch of a local repository. */
+  deleteBranch(pair: BranchPair): Promise<void>;
 }
 
 export interface WorkerClientDeps {
@@ -50,6 +54,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   );
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
   const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
+  const place = { directory: config.workDirectory, limits };
   return {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
@@ -58,6 +63,8 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
       return parsed.ok ? null : parsed.problem;
     },
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
-    mergeBranch: (merge) => mergeBranch(git, { directory: config.workDirectory, limits }, merge),
+    mergeBranch: (merge) => mergeBranch(git, place, merge),
+    checkMerge: (pair) => checkMerge(git, place, pair),
+    deleteBranch: (pair) => deleteBranch(git, place, pair),
   };
 }

@@ -123,7 +123,8 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const granted = createGrantedAccess({ ...stores, ...clients, secrets });
   resources.use(createJobChores({ ...stores, granted, client, log }));
   resources.use(createForgeChores({ ...stores, ...clients, log }));
-  resources.use(createMergeChores({ ...stores, ...clients, isDue: isDue('merges'), granted, log }));
+  const dueMerges = { isDue: isDue('merges'), isCheckDue: isDue('mergeChecks') };
+  resources.use(createMergeChores({ ...stores, ...clients, ...dueMerges, granted, log }));
   const readClosedExecution = createClosedExecutionReader({ client, encryptionKeys: config.encryptionKeys });
   const histories = { ...stores, isDue: isDue('histories'), keepDays: config.historyDays };
   resources.use(createHistoryChores({ ...histories, readClosedExecution, log }));

@@ -2,38 +2,86 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { listedEntries } from '../git/listed-entries.ts';
 import { fetchRefs, listRemote, receivePackOf, remoteCall } from '../git/remote.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
-export interface BranchMerge {
+/** Two branches of a local repository. */
+export interface BranchPair {
   repository: string;
   head: string;
   base: string;
+  signal: AbortSignal;
+}
+
+export type MergeMethod = 'merge' | 'squash';
+
+export interface BranchMerge extends BranchPair {
+  /** A squash adds one commit with the branch's changes instead of a merge commit. */
+  method: MergeMethod;
   /** Message of the merge commit. Message and date are fixed so that every attempt produces the same commit. */
   message: string;
   date: Date;
   /** Runs immediately before the push and may throw. */
   beforePush(): Promise<void>;
-  signal: AbortSignal;
 }
 
-export type MergedBranch = { kind: 'merged'; commit: string } | { kind: 'refused'; problem: string };
+export interface RefusedMerge {
+  kind: 'refused';
+  problem: string;
+  /** Files that both branches changed in ways that git cannot merge; at most 100. */
+  conflicts: string[];
+}
+export type MergedBranch = { kind: 'merged'; commit: string } | RefusedMerge;
+
+interface MergePlace {
+  directory: string;
+  limits: TreeLimits;
+}
+
+const mostConflicts = 100;
 
 /**
- * Merges one branch of a local repository into another with a merge commit. Idempotent: a second run finds the branch
- * already merged. A conflict is refused and leaves the repository unchanged.
+ * Merges one branch of a local repository into another. Idempotent: a second run finds the branch already merged. A
+ * conflict is refused and leaves the repository unchanged.
  */
-export async function mergeBranch(
-  git: Git,
-  { directory, limits }: { directory: string; limits: TreeLimits },
-  merge: BranchMerge,
-): Promise<MergedBranch> {
+export function mergeBranch(git: Git, place: MergePlace, merge: BranchMerge): Promise<MergedBranch> {
+  return inGitDir(place, async (gitDir) => {
+    const tried = await tryMerge(git, { gitDir, limits: place.limits }, merge);
+    return tried.kind === 'ready' ? pushMerge(git, gitDir, merge, tried) : tried;
+  });
+}
+
+/** Returns why a branch could not be merged into another; null if it could. */
+export function checkMerge(git: Git, place: MergePlace, pair: BranchPair): Promise<RefusedMerge | null> {
+  return inGitDir(place, async (gitDir) => {
+    const tried = await tryMerge(git, { gitDir, limits: place.limits }, pair);
+    return tried.kind === 'refused' ? tried : null;
+  });
+}
+
+/** Deletes a merged branch unless it has moved; a branch that is gone already is fine. */
+export function deleteBranch(git: Git, place: MergePlace, { repository, head, signal }: BranchPair): Promise<void> {
+  return inGitDir(place, async (gitDir) => {
+    const access = { repository, credential: null, signal };
+    const ref = `refs/heads/${head}`;
+    const commit = (await listRemote(git, { gitDir, access, names: [ref] })).refs.get(ref);
+    if (commit === undefined) return;
+    const lease = `--force-with-lease=${ref}:${commit}`;
+    const args = [...pushOptions, lease, ...receivePackOf(repository), repository, `:${ref}`];
+    await git.run({ gitDir, args, acceptedExitCodes: [1], ...remoteCall(access) });
+  });
+}
+
+const pushOptions = ['push', '--porcelain', '--no-progress', '--no-verify', '--no-signed', '--no-follow-tags'];
+
+async function inGitDir<Result>({ directory }: MergePlace, work: (gitDir: string) => Promise<Result>): Promise<Result> {
   const merges = join(directory, 'merges');
   await mkdir(merges, { recursive: true, mode: 0o700 });
   const gitDir = await mkdtemp(join(merges, 'merge-'));
   try {
     await prepareGitDir(gitDir);
-    return await mergeIn(git, { gitDir, limits }, merge);
+    return await work(gitDir);
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
@@ -49,18 +97,26 @@ async function prepareGitDir(gitDir: string): Promise<void> {
   await writeFile(join(gitDir, 'info', 'attributes'), '* !merge !diff -text\n');
 }
 
-async function mergeIn(
+/** Both commits and the tree of their merge. */
+interface ReadyMerge {
+  kind: 'ready';
+  head: string;
+  base: string;
+  tree: string;
+}
+
+async function tryMerge(
   git: Git,
   { gitDir, limits }: { gitDir: string; limits: TreeLimits },
-  merge: BranchMerge,
-): Promise<MergedBranch> {
-  const { repository, signal } = merge;
+  pair: BranchPair,
+): Promise<ReadyMerge | MergedBranch> {
+  const { repository, signal } = pair;
   const access = { repository, credential: null, signal };
-  const [headRef, baseRef] = [`refs/heads/${merge.head}`, `refs/heads/${merge.base}`];
+  const [headRef, baseRef] = [`refs/heads/${pair.head}`, `refs/heads/${pair.base}`];
   const { refs } = await listRemote(git, { gitDir, access, names: [headRef, baseRef] });
   const [head, base] = [refs.get(headRef), refs.get(baseRef)];
-  if (head === undefined) return refused(`The branch ${merge.head} is no longer in the repository.`);
-  if (base === undefined) return refused(`The branch ${merge.base} is no longer in the repository.`);
+  if (head === undefined) return refused(`The branch ${pair.head} is no longer in the repository.`);
+  if (base === undefined) return refused(`The branch ${pair.base} is no longer in the repository.`);
   const refspecs = [`+${headRef}:refs/docket/head`, `+${baseRef}:refs/docket/base`];
   await fetchRefs(git, { ...access, gitDir, refspecs });
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
@@ -71,34 +127,52 @@ async function mergeIn(
   const common = { gitDir, args: ['merge-base', base, head], acceptedExitCodes: [1], signal };
   if ((await git.run(common)).exitCode === 1) {
     return refused(
-      `The branch and ${merge.base} have no common commit. Close the pull request and request the change in a new job.`,
+      `The branch and ${pair.base} have no common commit. Close the pull request and request the change in a new job.`,
     );
   }
   const tree = await git.run({
     gitDir,
-    args: ['merge-tree', '--write-tree', '--no-messages', base, head],
+    args: ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', base, head],
     acceptedExitCodes: [1],
     signal,
   });
+  const names: string[] = [];
+  for await (const entries of listedEntries(tree.stdout, signal)) names.push(...entries);
+  const [merged = '', ...conflicts] = names;
   if (tree.exitCode === 1) {
     return refused(
-      `The branch changes the same lines as ${merge.base}. Send the job a message to resolve the conflict, or merge by hand.`,
+      `The branch changes the same lines as ${pair.base}. Send the job a message to resolve the conflict, or merge by hand.`,
+      conflicts.slice(0, mostConflicts),
     );
   }
-  const commit = await commitMerge(git, gitDir, { merge, tree: tree.stdout.toString().trim(), parents: [base, head] });
+  return { kind: 'ready', head, base, tree: merged };
+}
+
+async function pushMerge(
+  git: Git,
+  gitDir: string,
+  merge: BranchMerge,
+  { head, base, tree }: ReadyMerge,
+): Promise<MergedBranch> {
+  const { repository, method, signal } = merge;
+  const treeOfBase = await git.run({ gitDir, args: ['rev-parse', `${base}^{tree}`], signal });
+  // an earlier attempt has pushed the squash
+  if (method === 'squash' && treeOfBase.stdout.toString().trim() === tree) return { kind: 'merged', commit: base };
+  const parents = method === 'squash' ? [base] : [base, head];
+  const commit = await commitMerge(git, gitDir, { merge, tree, parents });
   await merge.beforePush();
-  const push = ['push', '--porcelain', '--no-progress', '--no-verify', '--no-signed', '--no-follow-tags'];
+  const baseRef = `refs/heads/${merge.base}`;
   const { exitCode } = await git.run({
     gitDir,
     args: [
-      ...push,
+      ...pushOptions,
       `--force-with-lease=${baseRef}:${base}`,
       ...receivePackOf(repository),
       repository,
       `${commit}:${baseRef}`,
     ],
     acceptedExitCodes: [1],
-    ...remoteCall(access),
+    ...remoteCall({ repository, credential: null, signal }),
   });
   if (exitCode === 0) return { kind: 'merged', commit };
   return refused(`The branch ${merge.base} moved, or its repository rejected the merge. Try again.`);
@@ -128,6 +202,6 @@ async function commitMerge(
   return stdout.toString().trim();
 }
 
-function refused(problem: string): MergedBranch {
-  return { kind: 'refused', problem };
+function refused(problem: string, conflicts: string[] = []): RefusedMerge {
+  return { kind: 'refused', problem, conflicts };
 }

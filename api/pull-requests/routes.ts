@@ -3,6 +3,7 @@ import type { Owner } from '../../db/caller.ts';
 import { type FoundPullRequest, type PullRequestStore, mostCommits } from '../../db/pull-requests/pull-requests.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
+import { closedBody } from '../http/closed-object.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
@@ -28,11 +29,28 @@ export const pullRequestSchema = z.object({
     isMerging: z.boolean().meta({ description: 'True from the request until a worker has merged it or failed.' }),
     problem: z.string().nullable().meta({ description: 'Why the last attempt to merge failed.' }),
     commit: z.string().nullable(),
+    isChecking: z.boolean().meta({ description: 'True until a worker has checked whether it can be merged.' }),
+    mergeability: z
+      .object({
+        problem: z.string().nullable().meta({ description: 'Why it cannot be merged; null if it can.' }),
+        conflicts: z.array(z.string()).max(100).meta({ description: 'Files with conflicts.' }),
+        checkedAt: time,
+      })
+      .nullable()
+      .meta({ description: 'Result of the newest check; null before the first one.' }),
   }),
   createdAt: time,
   updatedAt: time,
 });
 type PublicPullRequest = z.infer<typeof pullRequestSchema>;
+
+const mergeSchema = closedBody({
+  method: z
+    .enum(['merge', 'squash'])
+    .default('merge')
+    .meta({ description: 'merge adds a merge commit, squash a single commit with all changes.' }),
+  deleteBranch: z.boolean().default(false).meta({ description: 'Deletes the branch after the merge.' }),
+});
 
 const base = '/v1/pull-requests/{id}';
 const params = { id: z.string().meta({ description: 'The id of the pull request.' }) };
@@ -63,8 +81,18 @@ export const pullRequestRoutes = {
     description: 'A worker merges it. merge.isMerging is true until then; merge.problem says why a merge failed.',
     key: 'admin',
     params,
+    body: mergeSchema.optional(),
     responses: { 202: pullRequest },
     errors: [409],
+  }),
+  checkPullRequest: defineRoute({
+    method: 'post',
+    path: `${base}/check`,
+    summary: 'Checks whether a pull request can be merged.',
+    description: 'A worker checks it. merge.isChecking is true until then; merge.mergeability has the result.',
+    key: 'admin',
+    params,
+    responses: { 202: pullRequest },
   }),
   closePullRequest: defineRoute({
     method: 'post',
@@ -113,11 +141,19 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
       return (await pullRequests.patch(caller, id)) ?? '';
     },
 
-    async mergePullRequest({ caller, params }) {
+    async mergePullRequest({ caller, params, body }) {
       const row = await find(caller, params);
-      if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id))) {
+      const { method = 'merge', deleteBranch = false } = (await body()) ?? {};
+      const wish = { method, deletesBranch: deleteBranch };
+      if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id, wish))) {
         throw pullRequestOver(row.draft && row.state === 'open' ? 'a draft' : row.state);
       }
+      return changed(caller, row);
+    },
+
+    async checkPullRequest({ caller, params }) {
+      const row = await find(caller, params);
+      await pullRequests.requestCheck(caller, row.id);
       return changed(caller, row);
     },
 
@@ -157,7 +193,13 @@ function present(row: FoundPullRequest): PublicPullRequest {
       title: turn === 1 ? title : (prompt.split('\n')[0] ?? ''),
       createdAt: new Date(createdAt).toISOString(),
     })),
-    merge,
+    merge: {
+      ...merge,
+      mergeability: merge.mergeability && {
+        ...merge.mergeability,
+        checkedAt: new Date(merge.mergeability.checkedAt).toISOString(),
+      },
+    },
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Problem } from './fields.tsx';
 
@@ -8,6 +9,8 @@ interface ConfirmProps<Answer> {
   what: string;
   title: string;
   text: string;
+  /** Choices below the text. */
+  children?: ReactNode;
   act(): Promise<Answer>;
   /** Awaited before the dialog closes. */
   onDone(answer: Answer): unknown;
@@ -24,6 +27,7 @@ export function Confirm<Answer>({
   what,
   title,
   text,
+  children,
   act,
   onDone,
   isMain = false,
@@ -43,6 +47,7 @@ export function Confirm<Answer>({
               <>
                 <Heading slot="title">{title}</Heading>
                 <p>{text}</p>
+                {children}
                 <Problem error={action.error} />
                 <div className="actions">
                   <Button

@@ -26,7 +26,7 @@ export function PullRequestPage() {
     queryKey: ['pull-request', id],
     queryFn: () => answerOf(api.GET('/v1/pull-requests/{id}', { params: { path: { id } } })),
     refetchInterval: ({ state: { data } }) => {
-      if (data?.merge.isMerging === true) return 700;
+      if (data?.merge.isMerging === true || data?.merge.isChecking === true) return 700;
       return data?.state === 'open' ? 5_000 : false;
     },
   });

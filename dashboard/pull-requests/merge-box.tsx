@@ -1,25 +1,36 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Problem } from '../components/fields.tsx';
+import { Check, Problem } from '../components/fields.tsx';
 import { plural, repositoryName } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
 import { followUpAnchor, useSendMessage, useShowNewTurn } from '../jobs/send-message.ts';
+import { plain } from '../plain.ts';
 import { queryClient } from '../queries.ts';
 
-type Act = 'merge' | 'close' | 'ready';
+type Act = 'check' | 'close' | 'ready';
 
 function act(id: string, what: Act): Promise<PullRequest> {
   return answerOf(api.POST(`/v1/pull-requests/{id}/${what}`, { params: { path: { id } } }));
 }
 
+const checkEveryMs = 30_000;
+
 /** Shows the state of a pull request, the possible actions, and why it could not be merged. */
 export function MergeBox({ request }: { request: PullRequest }) {
-  const { id, state, draft, merge, base, job, commits, repository } = request;
+  const { id, state, draft, merge, base, job, commits } = request;
   const show = (changed: PullRequest) => queryClient.setQueryData(['pull-request', id], changed);
   const ready = useMutation({ mutationFn: () => act(id, 'ready'), onSuccess: show });
+  useQuery({
+    queryKey: ['pull-request-check', id, commits.at(-1)?.id],
+    queryFn: () => act(id, 'check').then(show),
+    enabled: state === 'open',
+    refetchInterval: checkEveryMs,
+  });
   if (state === 'merged') {
     return (
       <p className="note merge-box merge-merged" role="status">
@@ -46,11 +57,16 @@ export function MergeBox({ request }: { request: PullRequest }) {
     );
   }
   const problem = merge.isMerging ? null : merge.problem;
+  const found = merge.mergeability;
+  const obstacle = problem ?? found?.problem ?? null;
   return (
-    <div className={`note merge-box ${problem === null ? 'merge-open' : 'merge-closed'}`}>
-      {problem !== null && (
+    <div className={`note merge-box ${obstacle === null ? 'merge-open' : 'merge-closed'}`}>
+      {problem === null ? (
+        <MergeCheck base={base} found={found} />
+      ) : (
         <div className="merge-problem" role="alert">
           <strong>Not merged.</strong> {problem}
+          <Conflicts paths={found?.conflicts ?? []} />
         </div>
       )}
       {draft && <p className="hint">Mark the draft as ready for review before you merge it.</p>}
@@ -61,18 +77,11 @@ export function MergeBox({ request }: { request: PullRequest }) {
             Ready for review
           </Button>
         ) : (
-          <Confirm
-            label={merge.isMerging ? 'Merging…' : 'Merge'}
-            what={`Merge into ${base}`}
-            title="Merge this pull request?"
-            text={`A merge commit adds ${plural(commits.length, 'commit')} to ${base} of ${repositoryName(repository)}. This cannot be undone.`}
-            isMain
-            isDisabled={merge.isMerging}
-            act={() => act(id, 'merge')}
-            onDone={show}
-          />
+          <Merge request={request} onDone={show} />
         )}
-        {problem !== null && <AskToResolve job={job} problem={problem} base={base} />}
+        {obstacle !== null && (
+          <AskToResolve job={job} problem={obstacle} conflicts={found?.conflicts ?? []} base={base} />
+        )}
         <Link
           className="button"
           to="/jobs/$projectId/$id"
@@ -97,18 +106,87 @@ export function MergeBox({ request }: { request: PullRequest }) {
   );
 }
 
+/** Shows whether the pull request can be merged. */
+function MergeCheck({ base, found }: { base: string; found: PullRequest['merge']['mergeability'] }) {
+  if (found === null) return <p className="merge-problem quiet">Checking for conflicts with {base}…</p>;
+  if (found.problem === null) {
+    return (
+      <p className="merge-problem" role="status">
+        <strong className="merge-fine">✓</strong> No conflicts with <code className="branch">{base}</code>
+      </p>
+    );
+  }
+  return (
+    <div className="merge-problem" role="status">
+      <strong>{found.conflicts.length === 0 ? 'Cannot be merged.' : `Conflicts with ${base}.`}</strong> {found.problem}
+      <Conflicts paths={found.conflicts} />
+    </div>
+  );
+}
+
+function Conflicts({ paths }: { paths: string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <ul className="conflicts" aria-label="Files with conflicts">
+      {paths.map((path) => (
+        <li key={path}>
+          <code>{plain(path)}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const methods = [
+  ['merge', 'Merge commit'],
+  ['squash', 'Squash into one commit'],
+] as const;
+
+/** Asks how to merge, once. */
+function Merge({ request, onDone }: { request: PullRequest; onDone(changed: PullRequest): void }) {
+  const { id, merge, base, commits, repository } = request;
+  const [method, setMethod] = useState<'merge' | 'squash'>('merge');
+  const [deleteBranch, setDeleteBranch] = useState(false);
+  const what =
+    method === 'merge' ? `A merge commit adds ${plural(commits.length, 'commit')}` : 'A single commit adds the changes';
+  return (
+    <Confirm
+      label={merge.isMerging ? 'Merging…' : 'Merge'}
+      what={`Merge into ${base}`}
+      title="Merge this pull request?"
+      text={`${what} to ${base} of ${repositoryName(repository)}. This cannot be undone.`}
+      isMain
+      isDisabled={merge.isMerging || (merge.mergeability?.conflicts.length ?? 0) > 0}
+      act={() =>
+        answerOf(api.POST('/v1/pull-requests/{id}/merge', { params: { path: { id } }, body: { method, deleteBranch } }))
+      }
+      onDone={onDone}
+    >
+      <Choice label="Method" value={method} options={methods} onChange={setMethod} />
+      <Check label="Delete the branch after the merge" isSelected={deleteBranch} onChange={setDeleteBranch} />
+    </Confirm>
+  );
+}
+
+interface AskToResolveProps {
+  job: PullRequest['job'];
+  problem: string;
+  conflicts: string[];
+  base: string;
+}
+
 /** Sends the agent the reason why its pull request could not be merged, and shows the job. */
-function AskToResolve({ job, problem, base }: { job: PullRequest['job']; problem: string; base: string }) {
+function AskToResolve({ job, problem, conflicts, base }: AskToResolveProps) {
   const showJob = useShowNewTurn(job);
   const send = useSendMessage(job, showJob);
   return (
     <>
       <Button
-        className="button"
+        className="button button-primary"
         isDisabled={send.isPending}
         onPress={() =>
           send.mutate(
-            `The pull request could not be merged into ${base}: ${problem}\n\nResolve this: bring the change up to date with ${base}.`,
+            `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\nResolve this: bring the change up to date with ${base}.`,
           )
         }
       >
@@ -117,4 +195,8 @@ function AskToResolve({ job, problem, base }: { job: PullRequest['job']; problem
       <Problem error={send.error} />
     </>
   );
+}
+
+function filesOf(conflicts: string[]): string {
+  return conflicts.length === 0 ? '' : `\n\nFiles with conflicts: ${conflicts.join(', ')}`;
 }

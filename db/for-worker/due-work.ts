@@ -7,6 +7,7 @@ export interface DueWork {
   webhookStarts: boolean;
   histories: boolean;
   merges: boolean;
+  mergeChecks: boolean;
 }
 
 export interface DueWorkStore {
@@ -25,7 +26,8 @@ export function createDueWorkStore(pool: Pool): DueWorkStore {
                  exists (
                    select from job_history_exports where state = 'waiting' and next_attempt_at <= now()
                  ) as histories,
-                 exists (select from pull_requests where merge_requested_at is not null and state = 'open') as merges`,
+                 exists (select from pull_requests where merge_requested_at is not null and state = 'open') as merges,
+                 exists (select from pull_requests where check_requested_at is not null) as "mergeChecks"`,
       });
       return onlyRow(rows);
     },

@@ -24,6 +24,26 @@ export interface MergeState {
   /** Why the last try failed, as a sentence. */
   problem: string | null;
   commit: string | null;
+  /** Whether a worker has yet to check if it can be merged. */
+  isChecking: boolean;
+  /** Result of the newest check; null before the first one. */
+  mergeability: Mergeability | null;
+}
+
+/** Whether a pull request could be merged at some time. */
+export interface Mergeability {
+  /** Why not, as a sentence; null if it could. */
+  problem: string | null;
+  /** Files with conflicts. */
+  conflicts: string[];
+  checkedAt: string;
+}
+
+/** How to merge a pull request. */
+export interface MergeWish {
+  method: 'merge' | 'squash';
+  /** Whether to delete its branch afterwards. */
+  deletesBranch: boolean;
 }
 
 /** The job that created a pull request, with a commit for each turn that pushed one. */
@@ -44,7 +64,9 @@ export interface PullRequestStore {
   /** Returns its change as a patch against the base commit of its job; null when nothing is stored of it. */
   patch(owner: Owner, id: string): Promise<string | null>;
   /** Requests the merge from the workers. False when it is not open, or still a draft. */
-  requestMerge(caller: Caller, id: string): Promise<boolean>;
+  requestMerge(caller: Caller, id: string, wish: MergeWish): Promise<boolean>;
+  /** Asks the workers whether it can be merged, unless it is not open or was checked in the last seconds. */
+  requestCheck(owner: Owner, id: string): Promise<void>;
   /** False when it is not open, or is being merged. */
   close(caller: Caller, id: string): Promise<boolean>;
   /** False when it is not an open draft. */
@@ -61,7 +83,8 @@ const ofOwner = 'exists (select from jobs where pr_id = pull_requests.id and org
 
 const findStatement = `
   select ${pullRequestColumns}, jsonb_build_object(
-           'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit
+           'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit,
+           'isChecking', check_requested_at is not null, 'mergeability', mergeability
          ) as merge, (
            select jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
              select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
@@ -79,7 +102,7 @@ const findStatement = `
 
 const mergeStatement = `
   update pull_requests
-  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null
+  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null, merge_method = $3, deletes_branch = $4
   where id = $1 and ${ofOwner} and state = 'open' and not draft`;
 
 const closeStatement = `
@@ -94,9 +117,13 @@ const readyStatement = `
 
 /** Creates the store of an organization's pull requests on the local forge. */
 export function createPullRequestStore(pool: Pool): PullRequestStore {
-  function change(caller: Caller, id: string, { statement, action }: { statement: string; action: string }) {
+  function change(
+    caller: Caller,
+    id: string,
+    { statement, action, values = [] }: { statement: string; action: string; values?: unknown[] },
+  ) {
     return withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query(statement, [id, caller.organizationId]);
+      const { rowCount } = await client.query(statement, [id, caller.organizationId, ...values]);
       if (rowCount === 0) return false;
       await writeAudit(client, caller, { action, subject: id });
       return true;
@@ -119,7 +146,22 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
       return rows[0]?.patch ?? null;
     },
 
-    requestMerge: (caller, id) => change(caller, id, { statement: mergeStatement, action: 'pull-request.merge' }),
+    requestMerge: (caller, id, { method, deletesBranch }) =>
+      change(caller, id, {
+        statement: mergeStatement,
+        action: 'pull-request.merge',
+        values: [method, deletesBranch],
+      }),
+
+    async requestCheck({ organizationId }, id) {
+      await pool.query(
+        `update pull_requests set check_requested_at = now()
+         where id = $1 and ${ofOwner} and state = 'open' and check_requested_at is null
+           and coalesce((mergeability ->> 'checkedAt')::timestamptz, '-infinity') < now() - interval '1 second'`,
+        [id, organizationId],
+      );
+    },
+
     close: (caller, id) => change(caller, id, { statement: closeStatement, action: 'pull-request.close' }),
     markReady: (caller, id) => change(caller, id, { statement: readyStatement, action: 'pull-request.ready' }),
   };

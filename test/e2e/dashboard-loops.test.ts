@@ -212,19 +212,19 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await openPull(page, 'clash.txt');
     expect(await page.getByRole('region', { name: 'Description' }).innerText()).toContain('Write clash.txt');
     await page.locator('.commits li', { hasText: 'Write clash.txt' }).waitFor();
-    await page.getByText('clash.txt', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'clash.txt' }).waitFor();
+    await page.getByText('No conflicts with main').waitFor();
     const before = (await git('rev-parse', 'main')).trim();
     await commitOnMain(stack, 'clash.txt', 'theirs\n');
-    await mergePull(page);
-    await page
-      .getByRole('alert')
-      .getByText(/conflict/i)
-      .waitFor();
+    await page.reload();
+    await page.getByText('Conflicts with main.').waitFor();
+    await page.getByRole('list', { name: 'Files with conflicts' }).getByText('clash.txt').waitFor();
+    expect(await page.getByRole('button', { name: 'Merge', exact: true }).isDisabled()).toBe(true);
     await checkLooks(page, 'pull-conflict-dark');
     const pull = page.url();
     model.script({ toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] });
     await page.getByRole('button', { name: 'Ask the agent to resolve' }).click();
-    await page.locator('.said', { hasText: 'could not be merged into main' }).waitFor();
+    await page.locator('.said', { hasText: 'cannot be merged into main' }).waitFor();
     await untilStatus(page, 'completed');
     expect(lastPrompt()).toContain('changes the same lines as main');
     await page.goto(pull);

@@ -18,6 +18,7 @@ const unaudited: Record<string, string> = {
   createAssistantMessageV2: 'a reader asks; the conversation is the record',
   stopAssistantMessageV1: 'a reader stops the answer whose token they hold; the conversation has what was written',
   stopAssistantMessageV2: 'a reader stops the answer whose token they hold; the conversation has what was written',
+  checkPullRequest: 'a worker looks for conflicts; nothing changes for others',
   callMcp: 'a reader asks and rates, as above and below',
   rateAnswer: 'a reader rates an answer; the conversation has the vote',
   rateAnswerV1: 'a reader rates an answer; the conversation has the vote',

@@ -133,7 +133,9 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'guidance.change': (a) => a.stores.guidance.change(a.as, id(a, 'agent'), { instructions: 'taken' }),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
-  'pullRequests.requestMerge': (a) => a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests')),
+  'pullRequests.requestMerge': (a) =>
+    a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests'), { method: 'merge', deletesBranch: false }),
+  'pullRequests.requestCheck': (a) => a.stores.pullRequests.requestCheck(a.as, id(a, 'pull-requests')),
   'pullRequests.close': (a) => a.stores.pullRequests.close(a.as, id(a, 'pull-requests')),
   'pullRequests.markReady': (a) => a.stores.pullRequests.markReady(a.as, id(a, 'pull-requests')),
   'keys.create': (a) => a.stores.keys.create(a.as, { kind: 'assistant' }).then(({ row }) => row.organizationId),

@@ -114,6 +114,8 @@ describe('a pull request of the local forge', () => {
         pushes += 1;
         return { kind: 'merged', commit: 'd'.repeat(40) };
       },
+      checkMerge: async () => null,
+      deleteBranch: async () => undefined,
       log: pino({ level: 'silent' }),
       everyMs: 20,
     });
@@ -130,8 +132,68 @@ describe('a pull request of the local forge', () => {
       state: 'open',
       merge: { isMerging: false, problem: 'The branch changes the same lines.' },
     });
-    expect((await ask('/merge')).body.merge).toEqual({ isMerging: true, problem: null, commit: null });
+    expect((await ask('/merge')).body.merge).toMatchObject({ isMerging: true, problem: null, commit: null });
     expect((await merges().claimMerge())?.id).toBe(id);
+  });
+
+  it('is checked for conflicts on request, once for all who ask', async () => {
+    const { id, ask } = await open();
+    expect((await ask()).body.merge).toMatchObject({ isChecking: false, mergeability: null });
+    expect((await ask('/check')).body.merge).toMatchObject({ isChecking: true, mergeability: null });
+    await ask('/check');
+    const pairs: unknown[] = [];
+    await using _chores = createMergeChores({
+      merges: merges(),
+      granted: { checkRepository: async () => undefined },
+      mergeBranch: async () => ({ kind: 'merged', commit: 'd'.repeat(40) }),
+      async checkMerge({ repository, head, base }) {
+        pairs.push({ repository, head, base });
+        return { kind: 'refused', problem: 'The branch changes the same lines.', conflicts: ['docs/a b.md'] };
+      },
+      deleteBranch: async () => undefined,
+      log: pino({ level: 'silent' }),
+      everyMs: 20,
+    });
+    const mergeability = {
+      problem: 'The branch changes the same lines.',
+      conflicts: ['docs/a b.md'],
+      checkedAt: expect.any(String),
+    };
+    await expect.poll(async () => (await ask()).body.merge).toMatchObject({ isChecking: false, mergeability });
+    expect((await ask()).body).toMatchObject({ state: 'open', merge: { isMerging: false, problem: null } });
+    // asked again at once, the result is new enough
+    expect((await ask('/check')).body.merge.isChecking).toBe(false);
+    expect(pairs).toHaveLength(1);
+    await ask('/close');
+    await shared.database.pool.query('update pull_requests set mergeability = null where id = $1', [id]);
+    expect((await ask('/check')).body.merge.isChecking).toBe(false);
+  });
+
+  it('is squashed, and its branch deleted, on request', async () => {
+    const { id } = await open();
+    const path = `/v1/pull-requests/${id}/merge`;
+    const send = (body: object) => shared.api.ask(path, { key: shared.key, method: 'POST', json: body });
+    expect((await send({ method: 'rebase' })).status).toBe(400);
+    expect((await send({ method: 'squash', deleteBranch: true })).status).toBe(202);
+    const did: string[] = [];
+    await using _chores = createMergeChores({
+      merges: merges(),
+      granted: { checkRepository: async () => undefined },
+      async mergeBranch({ method, message }) {
+        did.push(method, message);
+        return { kind: 'merged', commit: 'd'.repeat(40) };
+      },
+      checkMerge: async () => null,
+      deleteBranch: async ({ head }) => void did.push(head),
+      log: pino({ level: 'silent' }),
+      everyMs: 20,
+    });
+    await expect.poll(() => did.length).toBe(3);
+    expect(did).toEqual([
+      'squash',
+      expect.stringMatching(/^<b>Fix<\/b> \(#\d+\)\n$/),
+      expect.stringMatching(/^docket\//),
+    ]);
   });
 
   it('is closed, and this is recorded for its job', async () => {

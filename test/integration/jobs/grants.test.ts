@@ -175,6 +175,8 @@ it(
       merges,
       granted,
       mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
+      checkMerge: async () => null,
+      deleteBranch: async () => undefined,
       log: pino({ level: 'silent' }),
       everyMs: 20,
     });

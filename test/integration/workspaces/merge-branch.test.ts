@@ -4,27 +4,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
-import { mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
+import {
+  checkMerge,
+  deleteBranch,
+  mergeBranch,
+  type MergeMethod,
+} from '../../../activities/workspaces/merge-branch.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
 const git = createTestGit({ home: join(directory, 'home') });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-function merge(repository: string, head = 'docket/fix', beforePush = () => Promise.resolve()) {
-  return mergeBranch(
-    git,
-    { directory, limits: defaultTreeLimits },
-    {
-      repository,
-      head,
-      base: 'main',
-      message: 'Merge pull request #1: Fix\n',
-      date: new Date('2026-11-21T10:00:00Z'),
-      beforePush,
-      signal: AbortSignal.timeout(60_000),
-    },
-  );
+const place = { directory, limits: defaultTreeLimits };
+const pair = (repository: string) => ({
+  repository,
+  head: 'docket/fix',
+  base: 'main',
+  signal: AbortSignal.timeout(60_000),
+});
+
+function merge(
+  repository: string,
+  head = 'docket/fix',
+  beforePush = () => Promise.resolve(),
+  method: MergeMethod = 'merge',
+) {
+  return mergeBranch(git, place, {
+    method,
+    repository,
+    head,
+    base: 'main',
+    message: 'Merge pull request #1: Fix\n',
+    date: new Date('2026-11-21T10:00:00Z'),
+    beforePush,
+    signal: AbortSignal.timeout(60_000),
+  });
 }
 
 const kindOf = { kind: 'merged', commit: expect.stringMatching(/^[0-9a-f]{40}$/) };
@@ -52,8 +67,44 @@ it('refuses conflicting changes and leaves both branches alone', async () => {
   await repository.git('branch', 'docket/fix', 'main');
   await repository.commit({ 'a.txt': 'one\n' }, { branch: 'docket/fix' });
   const base = await repository.commit({ 'a.txt': 'other\n' });
-  expect(await merge(repository.path)).toEqual({ kind: 'refused', problem: expect.stringContaining('the same lines') });
+  expect(await merge(repository.path)).toEqual({
+    kind: 'refused',
+    problem: expect.stringContaining('the same lines'),
+    conflicts: ['a.txt'],
+  });
   expect(await repository.git('rev-parse', 'main')).toBe(base);
+});
+
+it('squashes a branch into one commit, and reports a second squash as done', async () => {
+  await using repository = await createTestRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  await repository.git('branch', 'docket/fix', 'main');
+  await repository.commit({ 'a.txt': 'A\n' }, { branch: 'docket/fix' });
+  await repository.commit({ 'c.txt': 'C\n' }, { branch: 'docket/fix' });
+  const base = await repository.commit({ 'b.txt': 'B\n' });
+  const squash = () => merge(repository.path, 'docket/fix', () => Promise.resolve(), 'squash');
+  const first = await squash();
+  expect(first).toEqual(kindOf);
+  expect(await repository.read('main')).toEqual({ 'a.txt': '100644 A', 'b.txt': '100644 B', 'c.txt': '100644 C' });
+  expect(await repository.git('log', '-1', '--format=%P', 'main')).toBe(base);
+  expect(await squash()).toEqual(first);
+});
+
+it('names the files with conflicts without changing anything', async () => {
+  await using repository = await createTestRepository({ 'a.txt': 'a\n', 'größe b.txt': 'b\n', 'c.txt': 'c\n' });
+  await repository.git('branch', 'docket/fix', 'main');
+  expect(await checkMerge(git, place, pair(repository.path))).toBeNull();
+  await repository.commit({ 'a.txt': 'one\n', 'größe b.txt': 'one\n' }, { branch: 'docket/fix' });
+  const base = await repository.commit({ 'a.txt': 'other\n', 'größe b.txt': 'other\n', 'c.txt': 'C\n' });
+  expect(await checkMerge(git, place, pair(repository.path))).toMatchObject({ conflicts: ['a.txt', 'größe b.txt'] });
+  expect(await repository.git('rev-parse', 'main')).toBe(base);
+});
+
+it('deletes a branch, and does not mind when it is gone', async () => {
+  await using repository = await createTestRepository();
+  await repository.git('branch', 'docket/fix', 'main');
+  await deleteBranch(git, place, pair(repository.path));
+  await deleteBranch(git, place, pair(repository.path));
+  expect(await repository.git('branch', '--list')).toBe('* main');
 });
 
 it('refuses a branch that is gone', async () => {
@@ -61,6 +112,7 @@ it('refuses a branch that is gone', async () => {
   expect(await merge(repository.path, 'docket/gone')).toEqual({
     kind: 'refused',
     problem: 'The branch docket/gone is no longer in the repository.',
+    conflicts: [],
   });
 });
 
@@ -72,6 +124,7 @@ it('reports that two branches have nothing in common', async () => {
   expect(await merge(repository.path)).toEqual({
     kind: 'refused',
     problem: expect.stringContaining('have no common commit'),
+    conflicts: [],
   });
   expect(await readdir(join(directory, 'merges'))).toEqual([]);
 });
