@@ -3,6 +3,7 @@ import { SealedError } from '../lib/encryption/cipher.ts';
 import { UnknownModelError } from '../models/registry.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import { ForgeError, type ForgeErrorKind } from './forges/forge.ts';
+import { ImageError } from './images/image-error.ts';
 import { SandboxError, WorkerDiskFullError } from './sandbox/sandbox-error.ts';
 import { GitError, type GitErrorKind } from './git/git-error.ts';
 import { ModelCallError, verdictOfModelFailure } from './model/model-failures.ts';
@@ -46,6 +47,8 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof ForgeError) {
     return { ...forgeRules[error.kind], message: error.message, retryAfterMs: error.retryAfterMs };
   }
+  if (error instanceof ImageError)
+    return rule(FailureType.ImageUnavailable, error.kind === 'refused' ? 0 : 2, error.message);
   if (error instanceof SandboxError) return rule(FailureType.ToolFailure, 3, 'The sandbox for commands did not start.');
   if (error instanceof WorkerDiskFullError) return rule(FailureType.ToolFailure, 2, error.message);
   // not the job's fault: it waits until the key is available

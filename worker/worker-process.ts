@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Info } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { openSandboxHost } from '../activities/sandbox/sandbox-host.ts';
-import type { Commands } from '../activities/tools/commands.ts';
 import { openJobDisks } from '../activities/workspaces/job-disks.ts';
 import { createProcessHost } from '../activities/git/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../lib/redaction/known-secrets.ts';
@@ -23,7 +19,6 @@ import { openTemporalCredentials, type TemporalCredentials } from '../lib/tempor
 import { createHoldWatch } from '../lib/threads/hold-watch.ts';
 import { openTracing } from '../lib/tracing/open-tracing.ts';
 import { createClients } from './clients.ts';
-import { allAuthorities } from './config/extra-authorities.ts';
 import { secretsOf, type WorkerConfig } from './config/config.ts';
 import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
@@ -35,6 +30,7 @@ import { createJobChores } from './chores/job-chores.ts';
 import { createRetentionChores } from './chores/retention-chores.ts';
 import { reportWorker } from './chores/report-worker.ts';
 import { runWorkers } from './run-workers.ts';
+import { openCommands } from './open-commands.ts';
 import { createMergeChores } from './chores/merge-chores.ts';
 import { serveHealth } from './health.ts';
 import { shareLooks } from '../lib/share-looks.ts';
@@ -162,28 +158,4 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     signal,
   });
   log.info('worker stopped');
-}
-
-const unlimitedMemory =
-  'No memory control group can be created here, so the memory of commands is measured every 100 ms instead; see docs/sandbox.md.';
-const measuredDisk =
-  'DOCKET_JOB_DISK_MB is not set, so the disk use of commands is measured, not limited by the kernel; see docs/sandbox.md.';
-
-/** Opens the sandbox. Without one agents run no commands, and the log says how to enable them. */
-async function openCommands(
-  { commands: limits, jobDisks, privateHosts, extraAuthorities }: WorkerConfig,
-  { log, resources }: { log: Logger; resources: AsyncDisposableStack },
-): Promise<Commands> {
-  if (limits === null) return null;
-  // not in the work directory, which workers on several machines may share
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
-  const { maxSeconds, hosts } = limits;
-  const network = hosts.length === 0 ? null : { hosts, privateHosts };
-  const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
-  const opened = resources.use(await openSandboxHost({ directory, limits, network, authorities }));
-  if (opened.problem !== null) log.warn(opened.problem);
-  if (opened.sandbox?.limitsMemory === false) log.warn(unlimitedMemory);
-  if (opened.sandbox !== null && jobDisks === null) log.info(measuredDisk);
-  return { ...opened, maxSeconds, hosts };
 }

@@ -1,3 +1,5 @@
+import type { SandboxRoot } from './sandbox-root.ts';
+
 /** Resources that a command may use. */
 export interface SandboxLimits {
   /** Total for all its processes. */
@@ -19,6 +21,8 @@ export interface Mount {
 
 /** What surrounds a command besides its working copy. Plain data, so that each kind of sandbox can provide it. */
 export interface CommandEnvironment {
+  /** File system that the command sees instead of the machine's programs; null for the machine's. */
+  root: SandboxRoot | null;
   /** Folder of the machine that is HOME, and keeps what commands write there; null for one that is empty each time. */
   home: string | null;
   mounts: readonly Mount[];

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, lstat, readFile, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { findHelpers, type Helpers } from './helpers.ts';
 import type { Architecture } from './syscalls.ts';
 
 const execute = promisify(execFile);
@@ -21,6 +22,8 @@ export interface Machine {
   /** A Node installation outside of `/usr`, and the npm that came with it. */
   node: { file: string; npm: string | null } | null;
   shell: string;
+  /** Programs that start a command in the file system of an image; null where none can be used. */
+  helpers: Helpers | null;
 }
 
 /** Explains in one sentence why there is no sandbox and what to do about it. */
@@ -58,6 +61,7 @@ export async function inspectMachine(): Promise<Machine> {
     system: await systemOf(),
     node: await nodeOutsideUsr(),
     shell: (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh',
+    helpers: await findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),
   };
 }
 

@@ -67,13 +67,14 @@ server.on("error", () => process.exit(1));`;
 interface OnlineShell {
   fd: number;
   script: string;
-  node: string;
+  /** The words that start Node. */
+  node: readonly string[];
   command: string;
 }
 
 /** Returns the shell that starts a command once the proxy is up; the channel at `fd` is closed by then. */
 export function onlineShell({ fd, script: start, node, command }: OnlineShell): string[] {
-  const listen = `(cd / && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$2" -e "$3") > /dev/null 2>&1`;
+  const listen = `(cd / && shift && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$@") > /dev/null 2>&1`;
   const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&-; set -- "$1"; ${start}`;
-  return ['-c', script, 'command', command, node, listening];
+  return ['-c', script, 'command', command, ...node, '-e', listening];
 }

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { homePoint, type CommandEnvironment } from './command-environment.ts';
+import { helperCommand, helperFolder } from './helpers.ts';
 import type { Machine } from './machine.ts';
 import { onlineShell, proxyEnvironment } from './network.ts';
+import { SandboxError } from './sandbox-error.ts';
+import type { SandboxRoot } from './sandbox-root.ts';
 
 /** Certificates that programs in the sandbox trust, if the worker has additional ones; otherwise empty. */
 const authoritiesFile = '/etc/docket/authorities.pem';
@@ -30,6 +34,11 @@ const madeFiles: Readonly<Record<string, string>> = {
 /** Returns the files to create, with their contents. */
 export function madeFilesOf(authorities: string | null): [path: string, content: string][] {
   return Object.entries({ ...madeFiles, [authoritiesFile]: authorities ?? '' });
+}
+
+/** Returns the files that the sandbox mounts over those of an image. */
+export function mountedFiles(): string[] {
+  return [...Object.keys(madeFiles), variablesFile];
 }
 
 /** Channel over which the sandbox hands out its listening socket, if commands have network access. */
@@ -70,22 +79,35 @@ export interface PlacedCall extends ProfileCall {
 
 type Placed = PlacedCall & Pick<Machine, 'node'>;
 
+/** Returns the environment variables that the command's shell exports before it runs the command. */
+export function variablesOf({ environment, hasAuthorities }: PlacedCall): Record<string, string> {
+  const { root, variables } = environment;
+  const own = new Set([...ownVariables, ...(hasAuthorities ? authoritiesVariables : [])]);
+  const fromImage = Object.entries(root?.variables ?? {}).filter(([name]) => !own.has(name));
+  return { ...Object.fromEntries(fromImage), ...variables };
+}
+
+/** Variables of an image that the sandbox sets itself. */
+const ownVariables = ['HOME', 'PATH', ...Object.keys(proxyEnvironment)];
+
 /** Returns the program and arguments that run a command in the sandbox. */
 export function sandboxCommand(machine: Machine, call: PlacedCall): { file: string; args: string[] } {
   const { bwrap, root, node } = machine;
   if (root === null) {
     return { file: bwrap, args: sandboxArguments(machine, { ...call, node }) };
   }
-  const { home, mounts } = call.environment;
+  const { home, mounts, root: image } = call.environment;
   // a separate user may not have access to the folders above the tree, so root mounts what it needs where it does
   const environment = {
     ...call.environment,
+    root: image && { ...image, directory: '/tmp/root' },
     home: home && '/tmp/home',
     mounts: mounts.map((mount, index) => ({ ...mount, source: `/tmp/mount-${index}` })),
   };
   const staged = { tree: '/tmp/tree', node: node && { file: '/tmp/node', npm: node.npm && '/tmp/npm' }, environment };
   const stage = [
     ['--dev-bind', '/', '/', '--tmpfs', '/tmp', '--bind', call.tree, staged.tree],
+    image === null ? [] : ['--ro-bind', image.directory, '/tmp/root'],
     home === null ? [] : ['--bind', home, '/tmp/home'],
     mounts.flatMap(({ source }, index) => ['--bind', source, `/tmp/mount-${index}`]),
     node === null ? [] : ['--ro-bind', node.file, '/tmp/node'],
@@ -103,27 +125,21 @@ export function uidOf({ first, count }: { first: number; count: number }, jobId:
   return first + (createHash('sha256').update(jobId).digest().readUInt32LE() % count);
 }
 
-function sandboxArguments(
-  { system, prlimit, shell }: Machine,
-  { tree, command, timeoutMs, node, environment, hasChannel, hasAuthorities }: Placed,
-): string[] {
+function sandboxArguments(machine: Machine, placed: Placed): string[] {
+  const { tree, timeoutMs, environment, hasAuthorities } = placed;
   const { limits, home, mounts, path } = environment;
-  const isOnline = environment.hosts.length > 0;
+  const programs =
+    environment.root === null ? machinePrograms(machine, placed) : imagePrograms(machine, placed, environment.root);
   // files in memory count toward the memory limit, so more space would be of no use
   const size = ['--size', String(Math.min(limits.diskBytes, limits.memoryBytes))];
   return [
     ['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL', '--die-with-parent'],
     ['--new-session', '--clearenv', '--hostname', 'job', '--uid', '1000', '--gid', '1000'],
-    ['--setenv', 'PATH', [...path, ...(node === null ? [] : ['/opt/node/bin']), usualPath].join(':')],
+    ['--setenv', 'PATH', [...path, programs.path].join(':')],
     ['--setenv', 'HOME', home === null ? '/tmp' : homePoint, '--setenv', 'LANG', 'C.UTF-8'],
-    Object.entries(isOnline ? proxyEnvironment : {}).flatMap((variable) => ['--setenv', ...variable]),
+    Object.entries(isOnline(placed) ? proxyEnvironment : {}).flatMap((variable) => ['--setenv', ...variable]),
     (hasAuthorities ? authoritiesVariables : []).flatMap((name) => ['--setenv', name, authoritiesFile]),
-    ['--ro-bind', '/usr', '/usr'],
-    system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
-    readable.flatMap((path) => ['--ro-bind-try', path, path]),
-    Object.keys(madeFiles).flatMap((path, index) => ['--file', String(filterFd + 1 + index), path]),
-    ['--file', String(variablesFd), variablesFile],
-    nodeArguments(node),
+    programs.mounts,
     // the device folder is an in-memory file system, too, so only /dev/shm is left writable in it
     ['--dev', '/dev', ...size, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--proc', '/proc', ...size, '--perms', '1777', '--tmpfs', '/tmp'],
@@ -131,21 +147,78 @@ function sandboxArguments(
     mounts.flatMap(({ source, target, isReadOnly }) => [isReadOnly ? '--ro-bind' : '--bind', source, target]),
     ['--bind', tree, mountPoint, '--remount-ro', '/', '--chdir', mountPoint],
     ['--seccomp', String(filterFd), '--json-status-fd', String(statusFd), '--'],
-    [
-      prlimit,
-      `--nproc=${limits.processes}`,
-      `--data=${limits.memoryBytes + reservedBytes}`,
-      `--fsize=${limits.diskBytes}`,
-    ],
-    [`--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--', 'nice', '-n', String(niceness)],
-    isOnline
-      ? [shell, ...onlineShell({ ...start, node: node === null ? process.execPath : directoryOfNode, command })]
-      : [shell, '-c', `${hasChannel ? `exec ${channelFd}>&-; ` : ''}${start.script}`, 'command', command],
+    [...programs.prlimit, `--nproc=${limits.processes}`, `--data=${limits.memoryBytes + reservedBytes}`],
+    [`--fsize=${limits.diskBytes}`, `--nofile=${openFiles}`, '--core=0', `--cpu=${Math.ceil(timeoutMs / 500)}`, '--'],
+    [...programs.nice, '-n', String(niceness)],
+    programs.shell,
   ].flat();
 }
 
+/** Programs that a command finds, and those that start it. */
+interface Programs {
+  path: string;
+  mounts: string[];
+  prlimit: string[];
+  nice: string[];
+  /** Runs the command. */
+  shell: string[];
+}
+
+const isOnline = ({ environment }: Placed) => environment.hosts.length > 0;
 /** Script that starts the command, as its first argument, once nothing but its output is open. */
-const start = { fd: channelFd, script: `exec 2>&1; . ${variablesFile}; eval "$1"` };
+const script = `exec 2>&1; . ${variablesFile}; eval "$1"`;
+
+function machinePrograms({ system, prlimit, shell }: Machine, placed: Placed): Programs {
+  const { node, command } = placed;
+  const online = { fd: channelFd, script, node: [node === null ? process.execPath : directoryOfNode], command };
+  return {
+    path: [...(node === null ? [] : ['/opt/node/bin']), usualPath].join(':'),
+    mounts: [
+      ['--ro-bind', '/usr', '/usr'],
+      system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
+      readable.flatMap((path) => ['--ro-bind-try', path, path]),
+      mountedFiles().flatMap((path) => ['--file', String(descriptorOf(path)), path]),
+      nodeArguments(node),
+    ].flat(),
+    prlimit: [prlimit],
+    nice: ['nice'],
+    shell: isOnline(placed) ? [shell, ...onlineShell(online)] : [shell, ...offlineShell(placed, script)],
+  };
+}
+
+/** The image's shell, which may be hostile, is started once the network channel is closed and the limits are set. */
+function imagePrograms({ helpers, node: ownNode }: Machine, placed: Placed, root: SandboxRoot): Programs {
+  if (helpers === null)
+    throw new SandboxError('Images cannot be used here: the libraries of the shell were not found.');
+  const { node, command } = placed;
+  const sh = helperCommand(helpers, 'sh');
+  const inImage = `exec ${root.shell} -c '${script}' command "$1"`;
+  const online = { fd: channelFd, script: inImage, node: helperCommand(helpers, 'node'), command };
+  return {
+    path: root.variables['PATH'] ?? usualPath,
+    mounts: [
+      root.entries.flatMap(({ path, link }) =>
+        link === null ? ['--ro-bind', join(root.directory, path), path] : ['--symlink', link, path],
+      ),
+      mountedFiles().flatMap((path) => ['--ro-bind-data', String(descriptorOf(path)), path]),
+      Object.entries(helpers.files).flatMap(([name, file]) => {
+        const source = file === ownNode?.file && node !== null ? node.file : file;
+        return ['--ro-bind', source, join(helperFolder, name)];
+      }),
+    ].flat(),
+    prlimit: helperCommand(helpers, 'prlimit'),
+    nice: helperCommand(helpers, 'nice'),
+    shell: [...sh, ...(isOnline(placed) ? onlineShell(online) : offlineShell(placed, inImage))],
+  };
+}
+
+function offlineShell({ hasChannel, command }: Placed, script: string): string[] {
+  return ['-c', `${hasChannel ? `exec ${channelFd}>&-; ` : ''}${script}`, 'command', command];
+}
+
+function descriptorOf(path: string): number {
+  return path === variablesFile ? variablesFd : filterFd + 1 + Object.keys(madeFiles).indexOf(path);
+}
 
 function nodeArguments(node: Machine['node']): string[] {
   if (node === null) return [];

@@ -5,7 +5,7 @@ import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
 import { exportsOf, writableFolders, type CommandEnvironment, type SandboxLimits } from './command-environment.ts';
-import { madeFilesOf, sandboxCommand, uidOf } from './profile.ts';
+import { madeFilesOf, sandboxCommand, uidOf, variablesOf } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -57,6 +57,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { root } = machine;
   const hasChannel = network !== null;
   const defaults: CommandEnvironment = {
+    root: null,
     home: null,
     mounts: [],
     variables: {},
@@ -98,7 +99,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         firstPid: () => command.firstPid,
         onExcess: (excess) => command.stop(excess),
       });
-      become(file, args, exportsOf(environment.variables));
+      become(file, args, exportsOf(variablesOf(placed)));
       const end = await command.end(call, () => watch.lastLook());
       group?.release();
       if (root === null) for (const folder of folders) await mendTree(folder);

@@ -2,11 +2,19 @@ import type { CommandCall, ToolContext } from './agent-tool.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
 import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Images } from '../images/images.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not and why; null when commands are disabled. */
-export type Commands = (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[] }) | null;
+export type Commands =
+  | (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[]; images?: CommandImages | null })
+  | null;
+
+/** Images that commands may run in, instead of the worker's own programs. */
+export interface CommandImages extends Images {
+  /** Image of jobs that name none; null for the worker's own programs. */
+  standard: string | null;
+}
 
 /** Time limit for all commands of a batch, which has to end within the time of its activity. */
 const batchMs = 8 * 60_000;
@@ -31,17 +39,19 @@ export interface CommandRunner {
 }
 
 /** Creates the runner for the commands of a batch, one after another. */
-export function createCommandRunner(sandbox: Sandbox | null, { watch, ...context }: CommandContext): CommandRunner {
+export function createCommandRunner(commands: Commands, { watch, ...context }: CommandContext): CommandRunner {
+  const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
   async function runCommand(call: CommandCall): Promise<CommandEnd | null> {
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
     const { command, timeoutMs } = call;
+    const root = images?.standard == null ? null : await images.provide(images.standard, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
-      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push };
+      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push, environment: { root } };
       const end = await sandbox.run({ ...context, ...options });
       hasFilledDisk ||= end.stopped === 'disk';
       ({ durationMs } = end);

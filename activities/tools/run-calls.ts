@@ -99,7 +99,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const commandContext = { jobId: job.id, tree: workspace.path, signal, watch: output.watch };
     /** What the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
-    const { runCommand, hasFilledDisk } = createCommandRunner(commands?.sandbox ?? null, commandContext);
+    const { runCommand, hasFilledDisk } = createCommandRunner(commands, commandContext);
     try {
       const { project } = job;
       const rules = createPathRules(project);

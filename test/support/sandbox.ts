@@ -8,6 +8,7 @@ import { createEgress, type EgressOptions } from '../../activities/network/egres
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../activities/sandbox/command-environment.ts';
+import type { SandboxRoot } from '../../activities/sandbox/sandbox-root.ts';
 import type { CommandEnd } from '../../activities/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
 
@@ -39,6 +40,9 @@ const asOtherUser = [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-grou
 const accountProgram = join(import.meta.dirname, 'sandbox-account.ts');
 export const testLimits: SandboxLimits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
 
+/** Opens a sandbox of the kind that a test is about. */
+export type OpenSandbox = (options?: TestSandboxOptions) => Promise<TestSandbox>;
+
 /** Returns the accounts that have a sandbox here, and why the others do not; the tests of those are skipped. */
 export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; problem: string | null }> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
@@ -69,18 +73,20 @@ export interface TestNetwork extends EgressOptions {
   hosts: string[];
 }
 
-interface TestSandboxOptions {
+export interface TestSandboxOptions {
   limits?: SandboxLimits;
   network?: TestNetwork;
   authorities?: string | null;
   /** Created if missing; belongs to the account that runs the tests. */
   tree?: string;
+  /** File system of an image in which commands run. */
+  root?: SandboxRoot | null;
 }
 
 /** Opens the sandbox of an account, with a tree that only that account may enter. */
 export async function openTestSandbox(
   account: TestAccount,
-  { limits = testLimits, network, authorities = null, tree: wanted }: TestSandboxOptions = {},
+  { limits = testLimits, network, authorities = null, tree: wanted, root = null }: TestSandboxOptions = {},
 ): Promise<TestSandbox> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   const tree = wanted ?? join(directory, 'private', 'tree');
@@ -103,7 +109,14 @@ export async function openTestSandbox(
     { timeoutMs = 60_000, signal = new AbortController().signal, jobId, environment } = {},
   ) => {
     const place = jobId === undefined ? tree : await treeOf(jobId);
-    return runs({ jobId: jobId ?? 'job_test', tree: place, command, timeoutMs, signal, environment });
+    return runs({
+      jobId: jobId ?? 'job_test',
+      tree: place,
+      command,
+      timeoutMs,
+      signal,
+      environment: { root, ...environment },
+    });
   };
   return {
     directory,

@@ -10,6 +10,7 @@ import {
   type SharedConfig,
 } from '../../lib/config/shared-config.ts';
 import { pricesVariable, type PriceOverrides } from '../../models/prices.ts';
+import { imagesOf, imageVariables, type ImageConfig } from './image-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Retention } from '../../db/for-worker/retention.ts';
@@ -148,6 +149,7 @@ export interface WorkerConfig extends SharedConfig {
   slots: number;
   /** Limits of agents' commands; null when they cannot run any. */
   commands: CommandLimits | null;
+  images: ImageConfig;
   /** Free space on each job's own disk; null when working copies are on the worker's disk. */
   jobDisks: { growthBytes: number } | null;
 }
@@ -165,6 +167,7 @@ const environmentSchema = z.object({
   ...forgeVariables.shape,
   NODE_EXTRA_CA_CERTS: z.string().optional(),
   ...commandVariables.shape,
+  ...imageVariables.shape,
   DOCKET_BUILD_ID: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'must be up to 100 letters, digits and . _ + -')
@@ -199,6 +202,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,
     slots: env.DOCKET_WORKER_SLOTS,
     commands: commandLimitsOf(env),
+    images: imagesOf(env),
     jobDisks: jobDisksOf(env),
   };
 }

@@ -16,6 +16,7 @@ export const FailureType = {
   PushRejected: 'push_rejected',
   PathNotAllowed: 'path_not_allowed',
   ToolFailure: 'tool_failure',
+  ImageUnavailable: 'image_unavailable',
   Cancelled: 'cancelled',
   PlanRejected: 'plan_rejected',
   WaitExpired: 'wait_expired',
@@ -99,6 +100,11 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
   tool_failure: {
     title: 'The working copy could not be read or written',
     remedy: "Check the worker's disk, then retry the job.",
+    retryable: true,
+  },
+  image_unavailable: {
+    title: 'The image that commands run in cannot be used',
+    remedy: "Check the image's name, and ask the operator whether the worker may use and pull it. Then retry the job.",
     retryable: true,
   },
   cancelled: {

@@ -50,6 +50,14 @@ it('needs nothing but a database', () => {
     slots: 40,
     commands: { maxSeconds: 120, memoryBytes: 2_147_483_648, processes: 256, diskBytes: 209_715_200, hosts: [] },
     jobDisks: null,
+    images: {
+      standard: null,
+      allowed: [],
+      archives: null,
+      program: null,
+      limits: { bytes: 4e9, entries: 500_000 },
+      totalBytes: 20e9,
+    },
   });
 });
 
@@ -60,6 +68,18 @@ it('lets commands be turned off, and refuses invalid limits', () => {
   expect(readConfig({ DATABASE_URL }).commands?.hosts).toEqual([]);
   expect(readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: 'npm.test' }).commands?.hosts).toEqual(['npm.test']);
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be host names');
+});
+
+it('reads the images of commands, of which the operator’s own is allowed', () => {
+  const images = (env: Record<string, string>) => readConfig({ DATABASE_URL, ...env }).images;
+  expect(images({ DOCKET_IMAGE: 'python:3.13', DOCKET_IMAGES: 'ghcr.io/acme/*, node' }).allowed).toEqual([
+    { kind: 'prefix', prefix: 'ghcr.io/acme/' },
+    { kind: 'repository', text: 'docker.io/library/node' },
+    { kind: 'exact', text: 'docker.io/library/python:3.13' },
+  ]);
+  expect(() => images({ DOCKET_IMAGE: '-v' })).toThrow('DOCKET_IMAGE must be the name of an image');
+  expect(() => images({ DOCKET_IMAGES: '*' })).toThrow('DOCKET_IMAGES must be names of images');
+  expect(() => images({ DOCKET_IMAGE_PROGRAM: '/bin/sh' })).toThrow('DOCKET_IMAGE_PROGRAM must be the path');
 });
 
 it('names every invalid variable at once, without its value', () => {

@@ -1,0 +1,194 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { codeOf } from '../../lib/error-code.ts';
+import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
+import { acquireLock, tryLock } from '../workspaces/file-lock.ts';
+import { removeTree } from '../workspaces/remove-tree.ts';
+import { createImageBudget, type ImageLimits } from './image-budget.ts';
+import { ImageError } from './image-error.ts';
+import { extractImage, readImageLayout, type ImageArchitecture } from './image-layout.ts';
+import { isAllowedImage, parseImageName, type AllowedImage, type ImageName } from '../../lib/inputs/image-name.ts';
+import type { PullImage } from './pull-image.ts';
+import { unpackRoot } from './unpack-root.ts';
+
+/** The file systems of images that jobs run in, each unpacked once per work directory. */
+export interface Images {
+  /** Returns the file system of an image by its name. Throws ImageError. */
+  provide(name: string, signal: AbortSignal): Promise<SandboxRoot>;
+}
+
+export interface ImagesOptions {
+  /** May be shared by workers. */
+  directory: string;
+  allowed: readonly AllowedImage[];
+  /** Folder with the archives of images; null for none. */
+  archives: string | null;
+  /** Null if no program that pulls images is installed. */
+  pull: PullImage | null;
+  architecture: ImageArchitecture;
+  limits: ImageLimits;
+  /** Disk space for all images together. */
+  totalBytes: number;
+  now?: () => number;
+}
+
+const storedSchema = z.object({
+  entries: z.array(z.object({ path: z.string(), link: z.string().nullable() })),
+  shell: z.string(),
+  variables: z.record(z.string(), z.string()),
+  bytes: z.number(),
+});
+const pulledSchema = z.object({ id: z.string().regex(/^[\da-f]{64}$/), pulledAtMs: z.number() });
+
+/** A tag is looked up again after this time; a digest never is. */
+const freshMs = 24 * 60 * 60_000;
+/** Images used within this time are never removed: a command may run in them. */
+const keepUsedMs = 2 * 60 * 60_000;
+
+/** Opens the images of a work directory, and removes what killed workers left unfinished. */
+export async function openImages(options: ImagesOptions): Promise<Images> {
+  const { allowed, archives, pull, architecture, limits, totalBytes, now = Date.now } = options;
+  const directory = join(options.directory, 'images');
+  const locks = join(options.directory, 'locks');
+  const unfinished = join(directory, 'unfinished');
+  for (const folder of [unfinished, locks]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lockOf = (key: string) => join(locks, `image-${key}.lock`);
+  await removeUnfinished();
+
+  async function removeUnfinished(): Promise<void> {
+    for (const key of await readdir(unfinished)) {
+      const lock = tryLock(lockOf(key));
+      if (lock === null) continue;
+      await removeTree(join(unfinished, key));
+      await lock.release();
+    }
+  }
+
+  async function storedRoot(id: string): Promise<SandboxRoot | null> {
+    const file = join(directory, id, 'image.json');
+    const text = await readFile(file, 'utf8').catch(() => null);
+    if (text === null) return null;
+    const { entries, shell, variables } = storedSchema.parse(JSON.parse(text));
+    await utimes(file, now() / 1000, now() / 1000);
+    return { id, directory: join(directory, id, 'root'), entries, shell, variables };
+  }
+
+  async function storedImage(key: string, isFresh: (pulledAtMs: number) => boolean): Promise<SandboxRoot | null> {
+    const text = await readFile(join(directory, `${key}.json`), 'utf8').catch(() => null);
+    if (text === null) return null;
+    const { id, pulledAtMs } = pulledSchema.parse(JSON.parse(text));
+    return isFresh(pulledAtMs) ? storedRoot(id) : null;
+  }
+
+  async function obtain(name: ImageName, folder: string, signal: AbortSignal): Promise<void> {
+    const budget = createImageBudget(limits);
+    if (name.kind === 'archive') {
+      if (archives === null)
+        throw new ImageError('refused', 'This worker has no archives of images; set DOCKET_IMAGE_DIRECTORY.');
+      try {
+        return await extractImage(join(archives, name.file), folder, { budget, signal });
+      } catch (cause) {
+        if (codeOf(cause) !== 'ENOENT') throw cause;
+        throw new ImageError('refused', `The image ${name.text} is not in DOCKET_IMAGE_DIRECTORY.`, { cause });
+      }
+    }
+    if (pull === null)
+      throw new ImageError('refused', 'This worker cannot pull images; install skopeo, podman or docker.');
+    await pull({ name: name.text, folder, budget, limitBytes: limits.bytes, signal });
+  }
+
+  /** Pulls and unpacks an image in a folder of its own, and gives it its name once it is whole. */
+  async function add(name: ImageName, key: string, signal: AbortSignal): Promise<SandboxRoot> {
+    const folder = join(unfinished, key);
+    await removeTree(folder);
+    const [layout, made] = [join(folder, 'layout'), join(folder, 'image')];
+    for (const path of [layout, made]) await mkdir(path, { recursive: true, mode: 0o700 });
+    try {
+      await obtain(name, layout, signal);
+      const image = await readImageLayout(layout, architecture);
+      if ((await storedRoot(image.id)) === null) {
+        const stored = await unpackRoot(join(made, 'root'), image, { budget: createImageBudget(limits), signal });
+        await makeRoom(totalBytes - stored.bytes);
+        await writeFile(join(made, 'image.json'), JSON.stringify(stored));
+        await rename(made, join(directory, image.id)).catch(ignoreExisting);
+      }
+      const pulled = join(folder, 'pulled.json');
+      await writeFile(pulled, JSON.stringify({ id: image.id, pulledAtMs: now() }));
+      await rename(pulled, join(directory, `${key}.json`));
+      const root = await storedRoot(image.id);
+      if (root === null) throw new ImageError('unavailable', `The image ${name.text} was removed meanwhile.`);
+      return root;
+    } finally {
+      await removeTree(folder);
+    }
+  }
+
+  /** Removes the images that were not used for the longest time, until the rest fits. */
+  async function makeRoom(roomBytes: number): Promise<void> {
+    const names = (await readdir(directory)).filter((name) => /^[\da-f]{64}$/.test(name));
+    const images = await Promise.all(
+      names.map(async (id) => {
+        const file = join(directory, id, 'image.json');
+        const { bytes } = storedSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+        return { id, bytes, usedAtMs: (await stat(file)).mtimeMs };
+      }),
+    );
+    let used = images.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { id, bytes, usedAtMs } of images.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+      if (used <= roomBytes || now() - usedAtMs < keepUsedMs) break;
+      const removed = join(unfinished, randomUUID());
+      await rename(join(directory, id), removed);
+      await removeTree(removed);
+      used -= bytes;
+    }
+    if (used > roomBytes)
+      throw new ImageError('unavailable', 'The images in use leave no room for another one; raise DOCKET_IMAGES_GB.');
+  }
+
+  return {
+    async provide(text, signal) {
+      signal.throwIfAborted();
+      const name = parseImageName(text);
+      if (name === null) throw new ImageError('refused', `"${text.slice(0, 200)}" is not the name of an image.`);
+      if (!isAllowedImage(allowed, name))
+        throw new ImageError(
+          'refused',
+          `The operator does not allow the image ${name.text}. Ask for it in DOCKET_IMAGES.`,
+        );
+      const key = createHash('sha256')
+        .update(await identityOf(name))
+        .digest('hex')
+        .slice(0, 32);
+      const isFresh = (pulledAtMs: number) =>
+        name.kind === 'archive' || name.digest !== null || now() - pulledAtMs < freshMs;
+      const before = await storedImage(key, isFresh);
+      if (before !== null) return before;
+      const lock = await acquireLock(lockOf(key), signal);
+      try {
+        return (await storedImage(key, isFresh)) ?? (await add(name, key, signal));
+      } catch (error) {
+        // the image of yesterday is better than none
+        const old =
+          error instanceof ImageError && error.kind === 'unavailable' ? await storedImage(key, () => true) : null;
+        if (old !== null) return old;
+        throw error;
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+
+  /** An archive is another image once its file has changed. */
+  async function identityOf(name: ImageName): Promise<string> {
+    if (name.kind === 'registry' || archives === null) return name.text;
+    const found = await stat(join(archives, name.file)).catch(() => null);
+    return `${name.text} ${found?.size} ${found?.mtimeMs}`;
+  }
+}
+
+/** Another worker may have unpacked the same image under another name. */
+function ignoreExisting(error: unknown): void {
+  if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
+}
