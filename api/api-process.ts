@@ -1,3 +1,4 @@
+import { embeddingModelOf } from './assistant/embed-query.ts';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -111,7 +112,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       modelName: config.models.assistant,
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
-      embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
+      embeddingModel: embeddingModelOf(config.models.embedding, models),
       cacheDirectory: config.cacheDirectory,
     }),
   );

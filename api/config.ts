@@ -43,7 +43,6 @@ const environmentSchema = z.object({
   DOCKET_OPERATOR_ORGANIZATIONS: z.string().default(''),
   DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
   DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
-  DOCKET_EMBEDDING_MODEL: z.string().optional(),
   ...listenVariables.shape,
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9).default(100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9).default(10_000),

@@ -56,6 +56,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
     ...clients,
     ...stores,
     secrets,
+    embedding: config.embeddingModel === null ? null : { model: config.embeddingModel, settings: config.models },
     attempt: createAttempt({ redact: secrets.redact }),
     directory: join(config.workDirectory, 'indexes'),
   });

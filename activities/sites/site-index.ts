@@ -11,8 +11,10 @@ import type {
   IndexSiteInput,
   IndexSiteOutcome,
 } from '../../workflows/contract/site.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
+import { embedIndexInThread, type EmbeddingSettings, type EmbeddingResult } from './index-embedding.ts';
 import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
 import { createSiteArtifacts } from './site-artifacts.ts';
 import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
@@ -22,6 +24,9 @@ export interface SiteActivityDeps extends SiteSourceDeps {
   sites: Pick<SiteIndexing, 'get' | 'requestIndex' | 'readIndexRequest' | 'answerIndexRequest' | 'recordIndexFailure'>;
   indexes: SiteIndexStore;
   attempt: Attempt;
+  secrets: Pick<KnownSecrets, 'add' | 'redact'>;
+  /** Model for the vectors of passages; null for an index without vectors. */
+  embedding: EmbeddingSettings | null;
   /** Folder for artifacts while they are built. */
   directory: string;
 }
@@ -77,7 +82,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     // read before the source, so that an index of an older state never replaces a newer one
     const current = await indexes.current(site);
     const source = await openSource(site, signal);
-    if (current !== null && current.format === indexFormat && current.revision === source.revision) {
+    if (current !== null && current.format === indexFormat && current.revision === revisionOf(source, deps.embedding)) {
       await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
@@ -87,11 +92,16 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const built = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
+    const vectors =
+      deps.embedding === null ? null : await embed(site, { ...deps.embedding, file, previousFile, signal });
     const { changedPages, ...index } = built;
-    const { revision } = source;
+    // an index whose vectors are not complete is built again by the next request
+    const revision = vectors?.problem == null ? revisionOf(source, deps.embedding) : null;
     const replaces = current?.version ?? 0;
     const { version, pages } = await indexes.publish(site, {
       ...index,
+      sourceHash: vectors === null ? index.sourceHash : `${index.sourceHash} ${vectors.hash}`,
+      report: { ...index.report, vectors: vectors && withoutHash(vectors) },
       format: indexFormat,
       file,
       revision,
@@ -101,6 +111,15 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     if (version !== replaces) await artifacts.keep(site.id, version, file);
     log.info('site indexed', { site: site.id, version, pages, changedPages });
     return { version, pages, changedPages };
+  }
+
+  /** Embeds the passages; whatever happens, the index is published and answers by words. */
+  async function embed(site: SiteRow, request: Parameters<typeof embedIndexInThread>[0]): Promise<EmbeddingResult> {
+    const result = await embedIndexInThread(request);
+    if (result.problem === null) return result;
+    const problem = deps.secrets.redact(result.problem);
+    log.warn('passages of a site have no vectors', { site: site.id, ...result, problem });
+    return { ...result, problem };
   }
 
   async function previousOf(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
@@ -133,6 +152,15 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       throw error;
     }
   }
+}
+
+/** Returns the source's name for the content of an index; another embedding model makes another index of it. */
+function revisionOf({ revision }: SiteSource, embedding: EmbeddingSettings | null): string | null {
+  return revision === null || embedding === null ? revision : `${revision} ${embedding.model}`;
+}
+
+function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<EmbeddingResult, 'hash'> {
+  return report;
 }
 
 function unreadable(message: string): ApplicationFailure {

@@ -63,9 +63,9 @@ export function presentSite(row: SiteRow): PublicSite {
   };
 }
 
-function presentReport({ layout, formats, skipped }: IndexReport): PublicSite['index']['report'] {
+function presentReport({ layout, formats, skipped, vectors }: IndexReport): PublicSite['index']['report'] {
   const counts = Object.entries(formats).flatMap(([format, pages]) => (pages === undefined ? [] : [[format, pages]]));
-  return { layout, formats: Object.fromEntries(counts), skipped };
+  return { layout, formats: Object.fromEntries(counts), skipped, vectors: vectors ?? null };
 }
 
 export function presentKey(row: KeyRow): PublicKey {

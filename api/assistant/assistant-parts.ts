@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import type { ThreadStore } from '../../db/sites/threads.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
@@ -24,7 +23,7 @@ import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
 import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
 import { SiteIndexes } from './site-indexes.ts';
-import { createReranker } from './rerank.ts';
+import { createQueryEmbedder, type NamedEmbeddingModel } from './embed-query.ts';
 import type { ApiStores } from '../stores.ts';
 
 /** Operations used by the routes that answer. */
@@ -64,8 +63,8 @@ export interface AssistantPartsDeps {
   prices: PriceBook;
   /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
-  /** Model used to rank passages by meaning; null ranks them by their words alone. */
-  embeddingModel: EmbeddingModelV4 | null;
+  /** Model of the indexes' vectors; null finds passages by their words alone. */
+  embeddingModel: NamedEmbeddingModel | null;
   /** Directory for the files of the indexes in use. */
   cacheDirectory: string;
   times?: Partial<AssistantTimes>;
@@ -102,8 +101,8 @@ export function createAssistantParts({
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
   const model = models.languageModel(modelName);
-  const rerank = embeddingModel === null ? null : createReranker({ model: embeddingModel, log });
-  const searchPassages = createPassageSearch(rerank);
+  const embedQuery = embeddingModel === null ? null : createQueryEmbedder({ ...embeddingModel, log });
+  const searchPassages = createPassageSearch(embedQuery);
   const indexes = new SiteIndexes({
     store: stores.indexes,
     directory: cacheDirectory,

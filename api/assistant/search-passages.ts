@@ -1,21 +1,15 @@
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import type { SiteIndex } from '../../search/query/site-index.ts';
-import type { Reranker } from './rerank.ts';
+import type { QueryEmbedder } from './embed-query.ts';
 
 /** Finds the best passages of a site. An unavailable embedding model does not make it fail. */
 export type SearchPassages = (index: SiteIndex, request: SearchRequest, signal: AbortSignal) => Promise<SearchHit[]>;
 
-const candidatesPerHit = 4;
-const fewestCandidates = 20;
-const mostCandidates = 50;
-
-/** Creates a search of the index. With a reranker, the best candidates are also ranked by meaning. */
-export function createPassageSearch(rerank: Reranker | null): SearchPassages {
-  if (rerank === null) return (index, request) => Promise.resolve(index.search(request));
+/** Creates a search of the index: by words, and by meaning where the index has vectors of the embedder's model. */
+export function createPassageSearch(embedder: QueryEmbedder | null): SearchPassages {
   return async (index, request, signal) => {
-    const wanted = Math.max(fewestCandidates, candidatesPerHit * request.limit);
-    const candidates = index.search({ ...request, limit: Math.min(wanted, mostCandidates) });
-    if (candidates.length < 2) return candidates;
-    return (await rerank(request.query, candidates, signal)).slice(0, request.limit);
+    if (embedder === null || index.vectorModel !== embedder.name) return index.search(request);
+    const vector = await embedder.embed(request.query, signal);
+    return index.search(vector === null ? request : { ...request, vector });
   };
 }

@@ -116,6 +116,15 @@ export const siteSchema = z.object({
         layout: z.string().nullable().meta({ description: 'Documentation tool that was recognized; null for none.' }),
         formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
         skipped: z.array(z.string()).max(mostSkipped).meta({ description: 'The first files without a readable page.' }),
+        vectors: z
+          .object({
+            model: z.string(),
+            passages: z.number().int().meta({ description: 'Passages with a vector.' }),
+            of: z.number().int().meta({ description: 'All passages.' }),
+            problem: z.string().nullable().meta({ description: 'Why some have none; null when all have one.' }),
+          })
+          .nullable()
+          .meta({ description: 'Search by meaning; null without an embedding model.' }),
       })
       .nullable()
       .meta({ description: 'What the index was built from; null before the first.' }),

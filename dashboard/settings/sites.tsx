@@ -104,6 +104,13 @@ function SiteCard({ site }: { site: Site }) {
             {index.report.skipped.length > 0 && <p className="hint">No page in {index.report.skipped.join(', ')}</p>}
           </Fact>
         )}
+        {index.report?.vectors != null && (
+          <Fact name="Search by meaning">
+            {index.report.vectors.passages} of {plural(index.report.vectors.of, 'passage')},{' '}
+            {index.report.vectors.model}
+            {index.report.vectors.problem !== null && <p className="hint">{index.report.vectors.problem}</p>}
+          </Fact>
+        )}
         <Fact name="Last indexed">{index.indexedAt === null ? 'never' : <Ago date={index.indexedAt} />}</Fact>
         <Fact name="Re-index">
           {site.refreshMinutes === null ? 'never' : `every ${plural(site.refreshMinutes, 'minute')}`}

@@ -45,6 +45,8 @@ export interface IndexReport {
   formats: Partial<Record<string, number>>;
   /** The first files without a page that look like one. */
   skipped: string[];
+  /** Vectors of the passages; null without an embedding model. */
+  vectors?: { model: string; passages: number; of: number; problem: string | null } | null;
 }
 
 /** Issuer and algorithm of the tokens that prove which groups a reader belongs to. */

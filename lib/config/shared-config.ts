@@ -58,6 +58,7 @@ export const sharedVariables = z.object({
   GOOGLE_GENERATIVE_AI_API_KEY: z.string().optional(),
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  DOCKET_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_COMPATIBLE_PROMPT_CACHE_KEY: z.enum(['true', 'false'], 'must be true or false').default('false'),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
   DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),

@@ -1,7 +1,11 @@
 import type { SourcePage } from '../read/source-page.ts';
 
 /** Returns a page's facets as terms of the index, so that a filter is part of the full-text query. */
-export function facetsOf({ path, metadata, restrictedTo }: SourcePage): string[] {
+export function facetsOf({
+  path,
+  metadata,
+  restrictedTo,
+}: Pick<SourcePage, 'path' | 'metadata' | 'restrictedTo'>): string[] {
   return [
     ...(restrictedTo === null ? [] : [restrictedTerm, ...restrictedTo.map(readerTerm)]),
     facetTerm('language', metadata.language ?? ''),

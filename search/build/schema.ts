@@ -17,6 +17,9 @@ create table chunks (
   before text not null, after text not null,
   anchor text, headings text not null, terms blob not null
 );
+create table vectors (chunk integer primary key, hash text not null, vector blob not null);
+create table vector_space (model text not null, dimensions integer not null, center blob not null);
+create table sketches (id integer primary key, chunks blob not null, bits blob not null);
 create table common_terms (term text primary key, count integer not null) without rowid;
 create virtual table chunk_text using fts5(${columns.join(', ')}, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '._-'");
 `;

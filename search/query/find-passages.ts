@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { facetTerm } from '../build/facets.ts';
+import { facetTerm, facetsOf as termsOfPage, readerTerm } from '../build/facets.ts';
 import { createCandidates } from './candidates.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
 import { createTermCounts } from '../build/common-terms.ts';
+import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
+import { createNearestPassages } from './nearest-passages.ts';
 import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import { readQuery } from './query-terms.ts';
@@ -34,6 +36,10 @@ const hintsShare = 0.06;
 const boostShare = 0.07;
 const repeatedPage = 0.94;
 const otherLanguage = 0.85;
+/** Passages found by meaning. */
+const mostNear = 50;
+/** Constant of the reciprocal rank fusion; small because there are few candidates. */
+const fusionConstant = 10;
 /** Spreads the scores over 0 to 1, so that `weakScore` separates answered from unanswered questions. */
 const evidenceCurve = 0.6;
 
@@ -51,10 +57,39 @@ export function createPassageFinder(
       .all()
       .map((row) => String(row.language) || mainLanguage),
   );
+  const nearest = createNearestPassages(database);
+  const pageAt = database.prepare('select path, metadata, readers from pages where id = ?');
   const languageAt = database.prepare('select language from pages where path in (?, ?) order by length(path) limit 1');
   const load = database.prepare(
     'select c.id, c.page, c.ordinal, c.terms, p.path, p.boost, p.language from json_each(?) as wanted join chunks as c on c.id = wanted.value join pages as p on p.id = c.page',
   );
+
+  /** Returns a function that reports whether the reader wants and may see a page. */
+  function createVisibility({
+    filter,
+    access,
+  }: {
+    filter: SearchFilter;
+    access: PageAccess;
+  }): (page: number) => boolean {
+    const choices = facetChoices(filter, mainLanguage) ?? [];
+    const own = access === 'all' ? null : new Set(access.groups.map(readerTerm));
+    const known = new Map<number, boolean>();
+    const check = (page: number): boolean => {
+      const row = pageAt.get(page) ?? {};
+      const { path, readers } = row;
+      if (own !== null && readers !== null && !textsOf(readers).some((reader) => own.has(reader))) return false;
+      const facets = new Set(
+        termsOfPage({ path: String(path), metadata: metadataOf(row.metadata), restrictedTo: null }),
+      );
+      return choices.every((choice) => choice.some((term) => facets.has(term)));
+    };
+    return (page) => {
+      const isVisible = known.get(page) ?? check(page);
+      known.set(page, isVisible);
+      return isVisible;
+    };
+  }
 
   /**
    * Returns the language to prefer: that of the reader's page, else the site's; null when the request names one or
@@ -67,20 +102,24 @@ export function createPassageFinder(
   }
 
   return function findPassages(
-    { query, limit, filter, currentPath, hints }: SearchRequest,
+    { query, limit, filter, currentPath, hints, vector }: SearchRequest,
     access: PageAccess,
   ): Passage[] {
     const terms = readQuery(query, { count, passages });
     const facets = facetsOf(filter ?? {}, mainLanguage);
-    if (facets === 'none' || terms.length === 0) return [];
+    if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);
     const nearby = current === null ? null : `"${facetTerm('page', current)}"`;
     const language = preferredLanguage(filter ?? {}, current);
+    const near =
+      vector === undefined || nearest === null
+        ? []
+        : nearest.find(vector, { limit: mostNear, isVisible: createVisibility({ filter: filter ?? {}, access }) });
     const ids = findCandidates(terms, { facets, hidden: hasRestricted ? hiddenFrom(access) : null, nearby });
     const weigh = createRanker(terms);
     const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
     const weighHints = createRanker(hintTerms);
-    const scored = load.all(JSON.stringify(ids)).map((row): Scored => {
+    const scored = load.all(JSON.stringify([...new Set([...ids, ...near])])).map((row): Scored => {
       const vector = unpackTerms(row.terms instanceof Uint8Array ? row.terms : new Uint8Array());
       const { score, presence } = weigh(vector);
       const path = String(row.path);
@@ -99,7 +138,8 @@ export function createPassageFinder(
         preference,
       };
     });
-    return inOrder(withPageEvidence(scored, terms), limit);
+    const byWords = inOrder(withPageEvidence(scored, terms), near.length === 0 ? limit : scored.length);
+    return near.length === 0 ? byWords : fuse(byWords, { found: new Set(ids), near }).slice(0, Math.max(0, limit));
   };
 }
 
@@ -141,24 +181,40 @@ function inOrder(scored: (Scored & PageEvidence)[], limit: number): Passage[] {
   }));
 }
 
+/** Merges the orders by words and by meaning with equal weight (reciprocal rank fusion). */
+function fuse(byWords: Passage[], { found, near }: { found: ReadonlySet<number>; near: readonly number[] }): Passage[] {
+  const meaning = new Map(near.map((chunk, rank) => [chunk, rank]));
+  const weightOf = ({ chunk }: Passage, rank: number) =>
+    (found.has(chunk) ? 1 / (fusionConstant + rank) : 0) + 1 / (fusionConstant + (meaning.get(chunk) ?? Infinity));
+  return byWords
+    .map((passage, rank) => ({ passage, weight: weightOf(passage, rank) }))
+    .toSorted((a, b) => b.weight - a.weight)
+    .map(({ passage }) => passage);
+}
+
+/** Returns the filter as a part of the full-text query; null for none, `none` when nothing can match. */
+export function facetsOf(filter: SearchFilter, mainLanguage: string): string | null | 'none' {
+  const choices = facetChoices(filter, mainLanguage);
+  if (choices === null) return 'none';
+  const parts = choices.map((terms) => `(${terms.map((term) => `"${term}"`).join(' OR ')})`);
+  return parts.length === 0 ? null : `{facets} : (${parts.join(' AND ')})`;
+}
+
 /**
- * Returns the filter as a part of the full-text query; `none` when nothing can match. A page without a language counts
- * as in the main one.
+ * Returns the facets of a filter, of each of which a page has one; null when nothing can match. A page without a
+ * language counts as in the main one.
  */
-export function facetsOf(
-  { language, version, tag, groups }: SearchFilter,
-  mainLanguage: string,
-): string | null | 'none' {
+function facetChoices({ language, version, tag, groups }: SearchFilter, mainLanguage: string): string[][] | null {
   const values = [language, version, tag, ...(groups ?? [])];
-  if (values.some((value) => value !== undefined && value.trim() === '')) return 'none';
-  const parts: string[] = [];
-  const oneOf = (terms: string[]) => parts.push(`(${terms.map((term) => `"${term}"`).join(' OR ')})`);
+  if (values.some((value) => value !== undefined && value.trim() === '')) return null;
+  const choices: string[][] = [];
   if (language !== undefined) {
     const isMain = language.trim().toLowerCase() === mainLanguage;
-    oneOf([facetTerm('language', language), ...(isMain ? [facetTerm('language', '')] : [])]);
+    choices.push([facetTerm('language', language), ...(isMain ? [facetTerm('language', '')] : [])]);
   }
-  if (version !== undefined) oneOf([facetTerm('version', version)]);
-  if (tag !== undefined) oneOf([facetTerm('tag', tag)]);
-  if (groups !== undefined && groups.length > 0) oneOf(groups.slice(0, 100).map((group) => facetTerm('group', group)));
-  return parts.length === 0 ? null : `{facets} : (${parts.join(' AND ')})`;
+  if (version !== undefined) choices.push([facetTerm('version', version)]);
+  if (tag !== undefined) choices.push([facetTerm('tag', tag)]);
+  if (groups !== undefined && groups.length > 0)
+    choices.push(groups.slice(0, 100).map((group) => facetTerm('group', group)));
+  return choices;
 }

@@ -13,6 +13,8 @@ export interface SearchRequest {
   filter?: SearchFilter | null;
   /** Prefers the reader's page and its neighbors. */
   currentPath?: string;
+  /** The query's vector, by the model of the index's vectors: passages are also found by meaning. */
+  vector?: readonly number[];
   /** Words of the conversation or of selected text that help to rank, with less weight than the query. */
   hints?: string[];
 }

@@ -3,6 +3,7 @@ import { createPassageFinder } from './find-passages.ts';
 import { termsOf, type PageAccess } from './page-access.ts';
 import { pathOf } from '../read/paths.ts';
 import { openArtifact } from '../build/schema.ts';
+import { spaceOf } from '../build/vectors.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
@@ -26,6 +27,8 @@ export interface SiteIndex {
   search(request: SearchRequest): SearchHit[];
   /** A question whose best passage scores lower counts as not answered by the documentation. */
   readonly weakScore: number;
+  /** Embedding model of its vectors, as `provider/model`; null when it has none. */
+  readonly vectorModel: string | null;
   /** Returns the titles and headings that contain what a reader types. */
   suggest(request: SuggestRequest): Suggestion[];
   /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
@@ -74,6 +77,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const mainLanguage = meta.get('language') ?? 'en';
   const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
   const weakScore = weakScoreOf(passages);
+  const vectorModel = spaceOf(database)?.model ?? null;
   const findPassages = createPassageFinder(database, { mainLanguage, passages });
   const suggest = createSuggester(database, { mainLanguage });
   const readPage = database.prepare('select * from pages where id = ?');
@@ -127,6 +131,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
       const own = termsOf(access);
       return {
         weakScore,
+        vectorModel,
         search: (request) => search(request, access),
         suggest: (request) =>
           suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix })),

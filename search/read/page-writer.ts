@@ -21,6 +21,7 @@ export function createPageWriter(database: DatabaseSync) {
   const readPage = database.prepare('select * from pages where id = ?');
   const deleteText = database.prepare('delete from chunk_text where rowid = ?');
   const deleteChunk = database.prepare('delete from chunks where id = ?');
+  const deleteVector = database.prepare('delete from vectors where chunk = ?');
   const deletePage = database.prepare('delete from pages where id = ?');
   const deleteSource = database.prepare('delete from sources where page = ?');
   const changes = new Map<string, number>();
@@ -94,6 +95,7 @@ export function createPageWriter(database: DatabaseSync) {
         note(analyseChunk(page, chunk, ordinal === 0), -1);
         deleteText.run(first + ordinal);
         deleteChunk.run(first + ordinal);
+        deleteVector.run(first + ordinal);
       }
       deletePage.run(id);
       deleteSource.run(id);

@@ -120,6 +120,8 @@ function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
 
 export interface WorkerConfig extends SharedConfig {
   models: ModelSettings;
+  /** Model for the vectors of passages, as `provider/model`; null for none. */
+  embeddingModel: string | null;
   prices: PriceOverrides;
   /** `host` or `host:port` of repositories and forges that may have private addresses. */
   privateHosts: string[];
@@ -186,6 +188,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
   return {
     ...sharedConfigOf(env),
     models: providersOf(env),
+    embeddingModel: env.DOCKET_EMBEDDING_MODEL ?? null,
     prices: env.DOCKET_MODEL_PRICES,
     ...reachOf(env),
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),

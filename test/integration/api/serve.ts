@@ -1,3 +1,4 @@
+import { embeddingModelOf } from '../../../api/assistant/embed-query.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +82,7 @@ export async function serveApi(
       modelName: config.models.assistant,
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
-      embeddingModel: config.models.embedding === null ? null : models.embeddingModel(config.models.embedding),
+      embeddingModel: embeddingModelOf(config.models.embedding, models),
       cacheDirectory,
       times,
       longestText,

@@ -118,6 +118,7 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     secrets: createKnownSecrets([]),
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
+    embedding: null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),
   } satisfies SiteActivityDeps;

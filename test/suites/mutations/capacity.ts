@@ -263,11 +263,11 @@ export const capacityMutations: Mutation[] = [
     ...erasure,
   },
   {
-    name: 'an embedding model fills the memory of the API with long vectors',
-    file: 'api/assistant/rerank.ts',
-    find: ' || dimensions > mostDimensions',
-    replace: '',
+    name: 'an embedding model fills an index with long vectors',
+    file: 'search/build/vectors.ts',
+    find: 'vector.length > mostDimensions ? null : unitOf(vector)',
+    replace: 'unitOf(vector)',
     project: 'unit',
-    tests: ['api/assistant/rerank'],
+    tests: ['search/build/vectors'],
   },
 ];

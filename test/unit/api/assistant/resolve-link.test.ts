@@ -10,6 +10,7 @@ const pages: Record<string, PageMetadata> = {
 
 const index: SiteIndex = {
   weakScore: 0.4,
+  vectorModel: null,
   search: () => [],
   suggest: () => [],
   pages: () => [],
