@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ForgeError } from '../../../activities/forges/forge.ts';
-import { type GitCall } from '../../../activities/git/git.ts';
+import type { GitCall, GitSequence } from '../../../activities/git/git.ts';
 import type { Edge, FailpointFile } from './failpoint-file.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
 
@@ -112,10 +112,10 @@ function bound(target: object, key: string | symbol): unknown {
   return typeof value === 'function' ? (value as Callable).bind(target) : value;
 }
 
-/** Commands of git are separate places: `git.push`, `git.fetch`. */
+/** Commands of git are separate places: `git.push`, `git.fetch`. A sequence is named after its first command. */
 function placeOf(prefix: string, key: string, args: unknown[]): string {
   if (prefix !== 'git') return `${prefix}.${key}`;
-  const words = (args[0] as GitCall).args;
+  const words = key === 'runAll' ? ((args[0] as GitSequence).commands[0]?.args ?? []) : (args[0] as GitCall).args;
   const command = words.find((word, index) => !word.startsWith('-') && words[index - 1] !== '-c');
   return `git.${command ?? key}`;
 }
