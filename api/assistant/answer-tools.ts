@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { SitePages } from '../../search/query/site-index.ts';
 import type { AnswerTool } from './generate.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
@@ -25,7 +25,7 @@ export function createAnswerTools({
   read,
 }: {
   search(request: SearchRequest): Promise<SearchHit[]>;
-  index: Pick<SiteIndex, 'page'>;
+  index: Pick<SitePages, 'page'>;
   filter: MessageFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;

@@ -1,5 +1,5 @@
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { LeasedIndex } from './site-indexes.ts';
 import type { Assistant } from './assistant.ts';
 import { parseMessageRequest } from './message-request.ts';
 import { isAnswer } from './prompt.ts';
@@ -17,7 +17,7 @@ export async function askOnce({
 }: {
   assistant: Assistant;
   site: SiteRow;
-  index: SiteIndex;
+  index: LeasedIndex;
   question: string;
   signal: AbortSignal;
 }): Promise<boolean | null> {

@@ -22,6 +22,7 @@ import { createFlushQueue } from '../http/flush-queue.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
 import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
+import { createSearchPool } from '../../search/query/search-pool.ts';
 import { SiteIndexes } from './site-indexes.ts';
 import { createQueryEmbedder, type NamedEmbeddingModel } from './embed-query.ts';
 import type { ApiStores } from '../stores.ts';
@@ -105,6 +106,7 @@ export function createAssistantParts({
   const searchPassages = createPassageSearch(embedQuery);
   const indexes = new SiteIndexes({
     store: stores.indexes,
+    searches: createSearchPool(),
     directory: cacheDirectory,
     logger: log,
     pollMs: allTimes.indexPollMs,

@@ -6,7 +6,7 @@ import { newId } from '../../db/ids.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources, type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { LeasedIndex } from './site-indexes.ts';
 import { ApiError } from '../http/errors.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import { slicesOf } from './slices-of.ts';
@@ -36,7 +36,7 @@ export interface AssistantDeps {
 export interface AnswerRequest {
   site: SiteRow;
   /** The site's index, which must stay open until the reply has ended. */
-  index: SiteIndex;
+  index: LeasedIndex;
   request: MessageRequest;
   /** Aborts retrieval and the model call. */
   signal: AbortSignal;
@@ -231,7 +231,7 @@ function sourceOf({
   position,
 }: {
   path: string;
-  index: SiteIndex;
+  index: LeasedIndex;
   known: SearchHit[];
   site: SiteRow;
   position: number;

@@ -1,4 +1,4 @@
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { SitePages } from '../../search/query/site-index.ts';
 import type { LinkTarget } from './links/check-links.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
@@ -14,7 +14,7 @@ export function createLinkResolver({
   filter,
   baseUrl,
 }: {
-  index: SiteIndex;
+  index: SitePages;
   /** Documentation texts the model has seen. The list may grow. */
   shown: string[];
   filter: MessageFilter | null;

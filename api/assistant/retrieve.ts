@@ -1,5 +1,5 @@
 import type { SearchHit } from '../../search/query/search-request.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
+import type { LeasedIndex } from './site-indexes.ts';
 import type { SearchPassages } from './search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 
@@ -14,7 +14,7 @@ const hintsFromHistory = 2;
  */
 export async function retrieve(
   searchPassages: SearchPassages,
-  { index, request, signal }: { index: SiteIndex; request: MessageRequest; signal: AbortSignal },
+  { index, request, signal }: { index: LeasedIndex; request: MessageRequest; signal: AbortSignal },
 ): Promise<SearchHit[]> {
   const search = {
     query: request.question,

@@ -5,11 +5,15 @@ import type { SiteRef } from '../../db/caller.ts';
 import type { KnownFile } from '../../db/sites/index-blocks.ts';
 import { makePrivateFolder } from '../../lib/private-folder.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
-import { indexFormat, openSiteIndex, type OpenedIndex, type SiteIndex } from '../../search/query/site-index.ts';
+import type { SearchPool } from '../../search/query/search-pool.ts';
+import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import { indexFormat, openSiteIndex, type OpenedIndex, type SitePages } from '../../search/query/site-index.ts';
+import type { Suggestion, SuggestRequest } from '../../search/query/suggest.ts';
 import type { SiteIndexStore } from '../../db/sites/site-indexes.ts';
 
 export interface SiteIndexesDeps {
   store: Pick<SiteIndexStore, 'current' | 'download'>;
+  searches: SearchPool;
   /** Parent directory of this process's folder, which is created at startup and removed on disposal. */
   directory: string;
   logger: Logger;
@@ -17,9 +21,16 @@ export interface SiteIndexesDeps {
   pollMs: number;
 }
 
+/** An index as one reader sees it. Searches run in other threads. Throws ThreadQueueError when too many are waiting. */
+export interface LeasedIndex extends SitePages {
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
+  /** Returns the titles and headings that contain what a reader types. */
+  suggest(request: SuggestRequest, signal: AbortSignal): Promise<Suggestion[]>;
+}
+
 /** A lease on a site's index. Release it when the reply has ended; an old version is closed after its last release. */
 export interface IndexLease {
-  index: SiteIndex;
+  index: LeasedIndex;
   version: number;
   release(): void;
 }
@@ -77,8 +88,14 @@ export class SiteIndexes {
     if (open === null) return null;
     open.users += 1;
     let isReleased = false;
+    const { searches } = this.#deps;
+    const read = { file: open.copy.file, access };
     return {
-      index: open.index.as(access),
+      index: {
+        ...open.index.as(access),
+        search: (request, signal) => searches.search(read, request, signal),
+        suggest: (request, signal) => searches.suggest(read, request, signal),
+      },
       version: open.version,
       release: () => {
         if (isReleased) return;
@@ -93,6 +110,7 @@ export class SiteIndexes {
     clearInterval(this.#timer);
     await Promise.allSettled([...this.#entries.values()].map((entry) => entry.loading));
     for (const { current } of this.#entries.values()) current?.index[Symbol.dispose]();
+    await this.#deps.searches[Symbol.asyncDispose]();
     this.#entries.clear();
     const folder = await this.#folder.catch(() => null);
     if (folder !== null) await rm(folder, { recursive: true, force: true });
@@ -153,6 +171,7 @@ export class SiteIndexes {
   async #closeIfUnused(open: OpenIndex): Promise<void> {
     if (!open.isRetired || open.users > 0) return;
     open.index[Symbol.dispose]();
+    this.#deps.searches.close(open.copy.file);
     await rm(open.copy.file, { force: true }).catch(() => {});
   }
 }

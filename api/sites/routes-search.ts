@@ -77,7 +77,7 @@ export function createSearchRouter({ admit, readSite, readerAccess, reading }: S
       return (await reading.search({ site, access }, request, clientGone(ctx.res))).map(presentHit);
     },
 
-    async suggestPages({ caller, params, headers, body }) {
+    async suggestPages({ ctx, caller, params, headers, body }) {
       const site = await readSite(caller, params.domain);
       const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const { query, limit, filter } = await body();
@@ -85,7 +85,7 @@ export function createSearchRouter({ admit, readSite, readerAccess, reading }: S
       const questions = site.starterQuestions.filter((question) => question.toLowerCase().includes(typed));
       if (typed === '') return { questions, pages: [] };
       const found = await reading.withIndex({ site, access }, (index) =>
-        index.suggest({ query, limit, filter: toSearchFilter(filter) }),
+        index.suggest({ query, limit, filter: toSearchFilter(filter) }, clientGone(ctx.res)),
       );
       const pages = found.map(({ path, title, heading, anchor }) => ({
         path,

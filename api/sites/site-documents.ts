@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ListedPage, SiteIndex } from '../../search/query/site-index.ts';
+import type { ListedPage, SitePages } from '../../search/query/site-index.ts';
 
 /** Pages per part of a list. */
 const mostListed = 1_000;
@@ -19,13 +19,13 @@ export interface DocumentPart {
 }
 
 /** Returns a part of the list of pages. */
-export function pagesFrom(index: SiteIndex, { from, limit }: { from: number; limit: number }): PagesPart {
+export function pagesFrom(index: SitePages, { from, limit }: { from: number; limit: number }): PagesPart {
   const pages = index.pages({ from, limit: limit + 1 });
   return { pages: pages.slice(0, limit), next: pages[limit]?.position ?? null };
 }
 
 /** Returns a part of `llms.txt`: a link to the Markdown of each page, relative to the file. */
-export function linkListOf(index: SiteIndex, { domain, from }: { domain: string; from: number }): DocumentPart {
+export function linkListOf(index: SitePages, { domain, from }: { domain: string; from: number }): DocumentPart {
   const { pages, next } = pagesFrom(index, { from, limit: mostListed });
   const links = pages.map(({ path, metadata: { title, description } }) => {
     const about = description === undefined ? '' : `: ${oneLine(description).slice(0, longestDescription)}`;
@@ -36,7 +36,7 @@ export function linkListOf(index: SiteIndex, { domain, from }: { domain: string;
 }
 
 /** Returns a part of `llms-full.txt`: whole pages, each below its title and its link. */
-export async function fullTextOf(index: SiteIndex, from: number): Promise<DocumentPart> {
+export async function fullTextOf(index: SitePages, from: number): Promise<DocumentPart> {
   const { pages, next } = pagesFrom(index, { from, limit: mostListed });
   let text = '';
   for (const { position, path, metadata } of pages) {

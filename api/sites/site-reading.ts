@@ -3,9 +3,8 @@ import type { SiteRef } from '../../db/caller.ts';
 import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
-import type { SiteIndex } from '../../search/query/site-index.ts';
 import type { SearchPassages } from '../assistant/search-passages.ts';
-import type { SiteIndexes } from '../assistant/site-indexes.ts';
+import type { LeasedIndex, SiteIndexes } from '../assistant/site-indexes.ts';
 import { siteNotIndexed } from '../http/errors.ts';
 
 /** A site, and the pages of it that its reader may read. */
@@ -16,7 +15,7 @@ export interface SiteReader {
 
 export interface SiteReading {
   /** Runs work with a site's newest index, which stays open meanwhile. Throws ApiError when the site has none. */
-  withIndex<Result>(reader: SiteReader, work: (index: SiteIndex) => Result | Promise<Result>): Promise<Result>;
+  withIndex<Result>(reader: SiteReader, work: (index: LeasedIndex) => Result | Promise<Result>): Promise<Result>;
   /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
   search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
 }

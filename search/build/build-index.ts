@@ -228,7 +228,9 @@ function readMeta(database: DatabaseSync, key: string): string | null {
   return row === undefined ? null : String(row.value);
 }
 
-function writeMeta(database: DatabaseSync, values: Record<string, string>): void {
+/** Writes the values, and the number of passages: counting them takes too long for a process that opens the index. */
+function writeMeta(database: DatabaseSync, facts: Record<string, string>): void {
+  const values = { ...facts, passages: String(countChunks(database)) };
   const write = database.prepare(
     'insert into meta (key, value) values (?, ?) on conflict (key) do update set value = excluded.value where value <> excluded.value',
   );

@@ -23,14 +23,18 @@ export interface OpenedIndex {
 }
 
 /** One version of a site's index as one reader sees it, read-only. */
-export interface SiteIndex {
+export interface SiteIndex extends SitePages {
   search(request: SearchRequest): SearchHit[];
+  /** Returns the titles and headings that contain what a reader types. */
+  suggest(request: SuggestRequest): Suggestion[];
+}
+
+/** The pages of a site as one reader sees them. */
+export interface SitePages {
   /** A question whose best passage scores lower counts as not answered by the documentation. */
   readonly weakScore: number;
   /** Embedding model of its vectors, as `provider/model`; null when it has none. */
   readonly vectorModel: string | null;
-  /** Returns the titles and headings that contain what a reader types. */
-  suggest(request: SuggestRequest): Suggestion[];
   /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
   page(path: string): { path: string; content: string; metadata: PageMetadata } | null;
   /** Reports whether a link of an answer leads to a page (and anchor) of the site. */
@@ -75,11 +79,13 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     throw new Error(`${file} is an index of another format. Build it again.`);
   const suffix = meta.get('suffix') ?? '';
   const mainLanguage = meta.get('language') ?? 'en';
-  const passages = Number(database.prepare('select count(*) as count from chunks').get()?.count ?? 0);
+  const count = () => database.prepare('select count(*) as count from chunks').get()?.count;
+  const passages = Number(meta.get('passages') ?? count() ?? 0);
   const weakScore = weakScoreOf(passages);
   const vectorModel = spaceOf(database)?.model ?? null;
-  const findPassages = createPassageFinder(database, { mainLanguage, passages });
-  const suggest = createSuggester(database, { mainLanguage });
+  // their preparation reads much of the file, which a process that only reads pages does not need
+  let find: ReturnType<typeof createPassageFinder> | null = null;
+  let suggest: ReturnType<typeof createSuggester> | null = null;
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, before, after, anchor, headings from chunks where id = ?');
   const one = `from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`;
@@ -109,7 +115,8 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   }
 
   function search(request: SearchRequest, access: PageAccess): SearchHit[] {
-    return findPassages(request, access).map(({ chunk, page, path, score }) => {
+    find ??= createPassageFinder(database, { mainLanguage, passages });
+    return find(request, access).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
       const row = readChunk.get(chunk) ?? {};
       const passage = String(row.before) + content.slice(Number(row.start), Number(row.end)) + String(row.after);
@@ -133,8 +140,10 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
         weakScore,
         vectorModel,
         search: (request) => search(request, access),
-        suggest: (request) =>
-          suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix })),
+        suggest(request) {
+          suggest ??= createSuggester(database, { mainLanguage });
+          return suggest(request, access).map((suggestion) => ({ ...suggestion, path: suggestion.path + suffix }));
+        },
         page(path) {
           const row = byPath.get(...variantsOf(path), own);
           return row === undefined

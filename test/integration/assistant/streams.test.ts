@@ -91,7 +91,7 @@ describe('a model that stalls', () => {
   });
 
   it('is bounded as a whole, too: an answer has a deadline', async () => {
-    await using brief = await serveModelApi({ times: { answerMs: 500 } });
+    await using brief = await serveModelApi({ times: { answerMs: 3_000 } });
     brief.model.script({ text: Array(2_000).fill('word '), chunkDelayMs: 10 });
     const stream = await brief.ask('v2');
     expect(await stream.ended).toBe('complete');

@@ -13,6 +13,7 @@ import { createForges } from '../../../activities/forges/forges.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/sites/site-index.ts';
+import { createSearchPool } from '../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects.ts';
@@ -129,11 +130,17 @@ export async function search({ pool }: TestDatabase, site: SiteRow, query: strin
   const directory = await mkdtemp(join(tmpdir(), 'docket-search-'));
   try {
     const store = createSiteIndexStore(pool);
-    await using indexes = new SiteIndexes({ store, directory, logger: silent, pollMs: 1_000 });
+    await using indexes = new SiteIndexes({
+      store,
+      searches: createSearchPool(),
+      directory,
+      logger: silent,
+      pollMs: 1_000,
+    });
     const lease = await indexes.lease(site, 'all');
-    const found = lease?.index.search({ query, limit: 5 }).map(({ title }) => title) ?? null;
+    const found = await lease?.index.search({ query, limit: 5 }, new AbortController().signal);
     lease?.release();
-    return found;
+    return found?.map(({ title }) => title) ?? null;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -12,6 +12,7 @@ import { benchRedact } from './redact.ts';
 import { benchReplay } from './replay.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSearch } from './search.ts';
+import { benchSearchLoad } from './search-load.ts';
 import { benchSnapshot } from './snapshot.ts';
 import { benchSteps } from './steps.ts';
 import { benchStreams } from './streams.ts';
@@ -37,6 +38,7 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   streams: benchStreams,
   leave: benchLeave,
   search: benchSearch,
+  'search-load': benchSearchLoad,
   changes: benchChanges,
 };
 

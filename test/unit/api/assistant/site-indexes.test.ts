@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import { createSearchPool } from '../../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../../api/assistant/site-indexes.ts';
 
 const anHourAgo = new Date(Date.now() - 61 * 60_000);
@@ -12,7 +13,13 @@ function open(directory: string): SiteIndexes {
     current: () => Promise.resolve(null),
     download: () => Promise.reject(new Error('nothing is stored')),
   };
-  return new SiteIndexes({ store, directory, logger: pino({ level: 'silent' }), pollMs: 10 });
+  return new SiteIndexes({
+    store,
+    searches: createSearchPool(),
+    directory,
+    logger: pino({ level: 'silent' }),
+    pollMs: 10,
+  });
 }
 
 it('removes the page data of a killed process, and keeps that of a running one', async () => {

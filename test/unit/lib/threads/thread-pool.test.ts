@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createThreadPool } from '../../../../lib/threads/thread-pool.ts';
+import { ThreadQueueError } from '../../../../lib/threads/thread-queue.ts';
+
+/** Answers `{ add }` with the sum so far in its thread, and does what else a message says. */
+const script = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, threadId } from 'node:worker_threads';
+    let sum = 0;
+    parentPort.on('message', ({ add = 0, burn = 0, fail, exit, quiet }) => {
+      sum += add;
+      if (quiet) return;
+      if (exit) process.exit();
+      const until = performance.now() + burn;
+      while (performance.now() < until);
+      parentPort.postMessage(fail ? { error: new TypeError(fail) } : { result: { sum, threadId } });
+    });`)}`,
+);
+const limits = { script, threads: 1, waiting: 2, deadlineMs: 30_000, resourceLimits: {} };
+const live = new AbortController().signal;
+
+interface Answer {
+  sum: number;
+  threadId: number;
+}
+
+it('answers requests in order, keeps its threads, and rejects requests that would wait too long', async () => {
+  await using pool = createThreadPool(limits);
+  const settled = await Promise.allSettled([1, 2, 3, 4].map((add) => pool.run<Answer>({ add }, live)));
+  expect(settled.map((one) => (one.status === 'fulfilled' ? one.value.sum : one.reason.name))).toEqual([
+    1,
+    3,
+    6,
+    'ThreadQueueError',
+  ]);
+  pool.tell({ add: 10, quiet: true });
+  expect((await pool.run<Answer>({ add: 1 }, live)).sum).toBe(17);
+});
+
+it('uses several threads at once, and no more than it may', async () => {
+  await using pool = createThreadPool({ ...limits, threads: 2, waiting: 10 });
+  const answers = await Promise.all(Array.from({ length: 6 }, () => pool.run<Answer>({ burn: 50 }, live)));
+  expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(2);
+});
+
+it('rejects with the error of a thread, and replaces a thread that exits or exceeds the deadline', async () => {
+  await using pool = createThreadPool({ ...limits, deadlineMs: 5_000 });
+  await expect(pool.run({ fail: 'x' }, live)).rejects.toThrow(new TypeError('x'));
+  await expect(pool.run({ exit: true }, live)).rejects.toThrow('without an answer');
+  expect(await pool.run<Answer>({ add: 1 }, live)).toMatchObject({ sum: 1 });
+  await using brief = createThreadPool({ ...limits, deadlineMs: 300 });
+  await expect(brief.run({ burn: 60_000 }, live)).rejects.toThrow(ThreadQueueError);
+});
+
+it('drops a waiting request when its reader has left, and ignores the answer to one that is running', async () => {
+  await using pool = createThreadPool(limits);
+  const reader = new AbortController();
+  const running = pool.run({ burn: 200 }, reader.signal);
+  const waiting = pool.run({ add: 100 }, reader.signal);
+  const other = pool.run<Answer>({ add: 1 }, live);
+  await delay(1);
+  reader.abort(new Error('left'));
+  await expect(running).rejects.toThrow('left');
+  await expect(waiting).rejects.toThrow('left');
+  expect((await other).sum).toBe(1);
+});
