@@ -39,4 +39,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   37: 'lines forged in the log',
   38: "another worker's working copy",
   39: 'ssh',
+  40: 'the image that commands run in',
 };

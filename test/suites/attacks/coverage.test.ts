@@ -4,6 +4,7 @@ import { addressAttacks } from './lists/addresses.ts';
 import { commandAttacks } from './lists/commands.ts';
 import { driverAttacks } from './lists/drivers.ts';
 import { fileAttacks } from './lists/files.ts';
+import { imageAttacks } from './lists/images.ts';
 import { linkAttacks } from './lists/links.ts';
 import { networkAttacks } from './lists/networks.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
@@ -24,6 +25,7 @@ const attacks = [
   commandAttacks,
   driverAttacks,
   fileAttacks,
+  imageAttacks,
   linkAttacks,
   networkAttacks,
   configAndHookAttacks,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeEnd } from '../../../activities/tools/run-tool.ts';
 import { openJobDisks, removeJobFolder } from '../../../activities/workspaces/job-disks.ts';
+import type { CommandEnvironment } from '../../../activities/sandbox/command-environment.ts';
 import { openSandbox, type OpenedSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../../activities/sandbox/network.ts';
 import type { Scene } from './scene.ts';
@@ -30,9 +31,9 @@ export async function closeSandbox(): Promise<void> {
 export async function inSandbox(
   { tree }: Scene,
   command: string,
-  { timeoutMs = 20_000 } = {},
+  { timeoutMs = 20_000, environment }: { timeoutMs?: number; environment?: Partial<CommandEnvironment> } = {},
 ): Promise<{ exitCode: number | null; text: string }> {
-  return await runIn(opened, tree, command, timeoutMs);
+  return await runIn(opened, { tree, command, timeoutMs, environment });
 }
 
 /** The same, with a working copy on its own disk. */
@@ -42,7 +43,7 @@ export async function onOwnDisk(command: string): Promise<{ text: string }> {
   const tree = join(folder, 'tree');
   try {
     await disks.provide(tree, { bytes: 0, files: 0 });
-    return await runIn(opened, tree, command, 20_000);
+    return await runIn(opened, { tree, command });
   } finally {
     await removeJobFolder(folder);
   }
@@ -54,12 +55,19 @@ export async function inOnlineSandbox(
   command: string,
   network: SandboxNetwork,
 ): Promise<{ text: string }> {
-  return await runIn(await openSandbox({ directory: online, limits, network }), tree, command, 20_000);
+  return await runIn(await openSandbox({ directory: online, limits, network }), { tree, command });
 }
 
-async function runIn(opened: OpenedSandbox, tree: string, command: string, timeoutMs: number) {
+interface AttackRun {
+  tree: string;
+  command: string;
+  timeoutMs?: number;
+  environment?: Partial<CommandEnvironment> | undefined;
+}
+
+async function runIn(opened: OpenedSandbox, { timeoutMs = 20_000, environment = {}, ...run }: AttackRun) {
   if (opened.sandbox === null) throw new Error(opened.problem);
   const signal = AbortSignal.timeout(60_000);
-  const end = await opened.sandbox.run({ jobId: 'attack', tree, command, timeoutMs, signal });
+  const end = await opened.sandbox.run({ jobId: 'attack', ...run, timeoutMs, environment, signal });
   return { exitCode: end.exitCode, text: describeEnd(end) };
 }

@@ -9,6 +9,7 @@ import { attackTwoMutations } from './attacks-two.ts';
 import { attackFourMutations } from './attacks-four.ts';
 import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
+import { imageMutations } from './images.ts';
 import { linkMutations } from './links.ts';
 import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
@@ -53,6 +54,7 @@ export const mutations: Mutation[] = [
   ...attackTwoMutations,
   ...attackThreeMutations,
   ...attackFourMutations,
+  ...imageMutations,
   ...linkMutations,
   ...sandboxMutations,
 ];

@@ -1,0 +1,91 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openImages, type Images } from '../../../activities/images/images.ts';
+import { createPuller } from '../../../activities/images/pull-image.ts';
+import { hasSkopeo, startRegistry, type ImageRegistry } from '../../support/image-registry.ts';
+import { architectureOfImages, blobsOf, type LayerEntry } from '../../support/oci-image.ts';
+import { processesNamed } from '../../support/sandbox.ts';
+
+const skopeo = '/usr/bin/skopeo';
+const isInstalled = await hasSkopeo(skopeo);
+
+const live = new AbortController().signal;
+const shell: LayerEntry = { path: 'bin/sh', content: '#!', mode: 0o755 };
+const tool = { layers: [[shell, { path: 'tool', content: 'pulled' }]] };
+// zeros, so that little is transferred
+const large = { layers: [[shell, { path: 'zeros', content: Buffer.alloc(3e6) }]], isCompressed: false };
+
+describe.runIf(isInstalled)('an image in a registry', () => {
+  let registry: ImageRegistry;
+  let directory: string;
+  let images: Images;
+  const before = process.env['HOME'];
+
+  beforeAll(async () => {
+    registry = await startRegistry({ tool, large, slow: tool });
+    directory = await mkdtemp(join(tmpdir(), 'docket-pull-'));
+    const settings = join(directory, '.config/containers');
+    await mkdir(settings, { recursive: true });
+    await writeFile(
+      join(settings, 'registries.conf'),
+      `[[registry]]\nlocation = "${registry.host}"\ninsecure = true\n`,
+    );
+    process.env['HOME'] = directory;
+    images = await openImages({
+      directory: join(directory, 'work'),
+      allowed: [{ kind: 'prefix', prefix: '127.0.0.1:' }],
+      archives: null,
+      pull: createPuller(skopeo, architectureOfImages),
+      architecture: architectureOfImages,
+      limits: { bytes: 2e6, entries: 1_000 },
+      totalBytes: 1e9,
+    });
+  });
+  afterAll(async () => {
+    registry[Symbol.dispose]();
+    process.env['HOME'] = before;
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('is pulled once, by tag or by digest', async () => {
+    const { digest } = blobsOf(tool).manifest;
+    for (const name of ['tool:1', `tool@${digest}`, 'tool:1']) {
+      const image = await images.provide(`${registry.host}/${name}`, live);
+      expect(await readFile(join(image.directory, 'tool'), 'utf8')).toBe('pulled');
+    }
+    expect(registry.asked.filter((path) => path.endsWith('/manifests/1'))).toHaveLength(1);
+  });
+
+  it('is refused if it does not exist or needs a credential', async () => {
+    for (const name of ['tool:2', 'gone:1', 'secret:1', `tool@sha256:${'0'.repeat(64)}`]) {
+      await expect(images.provide(`${registry.host}/${name}`, live)).rejects.toMatchObject({
+        kind: 'refused',
+        message: `The image ${registry.host}/${name} does not exist, or this worker may not pull it. Check its name and the registry's credentials.`,
+      });
+    }
+  });
+
+  it('is unavailable if the registry is', async () => {
+    const gone = await startRegistry({});
+    gone[Symbol.dispose]();
+    await expect(images.provide(`${gone.host}/tool:1`, live)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('is refused if it is too large, before it is whole on the disk', async () => {
+    await expect(images.provide(`${registry.host}/large:1`, live)).rejects.toMatchObject({ kind: 'refused' });
+    expect(await readdir(join(directory, 'work/images/unfinished'))).toEqual([]);
+  });
+
+  it('stops being pulled when the job ends, and leaves nothing', async () => {
+    const controller = new AbortController();
+    const pulled = images.provide(`${registry.host}/slow:1`, controller.signal);
+    while (!registry.asked.some((path) => path.startsWith('/v2/slow/blobs/')))
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort(new Error('cancelled by the test'));
+    await expect(pulled).rejects.toThrow('cancelled by the test');
+    expect(await processesNamed(`${registry.host}/slow`)).toEqual([]);
+    expect(await readdir(join(directory, 'work/images/unfinished'))).toEqual([]);
+  });
+});
