@@ -22,6 +22,7 @@ import { createAskStep } from './model/ask-step.ts';
 import { createCallLeases } from './model/call-lease.ts';
 import { createAttempt } from './attempt.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
+import { createEnvironments, type EnvironmentDeps } from './environment/environments.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from './job/granted-access.ts';
 import { createJobAccess } from './job/job-access.ts';
 import type { KnownSecrets } from '../lib/redaction/known-secrets.ts';
@@ -69,6 +70,12 @@ export interface ActivityDeps extends GrantedAccessDeps {
   secrets: KnownSecrets;
   /** Finds turns that ended while activities were working on them. */
   idleJobs: Pick<IdleJobs, 'endedTurns'>;
+  layers: EnvironmentDeps['layers'];
+  layerFiles: EnvironmentDeps['layerFiles'];
+  layerBounds: EnvironmentDeps['layerBounds'];
+  projectSecrets: EnvironmentDeps['projectSecrets'];
+  /** What the operator allows the environments of projects. */
+  ceilings: EnvironmentDeps['ceilings'];
   /** Aborts when the process is about to shut down. */
   draining?: AbortSignal;
   /** Delays that tests can shorten. */
@@ -93,6 +100,7 @@ export function createActivities(deps: ActivityDeps) {
   });
   const shared = {
     ...deps,
+    environments: createEnvironments(deps),
     redact,
     maskSecrets,
     askPaid,

@@ -23,6 +23,7 @@ import { createOperatorView } from '../db/operations/operator-view.ts';
 import { createOperationsStore } from '../db/operations/operations.ts';
 import { createOrganizationStore } from '../db/organizations/organizations.ts';
 import { createProjectGuidanceStore } from '../db/organizations/project-guidance.ts';
+import { createSetupSecretStore } from '../db/organizations/setup-secrets.ts';
 import { createProjectStore } from '../db/organizations/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests/pull-requests.ts';
 import { createRateLimitStore } from '../db/operations/rate-limits.ts';
@@ -69,6 +70,7 @@ export function createApiStores({
       organizations: createOrganizationStore(pool),
       projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
       guidance: createProjectGuidanceStore(pool),
+      setupSecrets: createSetupSecretStore(pool, createSecretBox(config.encryptionKeys)),
       pullRequests: createPullRequestStore(pool),
       keys: createKeyStore(pool, config.keyPepper),
       sessions: createSessionStore(pool, config.keyPepper),

@@ -13,7 +13,9 @@ export type IdPrefix =
   | 'dlv_'
   | 'ses_'
   | 'aud_'
-  | 'gap_';
+  | 'gap_'
+  | 'lay_'
+  | 'sec_';
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const timeLength = 9;

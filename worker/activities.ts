@@ -37,6 +37,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     models: traceModels(instrument('models', createModelRegistry(config.models)), config.tracing),
     prices: createPriceBook(config.prices),
     budgetCeilings: config.budgets,
+    ...config.environments,
     toolset: traceTools(
       createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) }),
       config.tracing,

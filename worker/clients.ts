@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createLayerFiles, type LayerFiles } from '../activities/environment/layer-files.ts';
 import { createEgress } from '../activities/network/egress.ts';
 import type { Forges } from '../activities/forges/forge.ts';
 import { createForges } from '../activities/forges/forges.ts';
@@ -20,6 +21,8 @@ import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 export interface WorkerClients {
   forges: Forges;
   workspaces: Workspaces;
+  /** What the setups of jobs' environments installed, on this machine. */
+  layerFiles: LayerFiles;
   /** Returns why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
   /** Folders that contain the usable local repositories and directories; null when there are none. */
@@ -58,6 +61,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   return {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
+    layerFiles: createLayerFiles({ directory: config.workDirectory, mostBytes: config.environments.machineBytes }),
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
       return parsed.ok ? null : parsed.problem;

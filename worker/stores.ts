@@ -3,6 +3,8 @@ import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
 import { createBudgetStore } from '../db/for-worker/budgets.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
+import { createEnvironmentLayerStore } from '../db/for-worker/environment-layers.ts';
+import { createProjectSecretReader } from '../db/for-worker/project-secrets.ts';
 import { createDueWorkStore } from '../db/for-worker/due-work.ts';
 import { createIdleJobs } from '../db/for-worker/idle-jobs.ts';
 import { createJobBranchStore } from '../db/for-worker/job-branches.ts';
@@ -53,6 +55,8 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     context: createJobContextStore(pool),
     budgets: createBudgetStore(pool),
     retention: createRetentionStore(pool),
+    layers: createEnvironmentLayerStore(pool),
+    projectSecrets: createProjectSecretReader(pool, box),
     dueWork: createDueWorkStore(pool),
     workers: createWorkerStore(pool),
   };

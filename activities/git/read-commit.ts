@@ -11,6 +11,10 @@ export interface CommitReader {
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
   /** Returns the paths of the files with one of these names, in any folder. */
   findFiles(access: RepositoryAccess & { commit: string; names: readonly string[] }): Promise<string[]>;
+  /** Returns the files whose path is wanted, with the ids of their contents. */
+  listFiles(
+    access: RepositoryAccess & { commit: string; isWanted(path: string): boolean },
+  ): Promise<{ path: string; object: string }[]>;
   /** Returns a folder's tree id, null when it does not exist, and a reader for those text files that are not known. */
   readFolder(
     access: RepositoryAccess & { commit: string; path: string },
@@ -42,6 +46,11 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
       return stdout;
     },
 
+    async listFiles({ isWanted, ...at }) {
+      const { commit, signal } = at;
+      return listFilesAt(git, { gitDir: await mirrorWith(at), commit, isWanted, signal });
+    },
+
     async findFiles({ names, ...at }) {
       const { commit, signal } = at;
       return findFilesAt(git, { gitDir: await mirrorWith(at), commit, names, signal });
@@ -65,27 +74,38 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
   };
 }
 
-interface FindRequest {
+interface ListRequest {
   gitDir: string;
   commit: string;
-  /** Base names of the files to find. */
-  names: readonly string[];
+  isWanted(path: string): boolean;
   signal: AbortSignal;
 }
 
 const maxListing = 64 * 1024 * 1024;
 
 /** Finds the regular files with one of these names in all folders of a commit. Searches only the first 64 MB of the listing. */
-export async function findFilesAt(git: Git, { gitDir, commit, names, signal }: FindRequest): Promise<string[]> {
+export async function findFilesAt(
+  git: Git,
+  { names, ...at }: Omit<ListRequest, 'isWanted'> & { names: readonly string[] },
+): Promise<string[]> {
+  const isWanted = (path: string) => names.includes(path.slice(path.lastIndexOf('/') + 1));
+  return (await listFilesAt(git, { ...at, isWanted })).map(({ path }) => path);
+}
+
+async function listFilesAt(
+  git: Git,
+  { gitDir, commit, isWanted, signal }: ListRequest,
+): Promise<{ path: string; object: string }[]> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
   const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxListing, signal });
-  const paths: string[] = [];
+  const files: { path: string; object: string }[] = [];
   for await (const entries of listedEntries(stdout, signal)) {
     for (const entry of entries) {
-      if (!/^100(?:644|755) blob /.test(entry)) continue;
+      const [, object] = /^100(?:644|755) blob ([\da-f]+)\t/.exec(entry) ?? [];
+      if (object === undefined) continue;
       const path = entry.slice(entry.indexOf('\t') + 1);
-      if (names.includes(path.slice(path.lastIndexOf('/') + 1))) paths.push(path);
+      if (isWanted(path)) files.push({ path, object });
     }
   }
-  return paths;
+  return files;
 }

@@ -10,6 +10,7 @@ import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/g
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
 import type { RemoteCredential } from '../git/git.ts';
+import { plainEnvironment, storedEnvironment, type PreparedEnvironment } from '../environment/prepared-environment.ts';
 import { GitError } from '../git/git-error.ts';
 import { realPathsOfDirectory, realPathsOfRepository } from '../forges/real-paths.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
@@ -35,6 +36,8 @@ export type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' 
 /** A job with its project's settings as of the same moment. */
 export interface JobWithProject extends JobRow {
   project: ProjectRow;
+  /** Where the commands of its turn run. */
+  environment: PreparedEnvironment;
 }
 
 export interface GrantedJob {
@@ -171,8 +174,10 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       const found = await credentials.readOfJob(jobId);
       if (found === null) return null;
       const { job } = found;
+      const environment = storedEnvironment(found.environment) ?? plainEnvironment;
+      const checkCommand = found.project.checkCommand ?? environment.check;
       return {
-        job: { ...job, project: found.project },
+        job: { ...job, project: { ...found.project, checkCommand }, environment },
         async repository(signal) {
           const resources = await grantsFor(job, job.repository, async () => found.grants);
           return repositoryFor(job, found, { resources, signal });
@@ -180,6 +185,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
         learnSecrets() {
           tokenOf(found);
           sshKeyOf(found);
+          for (const secret of found.setupSecrets()) secrets.add(secret);
         },
       };
     },

@@ -2,7 +2,6 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
-import type { ProjectReader } from '../../db/for-worker/projects.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type { Forge } from '../forges/forge.ts';
@@ -12,7 +11,6 @@ import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<WorkerJobStore, 'get'>;
-  projects: Pick<ProjectReader, 'get'>;
   granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'jobOf'>;
 }
 
@@ -30,17 +28,17 @@ export interface JobAccess {
   isActive(ref: TurnRef): Promise<boolean>;
   repositoryOf(job: JobRow, signal: AbortSignal): Promise<RepositoryAccess>;
   forgeOf(job: JobRow): Promise<Forge>;
-  /** Reads the project again, as it is now. */
+  /** Reads the project again, as it is now, with the check command of the job's environment if it has none. */
   projectOf(job: JobRow): Promise<ProjectRow>;
 }
 
 export function createJobAccess(deps: JobAccessDeps): JobAccess {
-  const { jobs, projects, granted } = deps;
+  const { jobs, granted } = deps;
 
   async function projectOf(job: JobRow): Promise<ProjectRow> {
-    const project = await projects.get(job.projectId);
-    if (project === null) throw gone();
-    return project;
+    const found = await granted.jobOf(job.id);
+    if (found === null) throw gone();
+    return found.job.project;
   }
 
   async function find(ref: TurnRef): Promise<GrantedJob> {

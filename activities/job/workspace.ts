@@ -7,6 +7,7 @@ import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
+import type { Environments } from '../environment/environments.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { followUp } from './follow-up.ts';
 import { storeInstructions } from '../model/instructions.ts';
@@ -18,7 +19,8 @@ export interface WorkspaceActivityDeps {
   effects: EffectStore;
   access: JobAccess;
   branches: JobBranchStore;
-  workspaces: Pick<Workspaces, 'resolve' | 'open' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
+  workspaces: Pick<Workspaces, 'resolve' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
+  environments: Environments;
   attempt: Attempt;
   guidance: ProjectGuidanceReader;
   maskSecrets(text: string): string;
@@ -27,7 +29,7 @@ export interface WorkspaceActivityDeps {
 const baseSchema = z.object({ branch: z.string(), commit: z.string() });
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { jobs, steps, effects, access, workspaces, attempt } = deps;
+  const { jobs, steps, effects, access, workspaces, environments, attempt } = deps;
   return {
     /**
      * Gives the job a base commit and this worker a working copy, in a further turn with the commits that others pushed
@@ -44,8 +46,11 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const job = await access.activeJob(ref);
           const { commit } = baseOf(job);
           const repository = await access.repositoryOf(job, signal);
+          const turn = { ref, job, repository, signal };
+          const environment = await environments.prepare(turn);
           const snapshot = await steps.newestSnapshot(job.id);
-          const workspace = await workspaces.open({ ...repository, jobId: job.id, baseCommit: commit, snapshot });
+          const wanted = { ...repository, jobId: job.id, baseCommit: commit, snapshot };
+          const workspace = await environments.open({ ...turn, environment }, wanted);
           await workspace.release();
           await storeInstructions(deps, { ref, projectId: job.projectId, commit, access: repository });
           await jobs.setPhase({ ...ref, phase: 'running' });

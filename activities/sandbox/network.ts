@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { Egress } from '../network/egress.ts';
 
 /** Network that commands may reach in addition to their own loopback. */
@@ -8,33 +7,10 @@ export interface SandboxNetwork {
   egress: Egress;
 }
 
-export type ParsedRunHosts = { ok: true; hosts: string[] } | { ok: false; problem: string };
-
 const usualPorts = [80, 443];
 const proxyPort = 3128;
 const proxyUrl = `http://127.0.0.1:${proxyPort}`;
 const ownNames = 'localhost,127.0.0.1,::1';
-
-/**
- * Parses `DOCKET_RUN_HOSTS`: comma-separated host names, each optionally with the one port at which it may be reached.
- */
-export function parseRunHosts(text: string): ParsedRunHosts {
-  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
-  const hosts = entries.filter((entry) => entry !== '');
-  const wrong = hosts.find((host) => !isName(host));
-  if (wrong === undefined) return { ok: true, hosts: [...new Set(hosts)] };
-  return {
-    ok: false,
-    problem: 'must be host names (host or host:port), separated by commas, without * and IP addresses',
-  };
-}
-
-function isName(entry: string): boolean {
-  const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  // the parser rewrites every spelling of an IP address but the plain one, which `isIP` detects
-  const url = URL.parse(`https://${name}:${port}`);
-  return name !== '' && Number(port) > 0 && url?.hostname === name && isIP(name) === 0;
-}
 
 /** Reports whether a host may be reached at a port. Names are compared as written. */
 export function isRunHost(hosts: readonly string[], host: string, port: number): boolean {

@@ -1,5 +1,7 @@
 import type { CommandCall, ToolContext } from './agent-tool.ts';
 import type { OpenedSandbox } from '../sandbox/open-sandbox.ts';
+import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
+import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { Images } from '../images/images.ts';
@@ -26,6 +28,7 @@ export const overDiskLimit = 'A command exceeded its disk limit.';
 export interface CommandContext {
   jobId: string;
   tree: string;
+  environment: Partial<CommandEnvironment>;
   signal: AbortSignal;
   /** Sends the output of a command to watchers. */
   watch?(call: CommandCall): LiveOutput;
@@ -47,11 +50,12 @@ export function createCommandRunner(commands: Commands, { watch, ...context }: C
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
     const { command, timeoutMs } = call;
-    const root = images?.standard == null ? null : await images.provide(images.standard, context.signal);
+    const root = await standardRoot(images, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
-      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push, environment: { root } };
+      const environment = { ...context.environment, root };
+      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push, environment };
       const end = await sandbox.run({ ...context, ...options });
       hasFilledDisk ||= end.stopped === 'disk';
       ({ durationMs } = end);
@@ -61,6 +65,11 @@ export function createCommandRunner(commands: Commands, { watch, ...context }: C
     }
   }
   return { runCommand: sandbox === null ? undefined : runCommand, hasFilledDisk: () => hasFilledDisk };
+}
+
+/** Returns the file system of the image that commands run in; null for the worker's own programs. */
+export async function standardRoot(images: CommandImages | null, signal: AbortSignal): Promise<SandboxRoot | null> {
+  return images?.standard == null ? null : await images.provide(images.standard, signal);
 }
 
 /** Returns the results of a batch whose changes were discarded, with the reason as a sentence. */

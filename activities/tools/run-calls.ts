@@ -6,6 +6,8 @@ import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-
 import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { StepRef, ToolBatch, ToolStep } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
+import type { Environments } from '../environment/environments.ts';
+import { agentEnvironment } from '../environment/prepared-environment.ts';
 import { runBatch } from './run-batch.ts';
 import type { Toolset } from './agent-tool.ts';
 import { questionOf, withOneQuestion } from './ask-tool.ts';
@@ -28,7 +30,8 @@ export interface RunCallsDeps {
   steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
-  workspaces: Pick<Workspaces, 'open' | 'snapshot' | 'remove' | 'readFile'>;
+  workspaces: Pick<Workspaces, 'snapshot' | 'remove' | 'readFile'>;
+  environments: Pick<Environments, 'open'>;
   toolset: Toolset;
   commands: Commands;
   events: OutputLogDeps['events'];
@@ -63,7 +66,7 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => 
  * first stored results win.
  */
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
-  const { steps, effects, access, workspaces, toolset, commands, attempt, maskSecrets, redact } = deps;
+  const { steps, effects, access, workspaces, environments, toolset, commands, attempt, maskSecrets, redact } = deps;
   return async function runCalls({ lastBefore = null, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
@@ -94,9 +97,13 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const { ref, job, repository, calls, output, signal } = batch;
     const baseCommit = baseOf(job).commit;
     const before = await steps.newestSnapshot(job.id);
+    const { environment } = job;
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
-    let workspace = await workspaces.open(wanted);
-    const commandContext = { jobId: job.id, tree: workspace.path, signal, watch: output.watch };
+    const open = () => environments.open({ ref, job, repository, environment, signal }, wanted);
+    let workspace = await open();
+    const surroundings = agentEnvironment(environment, workspace.home);
+    const place = { tree: workspace.path, environment: surroundings };
+    const commandContext = { jobId: job.id, ...place, signal, watch: output.watch };
     /** What the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
     const { runCommand, hasFilledDisk } = createCommandRunner(commands, commandContext);
@@ -118,7 +125,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         masked = takenBack(masked, taken, (name) => toolset[name]?.isReadOnly ?? true);
         await workspace.release();
         await workspaces.remove(job.id);
-        workspace = await workspaces.open(wanted);
+        workspace = await open();
         taken = await treeAfter(batch, workspace.tree, before);
       }
       const { tree, snapshot, patch: change } = taken;
@@ -137,7 +144,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       };
       // its command may write files that are in no snapshot
       left = undefined;
-      const check = { command: isPlanning(job) ? null : project.checkCommand, maxSeconds: commands?.maxSeconds ?? 0 };
+      const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
+      const check = { command: isPlanning(job) ? null : project.checkCommand, maxSeconds };
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {
       await workspace.release(left);

@@ -14,28 +14,46 @@ export interface RunToolOptions {
   hosts?: readonly string[];
 }
 
-/** Creates the tool that runs a shell command in the sandbox. */
-export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): AgentTool {
+/** Longest time limit of a command: that of all commands of a batch. */
+const mostSeconds = 480;
+
+const inputOf = (maxSeconds: number) =>
+  z.object({
+    command: z
+      .string()
+      .min(1)
+      .max(20_000)
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
+      .describe('One or more lines of shell'),
+    seconds: z.int().min(1).max(maxSeconds).default(maxSeconds).describe('How long it may run'),
+  });
+
+/** Returns the tool as a model sees it, with the limits of its job. */
+export function describeRun({
+  maxSeconds,
+  hosts = [],
+}: RunToolOptions): Pick<AgentTool, 'description' | 'inputSchema'> {
   const network =
     hosts.length === 0
       ? 'There is no network, no .git and no terminal; '
       : `By HTTP and HTTPS, through the proxy that the environment names, ${hosts.join(', ')} can be reached and ` +
         'nothing else. There is no .git and no terminal; ';
-  return defineTool({
+  return {
     description:
       'Runs a shell command at the root of the repository and returns its output and exit code: tests, builds, ' +
       `linters, scripts. ${network}` +
-      'only the repository and /tmp can be written, and /tmp ' +
+      'only the repository, HOME and /tmp can be written, and /tmp ' +
       'is empty at each call. Ignored files may be gone at the next call. Processes end with the command.',
-    inputSchema: z.object({
-      command: z
-        .string()
-        .min(1)
-        .max(20_000)
-        .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
-        .describe('One or more lines of shell'),
-      seconds: z.int().min(1).max(maxSeconds).default(maxSeconds).describe('How long it may run'),
-    }),
+    inputSchema: inputOf(maxSeconds),
+  };
+}
+
+/** Creates the tool that runs a shell command in the sandbox. */
+export function createRunTool(options: RunToolOptions): AgentTool {
+  const { description, inputSchema } = describeRun(options);
+  const tool = defineTool({
+    description,
+    inputSchema: inputOf(mostSeconds),
     isReadOnly: false,
     async run({ command, seconds }, { runCommand, toolCallId = null }) {
       const end = (await runCommand?.({ command, timeoutMs: seconds * 1_000, toolCallId })) ?? null;
@@ -45,6 +63,8 @@ export function createRunTool({ maxSeconds, hosts = [] }: RunToolOptions): Agent
       throw new ToolProblem(text);
     },
   });
+  // a job may have more time than this worker's other jobs
+  return { ...tool, inputSchema };
 }
 
 /** Returns how a command ended, with its output. */

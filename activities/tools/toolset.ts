@@ -11,6 +11,8 @@ import { readTool } from './files/read-tool.ts';
 import { defineTool } from './define-tool.ts';
 import { historyTools } from './history/history-tools.ts';
 import { skillTool } from './skill-tool.ts';
+import type { PreparedEnvironment } from '../environment/prepared-environment.ts';
+import { describeRun } from './run-tool.ts';
 import { writeTool } from './files/write-tool.ts';
 
 const todoSchema = z.object({
@@ -98,16 +100,25 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
   };
 }
 
-type ToolUser = Pick<JobRow, 'mayAsk' | 'planReview' | 'approvedTurn'> & { project: { mayRun: boolean } };
+type ToolUser = Pick<JobRow, 'mayAsk' | 'planReview' | 'approvedTurn'> & {
+  project: { mayRun: boolean };
+  environment: Pick<PreparedEnvironment, 'run'>;
+};
 
-/** Returns the tools that the agent of a job may call. While it plans, those that only read. */
+/**
+ * Returns the tools that the agent of a job may call, with the limits of its environment. While it plans, those that
+ * only read.
+ */
 export function allowedTools(toolset: Toolset, job: ToolUser): Toolset {
   const isOnlyPlanning = isPlanning(job);
   const allowed = Object.entries(toolset).filter(
     ([name, { isReadOnly }]) =>
       (name !== 'run' || job.project.mayRun) && (name !== 'ask' || job.mayAsk) && (isReadOnly || !isOnlyPlanning),
   );
-  return { ...Object.fromEntries(allowed), ...(isOnlyPlanning ? { finish: planTool } : {}) };
+  const tools: Toolset = { ...Object.fromEntries(allowed), ...(isOnlyPlanning ? { finish: planTool } : {}) };
+  const { run } = tools;
+  const own = job.environment.run;
+  return run === undefined || own === null ? tools : { ...tools, run: { ...run, ...describeRun(own) } };
 }
 
 /** Returns the tools that a turn offers to its model: those that its job may call and that have a use in it. */

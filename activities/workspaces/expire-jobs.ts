@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tryLock } from './file-lock.ts';
-import { discardJobDirectory, type JobDirectory } from './job-directory.ts';
+import { discardJobDirectory, namedJobDirectory } from './job-directory.ts';
 import { removeJobFolder } from './job-disks.ts';
 
 const removedAtOnce = 20;
@@ -30,13 +30,7 @@ export async function listJobs(directory: string): Promise<string[]> {
  * returns false.
  */
 export async function discardIfFree(directory: string, name: string, mayGo: () => Promise<boolean>): Promise<boolean> {
-  const root = join(directory, 'jobs', name);
-  const job: JobDirectory = {
-    root,
-    tree: join(root, 'tree'),
-    gitDir: join(root, 'git'),
-    lock: join(directory, 'locks', `job-${name}.lock`),
-  };
+  const job = namedJobDirectory(directory, name);
   const lock = tryLock(job.lock);
   if (lock === null) return false;
   try {

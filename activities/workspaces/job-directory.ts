@@ -10,6 +10,8 @@ import { codeOf } from '../../lib/error-code.ts';
 export interface JobDirectory {
   root: string;
   tree: string;
+  /** HOME of commands; keeps what they write there. */
+  home: string;
   gitDir: string;
   lock: string;
 }
@@ -38,10 +40,16 @@ const config = '[core]\n  repositoryFormatVersion = 0\n  bare = false\n';
 export function jobDirectoryOf(directory: string, jobId: string): JobDirectory {
   const isPlain = /^[A-Za-z0-9_-]{1,100}$/.test(jobId);
   const name = isPlain ? jobId : `${createHash('sha256').update(jobId).digest('hex')}.id`;
+  return namedJobDirectory(directory, name);
+}
+
+/** Returns the paths of a job by the name of its folder. */
+export function namedJobDirectory(directory: string, name: string): JobDirectory {
   const root = join(directory, 'jobs', name);
   return {
     root,
     tree: join(root, 'tree'),
+    home: join(root, 'home'),
     gitDir: join(root, 'git'),
     lock: join(directory, 'locks', `job-${name}.lock`),
   };

@@ -16,6 +16,7 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
+import { dropLayer, heldLayer } from './job-layer.ts';
 import type { JobDisks } from './job-disks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { hasOwnDisk } from './own-disk.ts';
@@ -36,6 +37,8 @@ export interface JobTreeRequest extends RepositoryAccess {
   job: JobDirectory;
   baseCommit: string;
   snapshot: Snapshot | null;
+  /** Key of the layer that the tree and HOME hold besides the snapshot; null for none. */
+  layer?: string | null;
 }
 
 interface TreeRequest extends JobTreeRequest {
@@ -98,17 +101,20 @@ async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<Jo
  * only verified, unless this process left it like that.
  */
 export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promise<JobBase> {
-  const { job, snapshot, leftTree, signal } = request;
+  const { job, snapshot, layer = null, leftTree, signal } = request;
   const base = await ensureObjects(deps, request);
   const wanted = snapshot?.tree ?? base.baseTree;
   mkdirSync(job.tree, { recursive: true, mode: 0o700 });
   const present = await indexedTree(job);
   const isReady = present === wanted && (deps.disks === null || hasOwnDisk(job.tree));
-  if (isReady && (leftTree === wanted || (await isUnchanged(deps.git, { job, tree: wanted, signal })))) return base;
+  const isFilled = (await heldLayer(job)) === layer;
+  const isKnown = isReady && isFilled;
+  if (isKnown && (leftTree === wanted || (await isUnchanged(deps.git, { job, tree: wanted, signal })))) return base;
   if (!isReady) {
     const size = await checkTree(deps.git, { gitDir: job.gitDir, tree: wanted, limits: deps.limits, signal });
     await deps.disks?.provide(job.tree, size);
   }
+  await dropLayer(job);
   await rm(nextIndexPath(job), { force: true });
   // A hard link preserves the index's mtime, which git uses to decide which entries to re-read
   if (present !== null) await link(indexPath(job, present), nextIndexPath(job));

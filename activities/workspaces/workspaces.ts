@@ -4,7 +4,7 @@ import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import { boundMirrors } from './bound-mirrors.ts';
-import { createCommitHistory, type CommitHistory } from './commit-history.ts';
+import { createCommitHistory } from './commit-history.ts';
 import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
 import { acquireLock, type FileLock } from './file-lock.ts';
 import type { Git } from '../git/git.ts';
@@ -14,6 +14,8 @@ import { discardJobDirectory, jobDirectoryOf, type JobBase, type JobDirectory } 
 import { recordLeftTree, takeLeftTree } from './left-tree.ts';
 import { mergeUpstream, type UpstreamMerge } from './merge-upstream.ts';
 import type { JobDisks } from './job-disks.ts';
+import { openLayer } from './job-layer.ts';
+import type { OpenRequest, OpenWorkspace } from './open-workspace.ts';
 import { describeTree, isIgnored, takeSnapshot, type TakenSnapshot } from './job-snapshot.ts';
 import { ensureObjects, ensureTree, rebuildingOnce, type JobTreeDeps } from './job-tree.ts';
 import { createMirrors } from './mirrors.ts';
@@ -23,20 +25,6 @@ import { createCommitReader, type CommitReader } from '../git/read-commit.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import { resolveRef } from '../git/resolve-ref.ts';
 import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
-
-/** A checkout that an activity works in: a plain tree without `.git`. Git's own directory is elsewhere. */
-export interface Workspace {
-  /** Absolute path of the tree. */
-  path: string;
-  baseCommit: string;
-  /** Id of the tree as it was opened. */
-  tree: string;
-  history: CommitHistory;
-  /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
-  isIgnored(path: string): Promise<boolean>;
-  /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */
-  release(left?: { tree: string }): Promise<void>;
-}
 
 /** A snapshot of a job that becomes a commit on a branch. */
 interface JobCommit extends RepositoryAccess {
@@ -59,7 +47,7 @@ export interface Workspaces extends CommitReader {
    * Makes the job's tree equal to `snapshot` (or to the base commit when null) and returns it, locked until `release`.
    * Discards half-written files of a killed batch. A warm tree that already matches is only verified.
    */
-  open(access: RepositoryAccess & { jobId: string; baseCommit: string; snapshot: Snapshot | null }): Promise<Workspace>;
+  open(request: OpenRequest): Promise<OpenWorkspace>;
   /** Returns the current tree, with its pack relative to the base commit and the changes since `sinceTree`. */
   snapshot(
     jobId: string,
@@ -147,18 +135,19 @@ export function createWorkspaces({
     return await acquireLock(job.lock, signal);
   }
 
-  const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, ...access }) => {
+  const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, layer = null, ...access }) => {
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
       const leftTree = takeLeftTree(job, leaver);
-      const request = { ...access, job, baseCommit, snapshot, leftTree };
+      const request = { ...access, job, baseCommit, snapshot, layer, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
       return {
         path: job.tree,
         baseCommit,
         tree: snapshot?.tree ?? base.baseTree,
+        ...(await openLayer(git, { job, layer, signal: access.signal })),
         isIgnored: (path) => isIgnored(git, { job, path, signal: access.signal }),
         history: createCommitHistory(git, { job, base, mirror: mirrors.directoryOf(access), signal: access.signal }),
         async release(left) {
@@ -282,6 +271,7 @@ export function createWorkspaces({
     withdraw: translated(withdraw),
     mergeUpstream: translated(mergePublished),
     readFile: translated(commits.readFile),
+    listFiles: translated(commits.listFiles),
     findFiles: translated(commits.findFiles),
     readFolder: translated(async (request) => {
       const { revision, read } = await commits.readFolder(request);

@@ -26,6 +26,7 @@ export function presentProject(row: ProjectRow): PublicProject {
     plan: row.planReview ? 'review' : 'none',
     ask: row.mayAsk,
     checkCommand: row.checkCommand,
+    environment: row.environment,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
     hasForgeToken: row.hasCredential,

@@ -13,6 +13,7 @@ import {
   modelNameSchema,
   nameSchema,
 } from '../../lib/inputs/administration.ts';
+import { environmentTextSchema } from '../../lib/environments/environment-text.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
 
@@ -68,6 +69,10 @@ const settings = {
   checkCommand: checkCommandSchema
     .nullable()
     .meta({ description: 'Shell command that must succeed before a change is finished; null for none.' }),
+  environment: environmentTextSchema.nullable().meta({
+    description:
+      "Where its jobs run, as the text of a .docket/environment.yml that replaces the repository's own; null for none.",
+  }),
   jobBudgetUsd: budgetSchema.meta({ description: "Budget per turn of a job; null for the service's setting." }),
   dailyBudgetUsd: budgetSchema.meta({
     description: "Budget per day (UTC) for all jobs; null for the service's setting.",
@@ -116,6 +121,7 @@ export const projectSchema = z.object({
   ...shown,
   name: z.string(),
   forgeUrl: z.string().nullable(),
+  environment: z.string().nullable(),
   reviewers: shownEntries,
   labels: shownEntries,
   assignees: shownEntries,

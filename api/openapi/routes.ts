@@ -1,6 +1,7 @@
 import { challengeRoutes } from '../access/routes-challenge.ts';
 import { keyRoutes } from '../administration/routes-keys.ts';
 import { operationsRoutes } from '../administration/routes-operations.ts';
+import { projectSecretRoutes } from '../administration/routes-project-secrets.ts';
 import { guidanceRoutes } from '../administration/routes-guidance.ts';
 import { projectRoutes } from '../administration/routes-projects.ts';
 import { sessionRoutes } from '../administration/routes-session.ts';
@@ -46,6 +47,7 @@ export const routes = {
   ...sessionRoutes,
   ...projectRoutes,
   ...guidanceRoutes,
+  ...projectSecretRoutes,
   ...siteRoutes,
   ...keyRoutes,
   ...operationsRoutes,

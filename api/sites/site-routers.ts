@@ -15,6 +15,7 @@ import { createDocumentRouter } from './routes-documents.ts';
 import { createFeedbackRouter } from './routes-feedback.ts';
 import { createGapsRouter } from './routes-gaps.ts';
 import { createKeysRouter } from '../administration/routes-keys.ts';
+import { createProjectSecretRouter } from '../administration/routes-project-secrets.ts';
 import { createGuidanceRouter } from '../administration/routes-guidance.ts';
 import { createProjectsRouter } from '../administration/routes-projects.ts';
 import { createSearchRouter } from './routes-search.ts';
@@ -43,6 +44,7 @@ export function createAdministrationRouters(
       onCancelled: deps.onJobCancelled,
     }),
     createGuidanceRouter(shared),
+    createProjectSecretRouter(shared),
     createSitesRouter({ ...shared, box: createSecretBox(config.encryptionKeys) }),
     createGapsRouter({
       ...shared,

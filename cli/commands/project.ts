@@ -4,6 +4,7 @@ import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, orNull, readDollars, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
+import { addSecretCommands } from './project-secret.ts';
 import { addGuidanceCommand } from './project-guidance.ts';
 
 type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
@@ -24,6 +25,7 @@ interface SettingOptions {
   plan?: 'review' | 'none';
   ask?: boolean;
   check?: string;
+  environment?: string;
   jobBudget?: number | '';
   dailyBudget?: number | '';
   tokenStdin?: true;
@@ -88,6 +90,7 @@ export function addProjectCommands(program: Command, context: CommandContext): v
     });
 
   addGuidanceCommand(group, context);
+  addSecretCommands(group, context);
 
   group
     .command('list')
@@ -138,6 +141,7 @@ function addSettings(command: Command): Command {
     .option('--ask', 'let agents put questions to a person')
     .option('--no-ask', 'do not let them (default)')
     .option('--check <command>', 'shell command that must succeed before the agent may finish ("" for none)')
+    .option('--environment <file>', 'where its jobs run, in place of .docket/environment.yml ("" for none)')
     .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
     .option('--daily-budget <dollars>', 'US dollars per day (UTC) for all jobs, or "none"', readDollars)
     .option('--token-stdin', 'token for the forge, from standard input: contents and pull requests, read and write')
@@ -168,6 +172,7 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
     plan: options.plan,
     ask: options.ask,
     checkCommand: orNull(options.check),
+    environment: orNull(options.environment && (await textOf(options.environment))),
     jobBudgetUsd: orNull(jobBudget),
     dailyBudgetUsd: orNull(dailyBudget),
     forgeToken: options.removeToken ? null : options.tokenStdin && (await readInput()).trim(),

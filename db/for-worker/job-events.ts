@@ -22,6 +22,8 @@ export interface OutputChunk extends TurnRef {
 }
 
 export interface WorkerEventStore {
+  /** Appends a notice for people to an active turn. */
+  appendNotice(notice: TurnRef & { text: string }): Promise<void>;
   /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
   appendText(chunk: TextChunk): Promise<boolean>;
   /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
@@ -95,5 +97,15 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     });
   }
 
-  return { appendText, appendOutput, removeOutput };
+  async function appendNotice({ jobId, turn, text }: TurnRef & { text: string }): Promise<void> {
+    const event = [{ type: 'notice', data: { text } }];
+    await pool.query({
+      name: 'append-notice',
+      text: `select append_job_events($1, $2, null, $3) from jobs where id = $1 and turn = $2 and status = 'active'`,
+      values: [jobId, turn, toStoredJson(event)],
+    });
+    wakeWatchers(pool, jobId);
+  }
+
+  return { appendText, appendNotice, appendOutput, removeOutput };
 }

@@ -4,7 +4,7 @@ import type { Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
 import { jobColumns } from '../jobs/job-statements.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import { projectCredentialOwner, projectSshKeyOwner } from '../organizations/project-secrets.ts';
+import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '../organizations/project-secrets.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../organizations/projects.ts';
 
 /** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
@@ -25,7 +25,16 @@ export interface ProjectAccess {
 export interface ProjectCredentialReader {
   read(projectId: string): Promise<ProjectAccess | null>;
   /** Returns a job with its project, which exists as long as the job does, and its organization's grants. */
-  readOfJob(jobId: string): Promise<(ProjectAccess & { job: JobRow; grants: string[] }) | null>;
+  readOfJob(jobId: string): Promise<(ProjectAccess & JobWithGrants) | null>;
+}
+
+interface JobWithGrants {
+  job: JobRow;
+  grants: string[];
+  /** The result of the effect that stored the environment of the job's turn; null before it. */
+  environment: unknown;
+  /** Returns the values of the secrets of the project's setup. Throws SealedError. */
+  setupSecrets(): string[];
 }
 
 /** A project as JSON, whose time is a text. */
@@ -33,6 +42,13 @@ type SealedProject = Omit<ProjectRow, 'createdAt'> & {
   createdAt: string;
   sealedCredential: string | null;
   sealedSshKey: string | null;
+};
+
+type SealedJob = JobRow & {
+  project: SealedProject;
+  grants: string[];
+  environment: unknown;
+  secrets: [id: string, value: string][];
 };
 
 const sealedProject = `
@@ -78,17 +94,22 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
 
     async readOfJob(jobId) {
       if (!canBeId(jobId)) return null;
-      const { rows } = await pool.query<JobRow & { project: SealedProject; grants: string[] }>({
+      const { rows } = await pool.query<SealedJob>({
         name: 'job-access',
         text: `select ${jobColumns}, (${sealedProject} where id = jobs.project_id) as project) as project,
-                      array(select resource from grants where grants.organization_id = jobs.organization_id) as grants
+                      array(select resource from grants where grants.organization_id = jobs.organization_id) as grants,
+                      (select result from job_effects
+                       where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
+                      array(select array[id, value] from project_secrets
+                            where project_secrets.project_id = jobs.project_id) as secrets
                from jobs where id = $1`,
         values: [jobId],
       });
       const [row] = rows;
       if (row === undefined) return null;
-      const { project, grants, ...job } = row;
-      return { job, grants, ...accessOf(project) };
+      const { project, grants, environment, secrets, ...job } = row;
+      const setupSecrets = () => secrets.map(([id, value]) => box.open(value, projectSecretOwner(id)));
+      return { job, grants, environment, setupSecrets, ...accessOf(project) };
     },
   };
 }

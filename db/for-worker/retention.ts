@@ -25,6 +25,11 @@ const rowsAtOnce = 500;
 /** For revoked and expired keys, spending by day, and gaps: longer than any query reads. */
 const figureDays = 400;
 
+/** For what the setup of an environment installed, since it was last used. */
+const unusedLayerDays = 30;
+/** For what a builder that no longer lives has stored. */
+const abandonedLayerDays = 1;
+
 /**
  * Size of a snapshot with the changes of the steps that led to it; PostgreSQL knows the lengths without reading the
  * contents.
@@ -80,6 +85,8 @@ export function createRetentionStore(pool: Pool): RetentionStore {
       const more = [
         await removeTranscripts(pool, transcriptDays),
         await remove('jobs', oldest('jobs', 'archived_at', `status = 'archived'`), [jobDays]),
+        await remove('environment_layers', oldest('environment_layers', 'used_at'), [unusedLayerDays]),
+        await remove('environment_layers', oldest('environment_layers', 'held_until'), [abandonedLayerDays]),
         await remove('audit_entries', oldest('audit_entries', 'created_at'), [auditDays]),
         await remove('api_keys', oldest('api_keys', 'least(revoked_at, expires_at)'), [figureDays]),
         await remove('gaps', oldest('gaps', 'created_at'), [figureDays]),

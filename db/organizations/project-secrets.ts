@@ -7,3 +7,8 @@ export function projectCredentialOwner(projectId: string): string {
 export function projectSshKeyOwner(projectId: string): string {
   return `project-ssh-key/${projectId}`;
 }
+
+/** Purpose under which a secret of a project's setup is encrypted. */
+export function projectSecretOwner(secretId: string): string {
+  return `project-secret/${secretId}`;
+}

@@ -39,6 +39,8 @@ export interface ProjectRow {
   mayAsk: boolean;
   /** A shell command that must succeed before a change counts as finished; null for none. */
   checkCommand: string | null;
+  /** Where its jobs run, in place of the repository's `.docket/environment.yml`; null for none. */
+  environment: string | null;
   /** Budget of one turn, in millionths of a US dollar; null for DOCKET_MAX_JOB_DOLLARS. */
   jobBudgetMicros: number | null;
   /** Budget of all jobs per day (UTC); null for DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
@@ -67,6 +69,7 @@ type ProjectDefaults = Pick<
   | 'planReview'
   | 'mayAsk'
   | 'checkCommand'
+  | 'environment'
   | 'sshKnownHosts'
 >;
 
@@ -109,6 +112,7 @@ const changeable: Record<keyof ProjectSettings, string> = {
   planReview: 'plan_review',
   mayAsk: 'may_ask',
   checkCommand: 'check_command',
+  environment: 'environment',
   sshKnownHosts: 'ssh_known_hosts',
 };
 
@@ -131,7 +135,7 @@ export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", check_command as "checkCommand", credential is not null as "hasCredential",
+  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", check_command as "checkCommand", environment, credential is not null as "hasCredential",
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 
@@ -144,8 +148,8 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
         `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
                                job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
                                allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts,
-                               plan_review, may_ask)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) returning id`,
+                               plan_review, may_ask, environment)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) returning id`,
         [
           newId('prj_'),
           caller.organizationId,
@@ -168,6 +172,7 @@ export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): Pr
           project.sshKnownHosts ?? [],
           project.planReview ?? false,
           project.mayAsk ?? false,
+          project.environment ?? null,
         ],
       );
       const row = onlyRow(await write(client, caller, onlyRow(inserted.rows).id, project));

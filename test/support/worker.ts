@@ -8,6 +8,9 @@ import { inject } from 'vitest';
 import { createToolset } from '../../activities/tools/toolset.ts';
 import { createForges, type ForgeServers } from '../../activities/forges/forges.ts';
 import { createTestGit } from './git.ts';
+import { createLayerFiles } from '../../activities/environment/layer-files.ts';
+import { createEnvironmentLayerStore } from '../../db/for-worker/environment-layers.ts';
+import { createProjectSecretReader } from '../../db/for-worker/project-secrets.ts';
 import { createLocalForge } from '../../activities/forges/local-forge.ts';
 import { createWorkspaces } from '../../activities/workspaces/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
@@ -27,7 +30,7 @@ import { createJobStore, type JobRow } from '../../db/jobs/jobs.ts';
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../db/for-worker/projects.ts';
 import { createProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
-import { buildProject } from './build.ts';
+import { buildProject, operatorOfProject } from './build.ts';
 import { createWorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { createEffectStore } from '../../db/for-worker/effects.ts';
 import { createStepStore } from '../../db/for-worker/steps.ts';
@@ -43,7 +46,6 @@ import { jobWorkflowId, jobWorkflowName } from '../../workflows/contract/message
 import type { TestDatabase } from './database.ts';
 import { loopbackEgress } from './loopback.ts';
 import { asOperator } from './operator.ts';
-import { operatorOf } from '../../db/caller.ts';
 
 export interface TestJob {
   prompt: string;
@@ -54,6 +56,8 @@ export interface TestJob {
   draft?: boolean;
   planReview?: boolean;
   mayAsk?: boolean;
+  /** Project of an earlier job; a new one by default. */
+  projectId?: string;
 }
 
 export interface TestWorkerOptions {
@@ -131,12 +135,12 @@ export async function startTestWorker(options: TestWorkerOptions): Promise<TestW
   const { pool } = options.database;
 
   async function createJob({ forge = 'local', requestedRef, draft = false, model, ...job }: TestJob): Promise<string> {
-    const project = await buildProject(pool, { repository: job.repository, forge });
+    const projectId = job.projectId ?? (await buildProject(pool, { repository: job.repository, forge })).id;
     const id = newId('job_');
-    await createJobStore(pool).create(operatorOf(project), {
+    await createJobStore(pool).create(await operatorOfProject(pool, projectId), {
       ...job,
       id,
-      projectId: project.id,
+      projectId,
       requestedRef: requestedRef ?? null,
       model: model ?? 'compatible/scripted',
       draft,
@@ -219,6 +223,10 @@ function depsOf(
     toolset: createToolset(),
     commands: null,
     waitDays: 7,
+    layers: createEnvironmentLayerStore(pool),
+    layerFiles: createLayerFiles({ directory, mostBytes: 1e9 }),
+    projectSecrets: createProjectSecretReader(pool, createSecretBox(encryptionKeys ?? [])),
+    ...testEnvironments,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     grants: createGrantStore(pool),
     problemWithRepository: () => null,
@@ -226,6 +234,18 @@ function depsOf(
     timing: { retryBaseMs: 10 },
   };
 }
+
+const testSetup = { memoryBytes: 512 << 20, processes: 128, diskBytes: 64 << 20, totalBytes: 64 << 20 };
+/** What the operator allows the environments of projects. */
+const testEnvironments: Pick<ActivityDeps, 'ceilings' | 'layerBounds'> = {
+  ceilings: {
+    usual: { memoryBytes: 384 << 20, processes: 64, seconds: 60 },
+    setup: testSetup,
+    setupSeconds: 60,
+    hosts: [],
+  },
+  layerBounds: { mostLayers: 3, mostBytes: 1e9 },
+};
 
 function tokensOf({ github, gitlab, gitea }: Partial<ForgeServers> = {}): string[] {
   return [github?.token, gitlab?.token, gitea?.token].filter((token) => typeof token === 'string');

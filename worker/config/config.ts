@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { EnvironmentCeilings } from '../../activities/environment/environment-settings.ts';
 import type { ForgeServers } from '../../activities/forges/forges.ts';
 import { portNumber, readVariables, wholeNumber } from '../../lib/config/read-variables.ts';
 import {
@@ -15,7 +16,7 @@ import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Retention } from '../../db/for-worker/retention.ts';
 import type { ModelSettings } from '../../models/registry.ts';
-import { parseRunHosts } from '../../activities/sandbox/network.ts';
+import { parseRunHosts } from '../../lib/inputs/run-hosts.ts';
 import type { SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 import { parseWebhookHosts } from '../../lib/inputs/webhook-address.ts';
 
@@ -81,7 +82,40 @@ const commandVariables = z.object({
   DOCKET_RUN_DISK_MB: wholeNumber(1, 10_000).default(200),
   DOCKET_JOB_DISK_MB: wholeNumber(1, 1_000_000).optional(),
   DOCKET_RUN_HOSTS: z.string().transform(hostsOf).default([]),
+  DOCKET_SETUP_SECONDS: wholeNumber(1, 1_080).default(600),
+  DOCKET_ENVIRONMENT_MEMORY_MB: wholeNumber(64, 1_000_000).default(4_096),
+  DOCKET_ENVIRONMENT_PROCESSES: wholeNumber(16, 100_000).default(1_024),
+  DOCKET_ENVIRONMENT_DISK_GB: wholeNumber(1, 10_000).default(10),
+  DOCKET_LAYERS_GB: wholeNumber(1).default(20),
+  DOCKET_MAX_LAYERS_GB: wholeNumber(1).default(10),
 });
+
+/** Most setups of a project that are kept; an older one is that of an earlier state of its lock files. */
+const mostLayers = 5;
+
+/** Returns the limits of the environments of projects. */
+function environmentsOf(env: z.infer<typeof commandVariables>): EnvironmentLimits {
+  const diskBytes = env.DOCKET_ENVIRONMENT_DISK_GB * 2 ** 30;
+  return {
+    ceilings: {
+      usual: {
+        memoryBytes: env.DOCKET_RUN_MEMORY_MB * 2 ** 20,
+        processes: env.DOCKET_RUN_PROCESSES,
+        seconds: env.DOCKET_RUN_SECONDS,
+      },
+      setup: {
+        memoryBytes: Math.max(env.DOCKET_ENVIRONMENT_MEMORY_MB, env.DOCKET_RUN_MEMORY_MB) * 2 ** 20,
+        processes: Math.max(env.DOCKET_ENVIRONMENT_PROCESSES, env.DOCKET_RUN_PROCESSES),
+        diskBytes,
+        totalBytes: diskBytes,
+      },
+      setupSeconds: env.DOCKET_SETUP_SECONDS,
+      hosts: env.DOCKET_RUN_HOSTS,
+    },
+    layerBounds: { mostLayers, mostBytes: env.DOCKET_MAX_LAYERS_GB * 1e9 },
+    machineBytes: env.DOCKET_LAYERS_GB * 1e9,
+  };
+}
 
 /** Returns null when working copies are on the worker's disk. */
 function jobDisksOf(env: z.infer<typeof commandVariables>): { growthBytes: number } | null {
@@ -118,6 +152,14 @@ function retentionOf(env: z.infer<typeof retentionVariables>): Retention {
   };
 }
 
+interface EnvironmentLimits {
+  ceilings: EnvironmentCeilings;
+  /** Limits of what setups installed: of a project, and of an organization in the database. */
+  layerBounds: { mostLayers: number; mostBytes: number };
+  /** Limit of what this machine keeps of it. */
+  machineBytes: number;
+}
+
 export interface WorkerConfig extends SharedConfig {
   models: ModelSettings;
   /** Model for the vectors of passages, as `provider/model`; null for none. */
@@ -152,6 +194,7 @@ export interface WorkerConfig extends SharedConfig {
   /** Limits of agents' commands; null when they cannot run any. */
   commands: CommandLimits | null;
   images: ImageConfig;
+  environments: EnvironmentLimits;
   /** Free space on each job's own disk; null when working copies are on the worker's disk. */
   jobDisks: { growthBytes: number } | null;
 }
@@ -206,6 +249,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     slots: env.DOCKET_WORKER_SLOTS,
     commands: commandLimitsOf(env),
     images: imagesOf(env),
+    environments: environmentsOf(env),
     jobDisks: jobDisksOf(env),
   };
 }

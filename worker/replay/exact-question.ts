@@ -2,6 +2,7 @@ import type { ModelMessage } from 'ai';
 import { systemPrompt } from '../../activities/model/agent-prompt.ts';
 import { createRunTool } from '../../activities/tools/run-tool.ts';
 import { historyTools } from '../../activities/tools/history/history-tools.ts';
+import { plainEnvironment } from '../../activities/environment/prepared-environment.ts';
 import { createToolset, offeredTools } from '../../activities/tools/toolset.ts';
 import { requestHashOf } from '../../activities/model/ask-model.ts';
 import { instructionsOf, type Instructions } from '../../activities/model/stored-instructions.ts';
@@ -51,10 +52,9 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
 /** Returns the tools that a step may have been offered, by what its job may do. */
 function toolsOf(mayRun: boolean, instructions: Instructions): string[][] {
   const toolset = createToolset({ run: createRunTool({ maxSeconds: 1 }) });
+  const job = { approvedTurn: null, project: { mayRun }, environment: plainEnvironment };
   return [false, true].flatMap((mayAsk) =>
-    [false, true].map((planReview) =>
-      Object.keys(offeredTools(toolset, { mayAsk, planReview, approvedTurn: null, project: { mayRun } }, instructions)),
-    ),
+    [false, true].map((planReview) => Object.keys(offeredTools(toolset, { ...job, mayAsk, planReview }, instructions))),
   );
 }
 

@@ -6,6 +6,7 @@ export const FailureType = {
   RepositoryUnreachable: 'repository_unreachable',
   RepositoryTooLarge: 'repository_too_large',
   RefNotFound: 'ref_not_found',
+  SetupFailed: 'setup_failed',
   AuthenticationRefused: 'authentication_refused',
   ModelRefused: 'model_refused',
   ModelUnavailable: 'model_unavailable',
@@ -50,6 +51,11 @@ const descriptions: Record<FailureType, Omit<Failure, 'category'>> = {
     title: 'The branch or commit does not exist in the repository',
     remedy: 'Set source.ref to an existing branch, or omit it to use the default branch.',
     retryable: false,
+  },
+  setup_failed: {
+    title: 'The environment of the job could not be set up',
+    remedy: "Correct .docket/environment.yml or the project's environment and secrets. Then retry the job.",
+    retryable: true,
   },
   authentication_refused: {
     title: 'The forge rejected the credential',

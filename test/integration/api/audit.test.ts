@@ -55,6 +55,7 @@ const deletions = [
   'approveAgentJob',
   'rejectAgentJob',
   'deleteWebhook',
+  'deleteProjectSecret',
   'deleteThread',
   'deleteAgentJob',
   'deleteSite',

@@ -131,6 +131,9 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'projects.update': (a) => a.stores.projects.update(a.as, id(a, 'agent'), { name: 'taken', forgeToken: 'taken' }),
   'guidance.get': (a) => a.stores.guidance.get(a.as, id(a, 'agent')),
   'guidance.change': (a) => a.stores.guidance.change(a.as, id(a, 'agent'), { instructions: 'taken' }),
+  'setupSecrets.list': (a) => a.stores.setupSecrets.list(a.as, id(a, 'agent')),
+  'setupSecrets.set': (a) => a.stores.setupSecrets.set(a.as, id(a, 'agent'), { name: 'TAKEN', value: 'taken-value' }),
+  'setupSecrets.remove': (a) => a.stores.setupSecrets.remove(a.as, id(a, 'agent'), 'TAKEN'),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) =>

@@ -30,6 +30,8 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   };
   const base = `/v2/agent/${project.id}`;
   const { body: webhook } = await post(adminKey, `${base}/webhooks`, { url: receiver });
+  const secret = `SECRET_${project.id}`;
+  await post(adminKey, `/v1/projects/${project.id}/secrets`, { name: secret, value: 'secret-value' });
   const { body: delivery } = await post(adminKey, `${base}/webhooks/${webhook.id}/ping`);
   const reply = await post(assistantKey, `/discovery/v2/assistant/${site.domain}/message`, question('retries?'));
   await post(
@@ -65,6 +67,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       steps: '1',
       '{turn}': '1',
       'pull-requests': pullRequest.id,
+      secrets: secret,
       webhooks: webhook.id,
       deliveries: delivery.id,
       assistant: site.domain,

@@ -27,6 +27,7 @@ const activities = createActivities({
   models: { languageModel: createAgentModel, problemWith: () => null },
   prices: createPriceBook(config.prices),
   budgetCeilings: config.budgets,
+  ...config.environments,
   toolset: createToolset(),
   commands: null,
   waitDays: config.waitDays,

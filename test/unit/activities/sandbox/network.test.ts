@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { isRunHost, parseRunHosts } from '../../../../activities/sandbox/network.ts';
+import { isRunHost } from '../../../../activities/sandbox/network.ts';
+import { parseRunHosts } from '../../../../lib/inputs/run-hosts.ts';
 
 it('parses host names, with and without a port', () => {
   const parsed = parseRunHosts(' registry.npmjs.org, Proxy.Golang.org:443 ,,registry.npmjs.org');

@@ -40,6 +40,16 @@ it('needs nothing but a database', () => {
       gitlab: null,
       gitea: null,
     },
+    environments: {
+      ceilings: {
+        usual: { memoryBytes: 2_048 * 2 ** 20, processes: 256, seconds: 120 },
+        setup: { memoryBytes: 4_096 * 2 ** 20, processes: 1_024, diskBytes: 10 * 2 ** 30, totalBytes: 10 * 2 ** 30 },
+        setupSeconds: 600,
+        hosts: [],
+      },
+      layerBounds: { mostLayers: 5, mostBytes: 10e9 },
+      machineBytes: 20e9,
+    },
     extraAuthorities: null,
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,

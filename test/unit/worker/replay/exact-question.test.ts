@@ -4,6 +4,7 @@ import { requestHashOf } from '../../../../activities/model/ask-model.ts';
 import { maskInChunks, maskInTens } from '../../../../activities/model/masking.ts';
 import { conversationOf } from '../../../../activities/model/transcript.ts';
 import { noInstructions } from '../../../../activities/model/stored-instructions.ts';
+import { plainEnvironment } from '../../../../activities/environment/prepared-environment.ts';
 import { createToolset, offeredTools } from '../../../../activities/tools/toolset.ts';
 import type { BundleRecordOf } from '../../../../db/jobs/bundle-schema.ts';
 import type { CollectedJob } from '../../../../worker/replay/collect-job.ts';
@@ -11,7 +12,13 @@ import { exactQuestionOf } from '../../../../worker/replay/exact-question.ts';
 import { buildStep } from '../../activities/build-step.ts';
 
 const system = systemPrompt(noInstructions);
-const job = { mayAsk: false, planReview: false, approvedTurn: null, project: { mayRun: true } };
+const job = {
+  mayAsk: false,
+  planReview: false,
+  approvedTurn: null,
+  project: { mayRun: true },
+  environment: plainEnvironment,
+};
 const tools = Object.keys(offeredTools(createToolset(), job, noInstructions));
 const steps = Array.from({ length: 31 }, (_, index) => {
   const call = { toolCallId: `c${index}`, toolName: 'read' };

@@ -1,0 +1,79 @@
+import type { Environment } from '../../lib/environments/environment.ts';
+import { homePoint, type SandboxLimits } from '../sandbox/command-environment.ts';
+import type { PreparedEnvironment } from './prepared-environment.ts';
+
+/** What the operator allows the environment of a project. */
+export interface EnvironmentCeilings {
+  /** Settings of commands where a project has none of its own. */
+  usual: Pick<SandboxLimits, 'memoryBytes' | 'processes'> & { seconds: number };
+  /** Largest limits that a project may set; also those of setup by default. */
+  setup: Required<SandboxLimits>;
+  setupSeconds: number;
+  hosts: readonly string[];
+}
+
+/** The environment of a project within the operator's ceilings. */
+export interface EnvironmentSettings {
+  setup: { path: string[]; hosts: string[]; limits: Required<SandboxLimits>; seconds: number };
+  agent: Pick<PreparedEnvironment, 'variables' | 'path' | 'limits' | 'run'>;
+  /** What was narrowed, as sentences. */
+  notices: string[];
+}
+
+/** Returns the settings of the commands of an environment, in setup and afterwards. */
+export function settingsOf(environment: Environment, ceilings: EnvironmentCeilings): EnvironmentSettings {
+  const notices: string[] = [];
+  const { limits: own = {}, hosts, variables = {} } = environment;
+
+  function within(name: string, wanted: number | undefined, { usual, most }: { usual: number; most: number }): number {
+    if (wanted === undefined) return usual;
+    if (wanted > most)
+      notices.push(`limits.${name} of the environment is lowered to ${most}, the most that the worker allows.`);
+    return Math.min(wanted, most);
+  }
+
+  const { usual, setup } = ceilings;
+  const megabyte = 2 ** 20;
+  const gigabyte = 2 ** 30;
+  const memory = within('memoryMb', own.memoryMb, {
+    usual: usual.memoryBytes / megabyte,
+    most: setup.memoryBytes / megabyte,
+  });
+  const processes = within('processes', own.processes, { usual: usual.processes, most: setup.processes });
+  const disk = within('diskGb', own.diskGb, { usual: setup.totalBytes / gigabyte, most: setup.totalBytes / gigabyte });
+  const seconds = within('seconds', own.seconds, { usual: usual.seconds, most: 480 });
+  const setupSeconds = within('setupSeconds', own.setupSeconds, {
+    usual: ceilings.setupSeconds,
+    most: ceilings.setupSeconds,
+  });
+
+  const unknown = [...(hosts?.setup ?? []), ...(hosts?.agent ?? [])].filter((host) => !ceilings.hosts.includes(host));
+  if (unknown.length > 0) {
+    notices.push(
+      `Commands cannot reach ${[...new Set(unknown)].join(', ')}: DOCKET_RUN_HOSTS of the worker does not list it.`,
+    );
+  }
+  const among = (wanted: readonly string[]) => wanted.filter((host) => ceilings.hosts.includes(host));
+  const path = (environment.path ?? []).map((folder) => folder.replace(/^~/, homePoint));
+  const diskBytes = Math.floor(disk * gigabyte);
+  const limits = { processes, diskBytes, totalBytes: diskBytes };
+  return {
+    setup: {
+      path,
+      hosts: among(hosts?.setup ?? ceilings.hosts),
+      limits: {
+        ...limits,
+        memoryBytes: own.memoryMb === undefined ? setup.memoryBytes : memory * megabyte,
+        processes: own.processes === undefined ? setup.processes : processes,
+      },
+      seconds: setupSeconds,
+    },
+    agent: {
+      variables,
+      path,
+      limits: { ...limits, memoryBytes: memory * megabyte },
+      run: { maxSeconds: seconds, hosts: among(hosts === undefined ? ceilings.hosts : (hosts.agent ?? [])) },
+    },
+    notices,
+  };
+}

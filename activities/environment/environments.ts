@@ -1,0 +1,231 @@
+import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { ProjectSecretReader } from '../../db/for-worker/project-secrets.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
+import { takenOver } from '../attempt.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
+import { baseOf } from '../job/job-access.ts';
+import type { CommandEnvironment } from '../sandbox/command-environment.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
+import { standardRoot, type Commands } from '../tools/commands.ts';
+import { openOutputLog } from '../tools/output-log.ts';
+import type { OpenRequest, OpenWorkspace } from '../workspaces/open-workspace.ts';
+import type { Workspaces } from '../workspaces/workspaces.ts';
+import { describeEnvironment, setupFailed, type Description } from './describe-environment.ts';
+import { settingsOf, type EnvironmentCeilings, type EnvironmentSettings } from './environment-settings.ts';
+import { inspectArchive } from './layer-archive.ts';
+import { layerKeyOf } from './layer-key.ts';
+import type { StoredLayer } from './layer-files.ts';
+import {
+  environmentEffect,
+  plainEnvironment,
+  storedEnvironment,
+  type PreparedEnvironment,
+} from './prepared-environment.ts';
+import { provideLayer, type LayerDeps } from './provide-layer.ts';
+import { packLayer, runSetup, unpackLayer } from './run-setup.ts';
+
+export interface EnvironmentDeps extends LayerDeps {
+  effects: Pick<EffectStore, 'claim' | 'storeResult'>;
+  events: Pick<WorkerEventStore, 'appendNotice' | 'appendOutput' | 'removeOutput'>;
+  projectSecrets: ProjectSecretReader;
+  workspaces: Pick<Workspaces, 'open' | 'remove' | 'readFile' | 'listFiles'>;
+  commands: Commands;
+  ceilings: EnvironmentCeilings;
+  secrets: KnownSecrets;
+}
+
+interface Turn {
+  ref: TurnRef;
+  job: JobWithProject;
+  repository: RepositoryAccess;
+  signal: AbortSignal;
+}
+
+/** Sets up where the commands of jobs run. */
+export interface Environments {
+  /** Decides the environment of a turn, once, and runs its setup unless what it installs is there. */
+  prepare(turn: Turn): Promise<PreparedEnvironment>;
+  /** Opens a job's working copy with what the setup of its environment installed. */
+  open(turn: Turn & { environment: PreparedEnvironment }, request: OpenRequest): Promise<OpenWorkspace>;
+}
+
+/** A setup that may have to run, with everything that it needs. */
+interface Setup extends Turn {
+  sandbox: Sandbox;
+  description: Description;
+  settings: EnvironmentSettings;
+  script: string;
+  /** The file system that the commands of the job see, too; null for the worker's own programs. */
+  root: SandboxRoot | null;
+  key: string;
+}
+
+export function createEnvironments(deps: EnvironmentDeps): Environments {
+  const { effects, events, projectSecrets, workspaces, commands, ceilings, secrets } = deps;
+  const sandbox = commands?.sandbox ?? null;
+
+  async function notify({ jobId, turn }: TurnRef, text: string): Promise<void> {
+    await events.appendNotice({ jobId, turn, text: secrets.redact(text) });
+  }
+
+  const prepare: Environments['prepare'] = async (turn) => {
+    const effect = { ...turn.ref, effect: environmentEffect };
+    const { fence, result } = await effects.claim(effect);
+    const stored = storedEnvironment(result);
+    if (stored !== null) return stored;
+    const environment = await decide(turn);
+    if (!(await effects.storeResult({ ...effect, fence, result: environment }))) throw takenOver();
+    return environment;
+  };
+
+  async function decide(turn: Turn): Promise<PreparedEnvironment> {
+    const { ref, job } = turn;
+    if (!job.project.mayRun || sandbox === null) return plainEnvironment;
+    const description = await describe(turn);
+    if (description === null) return plainEnvironment;
+    const settings = settingsOf(description.environment, ceilings);
+    for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
+    const { check = null } = description.environment;
+    const environment = { ...settings.agent, layer: null, check };
+    const setup = await setupOf(turn, { sandbox, description, settings });
+    if (setup === null) return environment;
+    try {
+      await provide(setup);
+      return { ...environment, layer: setup.key };
+    } catch (error) {
+      if (description.isOwn || !isSetupFailure(error)) throw error;
+      await notify(ref, `The job goes on without what the setup of ${description.name} installs.`);
+      return environment;
+    }
+  }
+
+  function describe({ job, repository }: Turn): Promise<Description | null> {
+    return describeEnvironment(workspaces, { project: job.project, commit: baseOf(job).commit, access: repository });
+  }
+
+  /** Returns the setup of an environment; null without one. */
+  async function setupOf(
+    turn: Turn,
+    { sandbox, description, settings }: Pick<Setup, 'sandbox' | 'description' | 'settings'>,
+  ): Promise<Setup | null> {
+    const { ref, job, repository } = turn;
+    const { environment, isOwn, name } = description;
+    const { setup: script } = environment;
+    if (script === undefined) return null;
+    if (!isOwn && settings.setup.hosts.length === 0) {
+      await notify(ref, `The setup of ${name} is skipped, because commands reach no network here (DOCKET_RUN_HOSTS).`);
+      return null;
+    }
+    const secretNames = await projectSecrets.names(job.projectId);
+    const root = await standardRoot(commands?.images ?? null, turn.signal);
+    const kind = root === null ? sandbox.kind : `${sandbox.kind}/image-${root.id}`;
+    const { commit } = baseOf(job);
+    const key = await layerKeyOf(workspaces, { environment, secretNames, kind, commit, access: repository });
+    return { ...turn, sandbox, description, settings, script, root, key };
+  }
+
+  async function provide(setup: Setup): Promise<StoredLayer> {
+    const { ref, job, key, signal, description } = setup;
+    const beganAt = performance.now();
+    const layer = await provideLayer(deps, {
+      ref: { projectId: job.projectId, key },
+      signal,
+      build: (folder) => build(setup, folder),
+    });
+    const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
+    const megabytes = Math.ceil(layer.layer.bytes / 2 ** 20);
+    const from = { machine: 'from this worker', database: 'from another worker' };
+    await notify(
+      ref,
+      layer.source === 'setup'
+        ? `The setup of ${description.name} succeeded in ${seconds} s. The ${megabytes} MB it installed are kept for further jobs.`
+        : `The setup of ${description.name} is skipped: the ${megabytes} MB it installed come ${from[layer.source]} (${seconds} s).`,
+    );
+    return layer;
+  }
+
+  /**
+   * Runs setup in a working copy of its own, at the base commit: it has the project's secrets, so nothing that an agent
+   * wrote may take part.
+   */
+  async function build(setup: Setup, folder: string): Promise<StoredLayer> {
+    const { ref, job, repository, sandbox, root, description, settings, script, key, signal } = setup;
+    const jobId = `setup-${job.projectId}-${key}`;
+    const values = await projectSecrets.read(job.projectId);
+    for (const value of Object.values(values)) secrets.add(value);
+    const commit = baseOf(job).commit;
+    await workspaces.remove(jobId);
+    const workspace = await workspaces.open({ ...repository, jobId, baseCommit: commit, snapshot: null, signal });
+    try {
+      await notify(ref, `The setup of ${description.name} started.`);
+      const environment = { ...settings.setup, root, variables: { ...settings.agent.variables, ...values } };
+      const shared = { jobId, workspace, signal };
+      // opened with the secrets known, so that it masks them
+      await using output = openOutputLog(deps, { ...ref, step: null });
+      const live = output.watch({ toolCallId: null, heading: `$ setup of ${description.name}\n` });
+      const say = (text: string) => notify(ref, text);
+      const { name } = description;
+      await runSetup(sandbox, {
+        ...shared,
+        script,
+        name,
+        seconds: settings.setup.seconds,
+        environment,
+        live,
+        mask: secrets.mask,
+        notify: say,
+      });
+      const { limits } = settings.setup;
+      const excluded = await packLayer(sandbox, { ...shared, folder, limits });
+      const { bytes, sha256, secret } = await inspectArchive(folder, { secrets: values, signal });
+      if (secret !== null) {
+        throw setupFailed(
+          `The setup of ${name} left the secret ${secret} in a file, where the agent could read it. Remove it at the end of the setup.`,
+        );
+      }
+      return { folder, layer: { bytes, sha256, excluded } };
+    } finally {
+      await workspace.release();
+      await workspaces.remove(jobId);
+    }
+  }
+
+  const open: Environments['open'] = async (turn, request) => {
+    const { environment, job, signal } = turn;
+    const layer = sandbox === null ? null : environment.layer;
+    const workspace = await workspaces.open({ ...request, layer });
+    if (workspace.isFilled || sandbox === null || layer === null) return workspace;
+    try {
+      const { folder, layer: found } = await storedLayer(turn, sandbox, layer);
+      const limits: CommandEnvironment['limits'] = environment.limits ?? ceilings.setup;
+      await unpackLayer(sandbox, { jobId: job.id, workspace, folder, limits, signal });
+      await workspace.keepLayer(found.excluded);
+      return workspace;
+    } catch (error) {
+      await workspace.release();
+      throw error;
+    }
+  };
+
+  /** Returns what the turn's setup installed. If it was removed everywhere, setup runs again. */
+  async function storedLayer(turn: Turn, sandbox: Sandbox, key: string): Promise<StoredLayer> {
+    const found = await deps.layerFiles.find({ projectId: turn.job.projectId, key });
+    if (found !== null) return found;
+    const description = await describe(turn);
+    const settings = settingsOf(description?.environment ?? {}, ceilings);
+    const setup = description && (await setupOf(turn, { sandbox, description, settings }));
+    if (setup === null) throw setupFailed('The description of the environment is gone. Retry the job.');
+    // the key of the turn, although a secret may have been added since
+    return provide({ ...setup, key });
+  }
+
+  return { prepare, open };
+}
+
+function isSetupFailure(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'setup_failed';
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EnvironmentLayerStore, LayerRef } from '../../db/for-worker/environment-layers.ts';
+import { downloadArchive, uploadArchive } from './layer-archive.ts';
+import { layerSchema, type LayerFiles, type StoredLayer } from './layer-files.ts';
+
+export interface LayerDeps {
+  layers: EnvironmentLayerStore;
+  layerFiles: LayerFiles;
+  /** Limits of the database: layers of a project, and bytes of its organization. */
+  layerBounds: { mostLayers: number; mostBytes: number };
+}
+
+export interface LayerRequest {
+  ref: LayerRef;
+  signal: AbortSignal;
+  /** Makes the layer in a folder of this machine. Called by one worker at a time. */
+  build(folder: string): Promise<StoredLayer>;
+}
+
+/** Time after which the layer of a builder that no longer extends it may be built by another. */
+const holdMs = 20_000;
+const extendEveryMs = 5_000;
+const lookAgainMs = 1_000;
+/** Largest part of an organization's space that one layer may take. */
+const largestPart = 0.5;
+
+/**
+ * Returns a layer on this machine: from an earlier job, from the database, or by building it. Concurrent callers on any
+ * machine wait for the one that builds. A finished layer is on this machine before it is in the database, so that a
+ * worker that is killed in between loses nothing.
+ */
+export async function provideLayer(
+  deps: LayerDeps,
+  request: LayerRequest,
+): Promise<StoredLayer & { source: 'machine' | 'database' | 'setup' }> {
+  const { layers, layerFiles } = deps;
+  const { ref, signal } = request;
+  for (;;) {
+    signal.throwIfAborted();
+    const claim = await layers.claim(ref, holdMs);
+    const local = await layerFiles.find(ref);
+    if (claim.state === 'complete') {
+      if (local !== null) return { ...local, source: 'machine' };
+      const fetched = await fetchLayer(deps, { ...request, ...claim });
+      if (fetched !== null) return { ...fetched, source: 'database' };
+    } else if (claim.state === 'claimed') {
+      return await buildLayer(deps, { ...request, id: claim.id, local });
+    } else if (local !== null) return { ...local, source: 'machine' };
+    await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Fetches a layer from the database; null if it was removed meanwhile. */
+async function fetchLayer(
+  { layers, layerFiles }: LayerDeps,
+  { ref, id, description, signal }: LayerRequest & { id: string; description: unknown },
+): Promise<StoredLayer | null> {
+  const layer = layerSchema.parse(description);
+  const folder = await layerFiles.begin();
+  if (!(await downloadArchive(layers, { id, folder, sha256: layer.sha256, signal }))) {
+    await layerFiles.discard(folder);
+    return null;
+  }
+  await layerFiles.add(ref, { folder, layer });
+  return await layerFiles.find(ref);
+}
+
+/** Builds a claimed layer, unless this machine has it, and stores it in the database. */
+async function buildLayer(
+  { layers, layerFiles, layerBounds }: LayerDeps,
+  { ref, id, local, signal, build }: LayerRequest & { id: string; local: StoredLayer | null },
+): Promise<StoredLayer & { source: 'machine' | 'setup' }> {
+  const extending = setInterval(() => void layers.hold(id, holdMs).catch(() => undefined), extendEveryMs);
+  try {
+    const stored = local ?? (await buildHere(layerFiles, { ref, build }));
+    const mostBytes = layerBounds.mostBytes * largestPart;
+    const isStored = await uploadArchive(layers, { id, folder: stored.folder, mostBytes, signal });
+    if (isStored) await layers.complete({ id, description: stored.layer, ...layerBounds });
+    return { ...stored, source: local === null ? 'setup' : 'machine' };
+  } finally {
+    clearInterval(extending);
+    // a complete layer stays
+    await layers.release(id);
+  }
+}
+
+async function buildHere(
+  layerFiles: LayerFiles,
+  { ref, build }: Pick<LayerRequest, 'ref' | 'build'>,
+): Promise<StoredLayer> {
+  const folder = await layerFiles.begin();
+  try {
+    await layerFiles.add(ref, await build(folder));
+  } catch (error) {
+    await layerFiles.discard(folder);
+    throw error;
+  }
+  const stored = await layerFiles.find(ref);
+  if (stored === null) throw new Error('A layer is gone right after it was made.');
+  return stored;
+}

@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CommandEnvironment } from '../sandbox/command-environment.ts';
+import type { CommandEnd } from '../sandbox/running-command.ts';
+import { SandboxError } from '../sandbox/sandbox-error.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { cleanOutput } from '../tools/clean-output.ts';
+import type { LiveOutput } from '../tools/live-output.ts';
+import type { OpenWorkspace } from '../workspaces/open-workspace.ts';
+import { setupFailed } from './describe-environment.ts';
+import { archiveName } from './layer-files.ts';
+
+const layerPoint = '/layer';
+const homeInArchive = 'home/job';
+const pathList = 'paths';
+/** Exit code of a shell whose program was stopped at the size limit of one file. */
+const fileTooLarge = 128 + 25;
+/** Time to pack or unpack a layer. */
+const packMs = 5 * 60_000;
+/** Characters of a setup's output in the failure, and in the job's timeline. */
+const lastOutput = { inMessage: 600, inNotice: 4_000 };
+
+export interface SetupRequest {
+  /** Identifies the setup, and the user that it runs as. */
+  jobId: string;
+  workspace: OpenWorkspace;
+  script: string;
+  /** What people know the description by. */
+  name: string;
+  seconds: number;
+  environment: Pick<CommandEnvironment, 'root' | 'variables' | 'path' | 'hosts' | 'limits'>;
+  signal: AbortSignal;
+  /** Shows the output to people while the script runs. */
+  live: LiveOutput;
+  mask(text: string): string;
+  notify(text: string): Promise<void>;
+}
+
+/** Runs a setup script in a working copy. Throws `setup_failed` with the end of its output. */
+export async function runSetup(sandbox: Sandbox, request: SetupRequest): Promise<CommandEnd> {
+  const { jobId, workspace, script, name, seconds, environment, signal, live, mask, notify } = request;
+  const end = await sandbox.run({
+    jobId,
+    tree: workspace.path,
+    command: `set -e\n${script}`,
+    timeoutMs: seconds * 1_000,
+    environment: { ...environment, home: workspace.home },
+    onOutput: live.push,
+    signal,
+  });
+  await live.end(end.durationMs);
+  if (end.exitCode === 0) return end;
+  const { head, tail } = end.output;
+  const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
+  const why = reasonOf(end, { seconds, environment });
+  const refused = end.notes.map((note) => ` ${note}`).join('');
+  await notify(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inNotice)}`);
+  throw setupFailed(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inMessage)}`);
+}
+
+function reasonOf(
+  { exitCode, stopped }: CommandEnd,
+  { seconds, environment: { limits } }: Pick<SetupRequest, 'seconds' | 'environment'>,
+): string {
+  switch (exitCode === fileTooLarge ? 'disk' : stopped) {
+    case 'timeout':
+      return `did not end within ${seconds} seconds (limits.setupSeconds)`;
+    case 'memory':
+      return `needed more than ${Math.round(limits.memoryBytes / 2 ** 20)} MB of memory (limits.memoryMb)`;
+    case 'disk':
+      return `wrote more than ${Math.round((limits.diskBytes / 2 ** 30) * 100) / 100} GB (limits.diskGb)`;
+    case 'output':
+      return 'printed more than 64 MB';
+    default:
+      return `failed with exit code ${exitCode}`;
+  }
+}
+
+export interface PackRequest {
+  jobId: string;
+  workspace: OpenWorkspace;
+  /** Folder of this machine for the archive. */
+  folder: string;
+  limits: CommandEnvironment['limits'];
+  signal: AbortSignal;
+}
+
+/**
+ * Packs HOME and what was added to the tree. It happens in the sandbox: the files are as hostile as the repository, and
+ * only the user of the job can read them all. Returns the added paths that the repository does not ignore.
+ */
+export async function packLayer(sandbox: Sandbox, request: PackRequest): Promise<string[]> {
+  const { workspace, folder } = request;
+  const { paths, excluded } = await workspace.added();
+  const list = paths.map((path) => `tree/${path}\0`).join('');
+  await writeFile(join(folder, pathList), Buffer.from(list, 'latin1'));
+  const command = `tar -C / -cf ${layerPoint}/${archiveName} ${homeInArchive} --null -T ${layerPoint}/${pathList}`;
+  await pack(sandbox, { ...request, command, isReadOnly: false });
+  return excluded;
+}
+
+/** Adds a layer to a working copy. Files that are there already stay: they belong to the job. */
+export async function unpackLayer(sandbox: Sandbox, request: PackRequest): Promise<void> {
+  const command = `tar -C / -xf ${layerPoint}/${archiveName} --skip-old-files`;
+  await pack(sandbox, { ...request, command, isReadOnly: true });
+}
+
+async function pack(
+  sandbox: Sandbox,
+  {
+    jobId,
+    workspace,
+    folder,
+    limits,
+    signal,
+    command,
+    isReadOnly,
+  }: PackRequest & { command: string; isReadOnly: boolean },
+): Promise<void> {
+  const mounts = [{ source: folder, target: layerPoint, isReadOnly }];
+  // an archive is larger than what it holds, by its headers
+  const { totalBytes: _total, ...others } = limits;
+  const environment = {
+    home: workspace.home,
+    mounts,
+    hosts: [],
+    limits: { ...others, diskBytes: 2 * limits.diskBytes },
+  };
+  const tree = workspace.path;
+  const end = await sandbox.run({ jobId, tree, command, timeoutMs: packMs, environment, signal });
+  if (end.exitCode === 0) return;
+  const output = cleanOutput(end.output.tail.length > 0 ? end.output.tail : end.output.head).slice(-500);
+  const said = `What the setup installed could not be ${isReadOnly ? 'restored' : 'stored'}: ${output.trim()}`;
+  throw isReadOnly ? new SandboxError(said) : setupFailed(said);
+}

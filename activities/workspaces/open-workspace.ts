@@ -1,0 +1,45 @@
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
+import type { CommitHistory } from './commit-history.ts';
+
+/** A job's working copy that is wanted. */
+export interface OpenRequest extends RepositoryAccess {
+  jobId: string;
+  baseCommit: string;
+  snapshot: Snapshot | null;
+  /** Key of the layer that the tree and HOME hold besides the snapshot; null for none. */
+  layer?: string | null;
+}
+
+/** What setup added to a working copy. Names need not be UTF-8, so each byte of a path is one character. */
+export interface AddedPaths {
+  paths: string[];
+  /** Those that the repository's own rules do not ignore. */
+  excluded: string[];
+}
+
+/** The layer of a working copy. */
+export interface WorkspaceLayer {
+  /** Folder that is HOME of the job's commands. */
+  home: string;
+  /** False if the layer is not there; then the tree holds nothing but the snapshot, and HOME nothing. */
+  isFilled: boolean;
+  /** Records that the layer was added. What it added at the `excluded` paths stays out of every snapshot. */
+  keepLayer(excluded: readonly string[]): Promise<void>;
+  /** Returns what was added to the tree besides the snapshot. */
+  added(): Promise<AddedPaths>;
+}
+
+/** A checkout that an activity works in: a plain tree without `.git`. Git's own directory is elsewhere. */
+export interface OpenWorkspace extends WorkspaceLayer {
+  /** Absolute path of the tree. */
+  path: string;
+  baseCommit: string;
+  /** Id of the tree as it was opened. */
+  tree: string;
+  /** Reports whether ignore rules keep a path of the tree out of every snapshot. */
+  isIgnored(path: string): Promise<boolean>;
+  history: CommitHistory;
+  /** Unlocks the tree. Pass the `tree` that the files certainly equal: the next `open` of this process relies on it. */
+  release(left?: { tree: string }): Promise<void>;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { mostSecrets, type SetupSecret, type SetupSecretStore } from '../../db/organizations/setup-secrets.ts';
+import { isVariableName } from '../../lib/environments/variable-name.ts';
+import { time } from '../../lib/time-schemas.ts';
+import type { Admission } from '../access/request-access.ts';
+import type { AppRouter } from '../http/app-context.ts';
+import { closedBody } from '../http/closed-object.ts';
+import { defineRoute, json } from '../http/define-route.ts';
+import { ApiError, invalidRequest, projectNotFound } from '../http/errors.ts';
+import { mountRoutes } from '../http/mount-routes.ts';
+
+const id = z.string().meta({ description: 'The project identifier.' });
+const named = { id, name: z.string().meta({ description: 'Name of the environment variable.' }) };
+const secretSchema = z.object({ name: z.string(), updatedAt: time });
+const bodySchema = closedBody({
+  name: z.string().max(100).meta({ description: 'Name of the environment variable.' }),
+  value: z
+    .string()
+    .min(6, 'must have at least 6 characters, because shorter values cannot be masked')
+    .max(32_768)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
+    .meta({ writeOnly: true, description: 'The value; it is never returned.' }),
+});
+
+/** Routes for the secrets that only the setup of a project's jobs has. */
+export const projectSecretRoutes = {
+  listProjectSecrets: defineRoute({
+    method: 'get',
+    path: '/v1/projects/{id}/secrets',
+    summary: "Lists the secrets of the setup of a project's jobs, without their values.",
+    key: 'admin',
+    params: { id },
+    responses: {
+      200: json('The secrets, by name.', z.object({ secrets: z.array(secretSchema).max(mostSecrets) })),
+    },
+  }),
+  setProjectSecret: defineRoute({
+    method: 'post',
+    path: '/v1/projects/{id}/secrets',
+    summary: "Sets a secret of the setup of a project's jobs, new or existing.",
+    description: 'The setup has it as an environment variable. Agents do not have it.',
+    key: 'admin',
+    params: { id },
+    body: bodySchema,
+    maxBytes: 256 * 1024,
+    responses: { 200: json('The secret, without its value.', secretSchema) },
+    errors: [409],
+  }),
+  deleteProjectSecret: defineRoute({
+    method: 'delete',
+    path: '/v1/projects/{id}/secrets/{name}',
+    summary: "Deletes a secret of the setup of a project's jobs.",
+    key: 'admin',
+    params: named,
+    responses: { 204: { description: 'The secret is deleted.' } },
+  }),
+};
+
+export interface ProjectSecretRouteDeps {
+  admit: Admission;
+  setupSecrets: SetupSecretStore;
+}
+
+export function createProjectSecretRouter({ admit, setupSecrets: store }: ProjectSecretRouteDeps): AppRouter {
+  return mountRoutes(admit, projectSecretRoutes, {
+    async listProjectSecrets({ caller, params }) {
+      const found = await store.list(caller, params.id);
+      if (found === null) throw projectNotFound();
+      return { secrets: found.map(presentSecret) };
+    },
+
+    async setProjectSecret({ caller, params: { id: projectId }, body: read }) {
+      const { name, value } = await read();
+      if (!isVariableName(name))
+        throw invalidRequest(
+          'The name of a secret has up to 100 letters, digits and _, and is none that the sandbox or the shell sets.',
+        );
+      const stored = await store.set(caller, projectId, { name, value });
+      if (stored === null) throw projectNotFound();
+      if (stored === 'full') throw new ApiError(409, `A project has at most ${mostSecrets} secrets. Delete one first.`);
+      return presentSecret(stored);
+    },
+
+    async deleteProjectSecret({ caller, params: { id: projectId, name } }) {
+      if (await store.remove(caller, projectId, name)) return;
+      if ((await store.list(caller, projectId)) === null) throw projectNotFound();
+      throw new ApiError(404, 'The secret does not exist.');
+    },
+  });
+}
+
+function presentSecret({ name, updatedAt }: SetupSecret) {
+  return { name, updatedAt: updatedAt.toISOString() };
+}

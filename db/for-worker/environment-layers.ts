@@ -1,0 +1,123 @@
+import type { Pool } from 'pg';
+import { newId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+import { toStoredJson } from '../stored-text.ts';
+
+/** Which layer of which project. */
+export interface LayerRef {
+  projectId: string;
+  key: string;
+}
+
+/** State of a layer: complete, being built by another worker, or claimed by the caller, who builds it. */
+export type LayerClaim =
+  | { state: 'complete'; id: string; description: unknown }
+  | { state: 'building' }
+  | { state: 'claimed'; id: string };
+
+export interface EnvironmentLayerStore {
+  /** Claims the layer for `holdMs` unless it is complete or held; removes what a dead builder left. */
+  claim(ref: LayerRef, holdMs: number): Promise<LayerClaim>;
+  /** Holds a claimed layer longer; false when another builder has taken it over. */
+  hold(id: string, holdMs: number): Promise<boolean>;
+  /** Gives a claim up, with all of its chunks. */
+  release(id: string): Promise<void>;
+  /** Adds a chunk to a claimed layer; throws when the claim is gone. */
+  addChunk(id: string, position: number, content: Buffer): Promise<void>;
+  /**
+   * Completes a claimed layer, and removes the layers of the project beyond the newest `mostLayers`, and those of its
+   * organization beyond `mostBytes`, least recently used first. False when another builder has taken it over.
+   */
+  complete(layer: { id: string; description: unknown; mostLayers: number; mostBytes: number }): Promise<boolean>;
+  /** Returns a chunk; null after the last one. */
+  chunk(id: string, position: number): Promise<Buffer | null>;
+}
+
+const removeBeyond = `
+  delete from environment_layers where id in (
+    select id from (
+      select id, project_id,
+             row_number() over (partition by project_id order by used_at desc, id) as position,
+             sum(bytes) over (order by used_at desc, id) as total
+      from environment_layers
+      where held_until is null and project_id in (
+        select id from projects where organization_id = (
+          select organization_id from projects where id = (select project_id from environment_layers where id = $1)
+        )
+      )
+    ) as ranked
+    where id <> $1 and (position > $2 and project_id = (select project_id from environment_layers where id = $1)
+                        or total > $3)
+  )`;
+
+/** Stores what setups installed, for the workers to share. */
+export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
+  return {
+    async claim({ projectId, key }, holdMs) {
+      const id = newId('lay_');
+      return withTransaction(pool, async (client) => {
+        await client.query('delete from environment_layers where project_id = $1 and key = $2 and held_until < now()', [
+          projectId,
+          key,
+        ]);
+        const inserted = await client.query(
+          `insert into environment_layers (id, project_id, key, held_until)
+           select $1, id, $3, now() + $4::float8 * interval '1 millisecond' from projects where id = $2
+           on conflict (project_id, key) do nothing`,
+          [id, projectId, key, holdMs],
+        );
+        if (inserted.rowCount === 1) return { state: 'claimed', id };
+        const { rows } = await client.query<{ id: string; description: unknown }>(
+          `update environment_layers set used_at = now()
+           where project_id = $1 and key = $2 and held_until is null returning id, description`,
+          [projectId, key],
+        );
+        const [row] = rows;
+        return row === undefined ? { state: 'building' } : { state: 'complete', ...row };
+      });
+    },
+
+    async hold(id, holdMs) {
+      const { rowCount } = await pool.query(
+        `update environment_layers set held_until = now() + $2::float8 * interval '1 millisecond'
+         where id = $1 and held_until is not null`,
+        [id, holdMs],
+      );
+      return rowCount === 1;
+    },
+
+    async release(id) {
+      await pool.query('delete from environment_layers where id = $1 and held_until is not null', [id]);
+    },
+
+    async addChunk(id, position, content) {
+      await pool.query('insert into environment_chunks (layer_id, position, content) values ($1, $2, $3)', [
+        id,
+        position,
+        content,
+      ]);
+    },
+
+    async complete({ id, description, mostLayers, mostBytes }) {
+      return withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(
+          `update environment_layers
+           set held_until = null, used_at = now(), description = $2,
+               bytes = (select coalesce(sum(octet_length(content)), 0) from environment_chunks where layer_id = $1)
+           where id = $1 and held_until is not null`,
+          [id, toStoredJson(description)],
+        );
+        if (rowCount === 1) await client.query(removeBeyond, [id, mostLayers, mostBytes]);
+        return rowCount === 1;
+      });
+    },
+
+    async chunk(id, position) {
+      const { rows } = await pool.query<{ content: Buffer }>(
+        'select content from environment_chunks where layer_id = $1 and position = $2',
+        [id, position],
+      );
+      return rows[0]?.content ?? null;
+    },
+  };
+}

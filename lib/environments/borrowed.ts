@@ -1,0 +1,20 @@
+import { parseEnvironment, type Environment } from './environment.ts';
+
+/** What could be taken from a description that was made for another product. */
+export interface BorrowedEnvironment {
+  environment: Environment;
+  /** What was not understood, as ends of a sentence. */
+  ignored: string[];
+}
+
+/** Quotes a word for a POSIX shell. */
+export function shellWord(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Returns the parts as a checked environment; one that is beyond the limits is ignored as a whole. */
+export function borrowed(environment: Environment, ignored: string[]): BorrowedEnvironment {
+  const parsed = parseEnvironment(JSON.stringify(environment));
+  if (parsed.ok) return { environment: parsed.environment, ignored };
+  return { environment: {}, ignored: [`everything, because it ${parsed.problem}`] };
+}

@@ -1,0 +1,87 @@
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { borrowed, shellWord, type BorrowedEnvironment } from './borrowed.ts';
+import { isVariableName } from './variable-name.ts';
+
+/** Path of the workflow that sets up GitHub Copilot's coding agent. */
+export const copilotSetupPath = '.github/workflows/copilot-setup-steps.yml';
+
+const env = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({});
+const step = z.looseObject({
+  name: z.string().optional(),
+  uses: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+  run: z.string().optional(),
+  if: z.unknown().optional(),
+  shell: z.string().optional(),
+  env,
+  'working-directory': z.string().optional(),
+});
+type Step = z.infer<typeof step>;
+const schema = z.looseObject({
+  env,
+  jobs: z.looseObject({
+    'copilot-setup-steps': z.looseObject({
+      env,
+      container: z.unknown().optional(),
+      services: z.unknown().optional(),
+      steps: z.array(step).max(100).default([]),
+    }),
+  }),
+});
+const toolOf: Record<string, string> = { node: 'Node.js', python: 'Python', go: 'Go', java: 'Java' };
+
+/** Takes the `run` steps and variables from a `copilot-setup-steps.yml`. */
+export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
+  const document = parseDocument(content, { prettyErrors: false });
+  const parsed = document.errors.length > 0 ? null : schema.safeParse(document.toJS({ maxAliasCount: 20 }));
+  if (parsed?.success !== true) return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const { env: ofWorkflow, jobs } = parsed.data;
+  const job = jobs['copilot-setup-steps'];
+  const ignored: string[] = [];
+  if (job.container !== undefined) ignored.push('the container');
+  if (job.services !== undefined) ignored.push('the services');
+  const { known: variables, unknown } = split({ ...ofWorkflow, ...job.env });
+  ignored.push(...unknown);
+  const scripts = job.steps.flatMap((one, index) => scriptOf(one, index, ignored));
+  return borrowed({ ...(scripts.length === 0 ? {} : { setup: scripts.join('\n') }), variables }, ignored);
+}
+
+/** Returns a step as shell text, or nothing, with what was ignored. */
+function scriptOf(one: Step, index: number, ignored: string[]): string[] {
+  const name = `the step "${(one.name ?? one.uses ?? `number ${index + 1}`).slice(0, 60)}"`;
+  if (one.uses !== undefined) {
+    const [, tool] = /^actions\/setup-(node|python|go|java)@/.exec(one.uses) ?? [];
+    if (tool !== undefined) {
+      const version = one.with?.[`${tool}-version`];
+      const label = toolOf[tool] ?? tool;
+      const wanted = version === undefined ? label : `${label} ${String(version).slice(0, 20)}`;
+      ignored.push(`the wish for ${wanted}: jobs use what the worker has, or what setup installs`);
+    } else if (!one.uses.startsWith('actions/checkout@')) ignored.push(name);
+    return [];
+  }
+  if (one.run === undefined) return [];
+  const { known, unknown } = split(one.env);
+  const isUnderstood =
+    one.if === undefined &&
+    unknown.length === 0 &&
+    !/\$\{\{|GITHUB_(?:ENV|PATH|OUTPUT)/.test(one.run) &&
+    ['bash', 'sh'].includes(one.shell ?? 'bash');
+  if (!isUnderstood) {
+    ignored.push(name);
+    return [];
+  }
+  const folder = one['working-directory'];
+  const exports = Object.entries(known).map(([key, value]) => `export ${key}=${shellWord(value)}`);
+  return [['(', ...(folder === undefined ? [] : [`cd ${shellWord(folder)}`]), ...exports, one.run, ')'].join('\n')];
+}
+
+function split(given: z.infer<typeof env>): { known: Record<string, string>; unknown: string[] } {
+  const known: Record<string, string> = {};
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (isVariableName(name) && !String(value).includes('${{')) known[name] = String(value);
+    else unknown.push(`the variable ${name.slice(0, 50)}`);
+  }
+  return { known, unknown };
+}

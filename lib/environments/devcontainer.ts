@@ -1,0 +1,63 @@
+import { parse, type ParseError } from 'jsonc-parser';
+import { z } from 'zod';
+import { borrowed, shellWord, type BorrowedEnvironment } from './borrowed.ts';
+import { isVariableName } from './variable-name.ts';
+
+/** Paths at which repositories describe a development container. */
+export const devcontainerPaths = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
+
+const line = z.union([z.string(), z.array(z.string())]);
+const command = z.union([line, z.record(z.string(), line)]).nullish();
+const variables = z.record(z.string(), z.string().nullable()).default({});
+const commandNames = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'] as const;
+const schema = z.looseObject({
+  onCreateCommand: command,
+  updateContentCommand: command,
+  postCreateCommand: command,
+  containerEnv: variables,
+  remoteEnv: variables,
+});
+/** Keys that only matter to an editor or to a person at it. */
+const irrelevant = new Set([
+  '$schema',
+  'name',
+  'customizations',
+  'forwardPorts',
+  'portsAttributes',
+  'otherPortsAttributes',
+  'postStartCommand',
+  'postAttachCommand',
+  'waitFor',
+  'shutdownAction',
+  'userEnvProbe',
+]);
+
+/** Takes setup commands and variables from a `devcontainer.json`. */
+export function readDevcontainer(content: string): BorrowedEnvironment {
+  const errors: ParseError[] = [];
+  const parsed = schema.safeParse(parse(content, errors, { allowTrailingComma: true }));
+  if (errors.length > 0 || !parsed.success)
+    return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const { containerEnv, remoteEnv, ...given } = parsed.data;
+  const ignored = Object.keys(given).filter(
+    (key) => !irrelevant.has(key) && !commandNames.some((name) => name === key),
+  );
+  const commands = commandNames.flatMap((name) => linesOf(given[name]));
+  const set: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...containerEnv, ...remoteEnv })) {
+    if (value === null) continue;
+    if (value.includes('${') || !isVariableName(name)) ignored.push(`the variable ${name}`);
+    else set[name] = value;
+  }
+  const understood = commands.filter((one) => !one.includes('${localEnv:') && !one.includes('${containerEnv:'));
+  if (understood.length < commands.length) ignored.push('commands with variables of the container');
+  const setup = understood.join('\n').replaceAll(/\$\{containerWorkspaceFolder\}/g, '/tree');
+  return borrowed({ ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+}
+
+function linesOf(given: z.infer<typeof command>): string[] {
+  if (given === null || given === undefined) return [];
+  if (typeof given === 'string') return [`( ${given}\n)`];
+  if (Array.isArray(given)) return [given.map(shellWord).join(' ')];
+  return Object.values(given).flatMap(linesOf);
+}

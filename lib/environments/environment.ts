@@ -1,0 +1,104 @@
+import { isAlias, isMap, parseDocument, visit } from 'yaml';
+import { z } from 'zod';
+import { parseRunHosts } from '../inputs/run-hosts.ts';
+import { isVariableName } from './variable-name.ts';
+
+/** Path of a repository's own description of where its jobs run. */
+export const environmentPath = '.docket/environment.yml';
+/** Longest description, in characters. */
+export const longestEnvironment = 64 * 1024;
+
+const text = (most: number) =>
+  z
+    .string('must be a text')
+    .max(most, `must have at most ${most} characters`)
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds a NUL or half a character');
+const script = text(32_768).refine((value) => value.trim() !== '', 'must not be empty');
+const whole = (least: number, most: number) =>
+  z
+    .int(`must be a whole number from ${least} to ${most}`)
+    .min(least, `must be at least ${least}`)
+    .max(most, `must be at most ${most}`);
+
+const hostList = z
+  .array(text(300))
+  .max(100, 'may have at most 100 hosts')
+  .transform((hosts, context) => {
+    const parsed = parseRunHosts(hosts.join(','));
+    if (parsed.ok) return parsed.hosts;
+    context.addIssue({ code: 'custom', message: parsed.problem });
+    return z.NEVER;
+  });
+
+const variables = z
+  .record(z.string(), z.union([text(8_192), z.number(), z.boolean()]).transform(String), 'must be names with texts')
+  .superRefine((given, context) => {
+    if (Object.keys(given).length > 100) context.addIssue({ code: 'custom', message: 'may have at most 100 names' });
+    const wrong = Object.keys(given).find((name) => !isVariableName(name));
+    if (wrong !== undefined)
+      context.addIssue({
+        code: 'custom',
+        message: `cannot set "${wrong.slice(0, 50)}"; use letters, digits and _, and no name that the sandbox or the shell sets`,
+      });
+  });
+
+const schema = z.strictObject({
+  setup: script.optional(),
+  check: text(4_096).optional(),
+  path: z
+    .array(text(500).regex(/^(?:~|\/)[^:\0]*$/, 'must be folders that begin with / or ~/'))
+    .max(20, 'may have at most 20 folders')
+    .optional(),
+  variables: variables.optional(),
+  hosts: z.strictObject({ setup: hostList.optional(), agent: hostList.optional() }).optional(),
+  inputs: z.array(text(300)).max(100, 'may have at most 100 paths').optional(),
+  limits: z
+    .strictObject({
+      memoryMb: whole(64, 1_000_000).optional(),
+      processes: whole(16, 100_000).optional(),
+      diskGb: z.number('must be a number').positive('must be above 0').max(10_000, 'must be at most 10000').optional(),
+      seconds: whole(1, 480).optional(),
+      setupSeconds: whole(1, 1_080).optional(),
+    })
+    .optional(),
+});
+
+/** Where the jobs of a project run, as far as the project decides. */
+export type Environment = z.infer<typeof schema>;
+
+export type ParsedEnvironment = { ok: true; environment: Environment } | { ok: false; problem: string };
+
+/** Parses a description. The problem is the end of a sentence, whose subject is the description's name. */
+export function parseEnvironment(content: string): ParsedEnvironment {
+  if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
+  const document = parseDocument(content, { prettyErrors: false, schema: 'core', merge: false });
+  const [error] = document.errors;
+  if (error !== undefined) return fail(`is not YAML: ${firstLine(error.message)}`);
+  let hasAlias = false;
+  visit(document, { Node: (_key, node) => void (hasAlias ||= isAlias(node)) });
+  if (hasAlias) return fail('has an alias (*name), which is not supported');
+  if (document.contents === null) return { ok: true, environment: {} };
+  if (!isMap(document.contents)) return fail('must be a map of settings');
+  const parsed = schema.safeParse(document.toJS());
+  return parsed.success ? { ok: true, environment: parsed.data } : fail(problemOf(parsed.error));
+}
+
+function problemOf({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.join('.') ?? '';
+  if (issue?.code === 'unrecognized_keys') {
+    const keys = issue.keys
+      .map((key) => `"${key.slice(0, 50)}"`)
+      .slice(0, 5)
+      .join(', ');
+    return `has the unknown ${issue.keys.length === 1 ? 'key' : 'keys'} ${keys}${path === '' ? '' : ` in ${path}`}`;
+  }
+  return `${path === '' ? '' : `is wrong at ${path.slice(0, 100)}: `}${firstLine(issue?.message ?? 'is not valid')}`;
+}
+
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').slice(0, 200).replace(/[.:]+$/, '');
+}
+
+function fail(problem: string): ParsedEnvironment {
+  return { ok: false, problem };
+}

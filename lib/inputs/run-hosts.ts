@@ -1,0 +1,24 @@
+import { isIP } from 'node:net';
+
+export type ParsedRunHosts = { ok: true; hosts: string[] } | { ok: false; problem: string };
+
+/**
+ * Parses the hosts that commands may reach: comma-separated names, each optionally with the one port at which it may be reached.
+ */
+export function parseRunHosts(text: string): ParsedRunHosts {
+  const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
+  const hosts = entries.filter((entry) => entry !== '');
+  const wrong = hosts.find((host) => !isName(host));
+  if (wrong === undefined) return { ok: true, hosts: [...new Set(hosts)] };
+  return {
+    ok: false,
+    problem: 'must be host names (host or host:port), separated by commas, without * and IP addresses',
+  };
+}
+
+function isName(entry: string): boolean {
+  const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  // the parser rewrites every spelling of an IP address but the plain one, which `isIP` detects
+  const url = URL.parse(`https://${name}:${port}`);
+  return name !== '' && Number(port) > 0 && url?.hostname === name && isIP(name) === 0;
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCommandScene } from '../../support/command-scene.ts';
+import { createSetupSecretStore } from '../../../db/organizations/setup-secrets.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
+import { buildProject, operatorOfProject } from '../../support/build.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { accountsWithSandbox } from '../../support/sandbox.ts';
+
+const { accounts } = await accountsWithSandbox();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const run = (command: string) => ({ name: 'run', input: { command } });
+const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };
+const write = (path: string) => ({ name: 'write', input: { path, content: `${path}\n` } });
+
+const noticesOf = async (jobId: string): Promise<string[]> => {
+  const { rows } = await database.pool.query(
+    `select data->>'text' as text from job_events where job_id = $1 and type = 'notice' order by seq`,
+    [jobId],
+  );
+  return rows.map(({ text }) => text);
+};
+
+const install = `
+mkdir -p node_modules/dep ~/.cache vendor-made
+echo "module.exports = 1" > node_modules/dep/index.js
+echo kept > ~/.cache/kept
+echo made > "vendor-made/a file"
+date +%N > ~/.cache/stamp
+echo changed >> README.md
+chmod -R a-w ~/.cache
+`;
+const environmentFile = (more: string) => `setup: |\n${install.replaceAll(/^/gm, '  ')}\n${more}`;
+
+describe.runIf(accounts.length > 0)('the environment of a job', () => {
+  it('holds what setup installed, once for all jobs, and outside the pull request', async () => {
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    await repository.commit({
+      '.docket/environment.yml': environmentFile('variables: {LEVEL: 3}\npath: [~/bin]\ncheck: test -f new.md'),
+      '.gitignore': 'node_modules/\n',
+    });
+    const look = 'cat node_modules/dep/index.js ~/.cache/* "vendor-made/a file" README.md; echo "$LEVEL $PATH"';
+    const seen: string[] = [];
+    let projectId: string | undefined;
+    for (const path of ['new.md', 'other.md']) {
+      model.script(
+        { toolCalls: [write('new.md'), write(path), run(look)] },
+        { toolCalls: [run(look)] },
+        { toolCalls: [finish] },
+      );
+      const job = await worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
+      projectId = job.projectId;
+      expect(job).toMatchObject({ status: 'completed' });
+      expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual(
+        [...new Set(['.docket/environment.yml', '.gitignore', 'README.md', 'new.md', path])].toSorted(),
+      );
+      const said = JSON.stringify(model.requests.at(-1)!.body);
+      expect(said).toContain('module.exports = 1\\nkept');
+      seen.push(/kept\\n(\d+)/.exec(said)![1]!);
+      expect(said).toContain('made\\n# Lamp\\n3 /home/job/bin:');
+      expect(job.check).toMatchObject({ result: 'passed' });
+      const notices = await noticesOf(job.id);
+      expect(notices.at(-1)).toMatch(path === 'new.md' ? /succeeded in/ : /is skipped: .* from this worker/);
+    }
+    expect(seen[0]).toBe(seen[1]);
+  });
+
+  it('comes from the database on another machine, and runs setup once for jobs that start together', async () => {
+    await using scene = await startCommandScene(database);
+    await using elsewhere = await startCommandScene(database);
+    const { repository } = scene;
+    await repository.commit({ '.docket/environment.yml': environmentFile('') });
+    const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
+    const scenes = [scene, scene, elsewhere];
+    for (const { model } of scenes) model.script({ toolCalls: [run('cat ~/.cache/stamp')] }, { toolCalls: [finish] });
+    const jobs = await Promise.all(
+      scenes.map(({ worker }) => worker.runJob({ prompt: 'Look', repository: repository.path, projectId })),
+    );
+    const notices = await Promise.all(jobs.map(({ id }) => noticesOf(id)));
+    expect(notices.flat().filter((text) => text.includes('started'))).toHaveLength(1);
+    expect(jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    expect(notices[2]!.at(-1)).toMatch(/from another worker|succeeded/);
+    const stamps = scenes.flatMap(({ model }) =>
+      [...JSON.stringify(model.requests.at(-1)!.body).matchAll(/exit code 0\]\\n(\d+)/g)].map(([, stamp]) => stamp),
+    );
+    expect(new Set(stamps).size).toBe(1);
+  });
+
+  it.each([
+    ['setpu: npm ci', '.docket/environment.yml has the unknown key "setpu".'],
+    ['limits: {diskgb: 1}', '.docket/environment.yml has the unknown key "diskgb" in limits.'],
+    ['variables: {PATH: /bin}', '.docket/environment.yml is wrong at variables: cannot set "PATH"'],
+    ['a: &a [*a]', '.docket/environment.yml has an alias (*name), which is not supported.'],
+    ['setup: "echo before; echo why >&2; exit 3"', 'failed with exit code 3. Its last lines:\nbefore\nwhy'],
+    ['setup: sleep 60\nlimits: {setupSeconds: 1}', 'did not end within 1 seconds (limits.setupSeconds)'],
+    [
+      'setup: head -c 60M /dev/urandom > ~/big; sleep 3\nlimits: {diskGb: 0.02}',
+      'wrote more than 0.02 GB (limits.diskGb)',
+    ],
+  ])('ends the job if it is wrong: %s', async (text, sentence) => {
+    await using scene = await startCommandScene(database);
+    await scene.repository.commit({ '.docket/environment.yml': text });
+    const job = await scene.worker.runJob({ prompt: 'Look', repository: scene.repository.path });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'setup_failed' });
+    expect(job.message).toContain(sentence);
+    if (text === 'setpu: npm ci')
+      await recordHistory('failed-setup-failed', scene.worker.client.workflow.getHandle(jobWorkflowId(job.id, 1)));
+  });
+
+  it('has the secrets in its setup only, and they are masked wherever it prints them', async () => {
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
+    const store = createSetupSecretStore(database.pool, createSecretBox([]));
+    const caller = await operatorOfProject(database.pool, projectId);
+    const value = `value-${projectId}`;
+    await store.set(caller, projectId, { name: 'API_TOKEN', value });
+    const runWith = async (setup: string) => {
+      await repository.commit({ '.docket/environment.yml': JSON.stringify({ setup }) });
+      return worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
+    };
+
+    model.script({ toolCalls: [run('echo "[$API_TOKEN]"; env | grep -c value-')] }, { toolCalls: [finish] });
+    expect(await runWith('echo ${#API_TOKEN} > ~/length')).toMatchObject({ status: 'completed' });
+    expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('[exit code 1]\\n[]\\n0');
+
+    const printed = await runWith('echo "token $API_TOKEN"; exit 1');
+    expect(printed).toMatchObject({ status: 'failed', failureCategory: 'setup_failed' });
+    expect(printed.message).toContain('token [redacted]');
+    const left = await runWith('echo "//registry/:_authToken=$API_TOKEN" > ~/.npmrc');
+    expect(left.message).toMatch(/left the secret API_TOKEN in a file/);
+
+    for (const { id } of [printed, left]) {
+      const history = await worker.client.workflow.getHandle(jobWorkflowId(id, 1)).fetchHistory();
+      expect(Buffer.from(JSON.stringify(history)).toString()).not.toContain(value);
+      expect((await noticesOf(id)).join()).not.toContain(value);
+    }
+    const { rows } = await database.pool.query('select data::text from job_events where data::text like $1', [
+      `%${value}%`,
+    ]);
+    expect(rows).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { readCopilotSetupSteps } from '../../../../lib/environments/copilot-setup-steps.ts';
+import { readDevcontainer } from '../../../../lib/environments/devcontainer.ts';
+import { parseEnvironment } from '../../../../lib/environments/environment.ts';
+
+it('parses a description', () => {
+  const text = 'setup: npm ci\nvariables: {LEVEL: 3, CI: true}\nhosts: {setup: [Registry.Test]}\nlimits: {diskGb: 0.5}';
+  expect(parseEnvironment(text)).toEqual({
+    ok: true,
+    environment: {
+      setup: 'npm ci',
+      variables: { LEVEL: '3', CI: 'true' },
+      hosts: { setup: ['registry.test'] },
+      limits: { diskGb: 0.5 },
+    },
+  });
+  expect(parseEnvironment('# nothing yet')).toEqual({ ok: true, environment: {} });
+});
+
+it.each([
+  ['setpu: x\nchekc: y', 'has the unknown keys "setpu", "chekc"'],
+  ['- setup', 'must be a map of settings'],
+  ['setup: [', 'is not YAML:'],
+  ['setup: &a x\ncheck: *a', 'has an alias (*name), which is not supported'],
+  ['setup: ""', 'is wrong at setup: must not be empty'],
+  ['limits: {seconds: 481}', 'is wrong at limits.seconds: must be at most 480'],
+  ['hosts: {setup: ["*.npmjs.org"]}', 'is wrong at hosts.setup: must be host names'],
+  ['variables: {LD_PRELOAD: x}', 'cannot set "LD_PRELOAD"'],
+  ['variables: {https_proxy: x}', 'cannot set "https_proxy"'],
+  ['path: [relative]', 'is wrong at path.0: must be folders'],
+  [`setup: ${'x'.repeat(70_000)}`, 'is longer than 64 KB'],
+])('refuses %s', (text, problem) => {
+  const parsed = parseEnvironment(text);
+  expect(parsed.ok).toBe(false);
+  expect(!parsed.ok && parsed.problem).toContain(problem);
+});
+
+it('takes commands and variables from a devcontainer.json, and names what it ignores', () => {
+  const { environment, ignored } = readDevcontainer(`{
+    // the image of the team
+    "image": "node:22", "name": "Team",
+    "onCreateCommand": ["npm", "ci", "--name=it's"],
+    "postCreateCommand": { "db": "make db", "web": ["make", "web"] },
+    "containerEnv": { "CI": "1", "TOKEN": "\${localEnv:TOKEN}" },
+  }`);
+  expect(environment).toEqual({
+    setup: "'npm' 'ci' '--name=it'\\''s'\n( make db\n)\n'make' 'web'",
+    variables: { CI: '1' },
+  });
+  expect(ignored).toEqual(['image', 'the variable TOKEN']);
+  expect(readDevcontainer('{').environment).toEqual({});
+});
+
+it('takes run steps and variables from copilot-setup-steps.yml, and names what it ignores', () => {
+  const { environment, ignored } = readCopilotSetupSteps(`
+on: workflow_dispatch
+env: {LEVEL: 2}
+jobs:
+  copilot-setup-steps:
+    runs-on: ubuntu-latest
+    services: {db: {image: postgres}}
+    steps:
+      - uses: actions/checkout@v5
+      - uses: actions/setup-node@v4
+        with: {node-version: 22}
+      - name: Install
+        run: npm ci
+        working-directory: web
+        env: {CI: true}
+      - run: echo \${{ github.sha }}
+      - uses: acme/tool@v1
+`);
+  expect(environment).toEqual({ setup: "(\ncd 'web'\nexport CI='true'\nnpm ci\n)", variables: { LEVEL: '2' } });
+  expect(ignored).toEqual([
+    'the services',
+    'the wish for Node.js 22: jobs use what the worker has, or what setup installs',
+    'the step "number 4"',
+    'the step "acme/tool@v1"',
+  ]);
+});
