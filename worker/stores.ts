@@ -23,6 +23,7 @@ import { createStepStore } from '../db/for-worker/steps.ts';
 import { createWebhookAttemptStore } from '../db/for-worker/webhook-attempts.ts';
 import { createProjectCredentialReader, createProjectReader } from '../db/for-worker/projects.ts';
 import { createProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
+import { createChoreClaims } from '../db/for-worker/chores.ts';
 import { createWorkerStore } from '../db/for-worker/workers.ts';
 import { createWebhookStarts } from '../db/for-worker/webhook-starts.ts';
 import type { SecretBox } from '../lib/encryption/secret-box.ts';
@@ -58,6 +59,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     layers: createEnvironmentLayerStore(pool),
     projectSecrets: createProjectSecretReader(pool, box),
     dueWork: createDueWorkStore(pool),
+    chores: createChoreClaims(pool),
     workers: createWorkerStore(pool),
   };
 }

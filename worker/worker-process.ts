@@ -106,8 +106,14 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const connection = resources.use(createTemporalConnection({ address, credentials }));
   const dataConverter = createDataConverter(config.encryptionKeys);
   const client = instrument('client', new Client({ connection, namespace, dataConverter }));
+  /** A chore that one worker does for all. */
+  const forAll = (name: string, everyMs: number) => ({
+    name,
+    everyMs,
+    isDue: () => stores.chores.claim(name, everyMs),
+  });
   const watchdog = createWatchdog({ ...stores, client, log });
-  resources.use(repeat({ name: 'watchdog', everyMs: 60_000, work: watchdog.check, log }));
+  resources.use(repeat({ ...forAll('watchdog', 60_000), work: watchdog.check, log }));
   const notices = resources.use(createWorkNotices({ url: config.database.url }));
   const isDue = shareLooks({ look: () => stores.dueWork.look(), isQuiet: notices.isQuiet });
   resources.use(createSiteChores({ ...stores, isDue: isDue('indexRequests'), client, log, indexFormat }));

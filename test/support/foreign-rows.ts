@@ -88,7 +88,7 @@ function meantFor(word: string): Record<string, unknown> {
 }
 
 /** Tables whose rows belong to no organization; they get none. */
-export const ofNobody = ['workers', 'job_totals', 'operation_start'];
+export const ofNobody = ['workers', 'job_totals', 'operation_start', 'chores'];
 
 /** Inserts a row of one organization into every table, with the word in each text. Returns the organization's id. */
 export async function insertForeignRows(pool: Pool, schema: Schema, word: string): Promise<string> {

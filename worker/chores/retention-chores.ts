@@ -1,17 +1,20 @@
 import type { Logger } from 'pino';
+import type { ChoreClaims } from '../../db/for-worker/chores.ts';
 import type { Retention, RetentionStore } from '../../db/for-worker/retention.ts';
 import { repeat } from '../../lib/repeat.ts';
 
 export interface RetentionChoresDeps {
   retention: RetentionStore;
+  chores: ChoreClaims;
   limits: Retention;
   log: Logger;
   everyMs?: number;
 }
 
-/** Removes data past its retention. Runs in every worker: removal is idempotent. */
+/** Removes data past its retention; one worker does it for all. */
 export function createRetentionChores({
   retention,
+  chores,
   limits,
   log,
   everyMs = 600_000,
@@ -19,5 +22,5 @@ export function createRetentionChores({
   async function sweep(): Promise<void> {
     while (await retention.sweep(limits));
   }
-  return repeat({ name: 'retention', everyMs, retryMs: 60_000, work: sweep, log });
+  return repeat({ name: 'retention', everyMs, isDue: () => chores.claim('retention', everyMs), work: sweep, log });
 }

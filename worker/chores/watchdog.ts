@@ -2,7 +2,9 @@ import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } 
 import type { Logger } from 'pino';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 import { jobWorkflowId } from '../../workflows/contract/messages.ts';
+import { allOf } from '../../lib/all-of.ts';
 import type { IdleJobs } from '../../db/for-worker/idle-jobs.ts';
 
 export interface WatchdogDeps {
@@ -12,12 +14,12 @@ export interface WatchdogDeps {
   log: Logger;
   /** Jobs that changed within this time are skipped. */
   idleMs?: number;
-  /** Maximum jobs per round. */
+  /** Jobs that are checked at the same time. */
   jobsAtOnce?: number;
 }
 
 export interface Watchdog {
-  /** Runs one round, which continues where the previous one ended; returns the number of jobs it failed. */
+  /** Checks every idle job; after an error, the next round continues where this one ended. Returns how many it failed. */
   check(): Promise<number>;
 }
 
@@ -26,25 +28,28 @@ export interface Watchdog {
  * was lost by Temporal. A job whose execution is running is never touched.
  */
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
-  const { idleJobs, jobs, client, log, idleMs = 3 * 60_000, jobsAtOnce = 50 } = deps;
+  const { idleJobs, jobs, client, log, idleMs = 3 * 60_000, jobsAtOnce = 100 } = deps;
 
-  /** The last job of the previous round. The next round continues after it, so every idle job is checked. */
+  /** The last job that was checked; empty at the end. */
   let last = '';
 
   async function check(): Promise<number> {
     let failed = 0;
-    const idle = await idleJobs.list({ idleMs, after: last, limit: jobsAtOnce });
-    last = idle.length < jobsAtOnce ? '' : (idle.at(-1)?.jobId ?? '');
-    for (const { jobId, turn } of idle) {
-      const category = categoryOf(await statusOf(jobWorkflowId(jobId, turn)));
-      if (category === null) continue;
-      const message = `${failureOf(category).title}.`;
-      const finished = await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message });
-      if (!finished) continue;
-      failed += 1;
-      log.warn({ jobId, turn, category }, 'job failed because its workflow execution is gone');
-    }
+    do {
+      const idle = await idleJobs.list({ idleMs, after: last, limit: jobsAtOnce });
+      last = idle.length < jobsAtOnce ? '' : (idle.at(-1)?.jobId ?? '');
+      failed += (await allOf(idle.map(checkOne))).filter(Boolean).length;
+    } while (last !== '');
     return failed;
+  }
+
+  async function checkOne({ jobId, turn }: TurnRef): Promise<boolean> {
+    const category = categoryOf(await statusOf(jobWorkflowId(jobId, turn)));
+    if (category === null) return false;
+    const message = `${failureOf(category).title}.`;
+    const finished = await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message });
+    if (finished) log.warn({ jobId, turn, category }, 'job failed because its workflow execution is gone');
+    return finished;
   }
 
   async function statusOf(workflowId: string): Promise<WorkflowExecutionStatusName | null> {

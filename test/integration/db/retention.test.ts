@@ -27,6 +27,7 @@ const ofThread = 'goes with its conversation';
 const bounds: Record<string, string> = {
   api_keys: 'quota on valid ones; others go after 400 days',
   audit_entries: 'DOCKET_AUDIT_DAYS',
+  chores: 'one for each name in the code',
   cost_reservations: ofJob,
   environment_chunks: 'go with their layer',
   environment_layers: '5 a project, DOCKET_MAX_LAYERS_GB an organization; 30 days after their last use',

@@ -18,6 +18,7 @@ import { sandboxMutations } from './sandbox.ts';
 import { toolMutations } from './tools.ts';
 import { readerMutations } from './readers.ts';
 import { lateAttemptMutations } from './late-attempts.ts';
+import { growthMutations } from './growth.ts';
 import { grantMutations } from './grants.ts';
 import { waitMutations } from './waits.ts';
 
@@ -41,6 +42,7 @@ export const mutations: Mutation[] = [
   ...readerMutations,
   ...administrationMutations,
   ...capacityMutations,
+  ...growthMutations,
   ...answerMutations,
   ...boundMutations,
   ...cachingMutations,

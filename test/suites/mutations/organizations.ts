@@ -115,8 +115,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the jobs of all organizations are listed',
     file: 'db/jobs/job-lists.ts',
-    find: 'where organization_id = $1 and ($2::text is null or project_id = $2)',
-    replace: 'where $1::text is not null and ($2::text is null or project_id = $2)',
+    find: 'organization_id = $1 and ($2::text is null or project_id = $2) and (',
+    replace: '$1::text is not null and ($2::text is null or project_id = $2) and (',
     ...owned,
   },
   {
