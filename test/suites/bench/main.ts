@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchChanges } from './changes.ts';
+import { benchCapacity } from './capacity.ts';
 import { benchCancel } from './cancel.ts';
+import { benchContention } from './contention.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchEvents } from './events.ts';
 import { benchWatchers } from './watchers.ts';
@@ -24,6 +26,8 @@ import type { BenchServers } from './support/servers.ts';
 
 const benches: Record<string, (servers: BenchServers, options: BenchOptions) => Promise<void>> = {
   cancel: benchCancel,
+  capacity: benchCapacity,
+  contention: benchContention,
   dashboard: benchDashboard,
   events: benchEvents,
   watchers: benchWatchers,

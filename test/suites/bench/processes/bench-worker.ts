@@ -14,17 +14,22 @@ import { prepareWorkflowBundle } from '../../../../worker/workflow-bundle.ts';
 import { createAgentModel } from '../support/agent-model.ts';
 import { answerParent } from '../support/answer-parent.ts';
 
-// The worker as it runs in production, with a model that answers at once.
+// The worker as it runs in production, with a model that answers after a fixed time.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const config = readConfig(process.env);
-const pool = createPool({ url: config.database.url, maxConnections: 20, applicationName: 'bench-worker' });
+const pool = createPool({
+  url: config.database.url,
+  maxConnections: config.database.connections ?? 20,
+  applicationName: 'bench-worker',
+});
 const stores = createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) });
+const model = createAgentModel(Number(process.env['BENCH_MODEL_MS'] ?? 0));
 const connection = await NativeConnection.connect({ address: config.temporal.address });
 const processes = createProcessHost();
 const activities = createActivities({
   ...createClients({ config, pullRequests: stores.pullRequests, processes }),
   ...stores,
-  models: { languageModel: createAgentModel, problemWith: () => null },
+  models: { languageModel: () => model, problemWith: () => null },
   prices: createPriceBook(config.prices),
   budgetCeilings: config.budgets,
   ...config.environments,
@@ -37,7 +42,7 @@ const worker = await createWorker({
   connection,
   namespace: config.temporal.namespace,
   bundle: await prepareWorkflowBundle(),
-  queue: jobQueue(activities),
+  queue: { ...jobQueue(activities), maxConcurrentActivities: config.slots },
 });
 const run = worker.run();
 

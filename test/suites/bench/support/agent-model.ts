@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -23,19 +24,23 @@ const finish = {
   },
 } as const;
 
-/** Requests one tool call per step, as often as the prompt says, then finishes; answers at once. */
-export function createAgentModel(): LanguageModelV4 {
+/** Requests one tool call per step, as often as the prompt says, then finishes; answers after `answerMs`. */
+export function createAgentModel(answerMs: number): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
     provider: 'bench',
     modelId: 'agent',
     supportedUrls: {},
-    doGenerate: (options) => Promise.resolve({ ...finish, content: [nextCall(options)], warnings: [] }),
+    async doGenerate(options) {
+      await delay(answerMs);
+      return { ...finish, content: [nextCall(options)], warnings: [] };
+    },
 
     doStream(options) {
       const stream = new ReadableStream<LanguageModelV4StreamPart>({
-        start(controller) {
+        async start(controller) {
           controller.enqueue({ type: 'stream-start', warnings: [] });
+          await delay(answerMs);
           if (options.tools === undefined || options.tools.length === 0) {
             controller.enqueue({ type: 'text-start', id: 'notes' });
             controller.enqueue({ type: 'text-delta', id: 'notes', delta: 'The pages are alike.' });
