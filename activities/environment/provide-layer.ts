@@ -50,7 +50,7 @@ export async function provideLayer(
   }
 }
 
-/** Fetches a layer from the database; null if it was removed meanwhile. */
+/** Fetches a layer from the database; null if it was removed meanwhile, or is damaged and therefore removed now. */
 async function fetchLayer(
   { layers, layerFiles }: LayerDeps,
   { ref, id, description, signal }: LayerRequest & { id: string; description: unknown },
@@ -59,6 +59,7 @@ async function fetchLayer(
   const folder = await layerFiles.begin();
   if (!(await downloadArchive(layers, { id, folder, sha256: layer.sha256, signal }))) {
     await layerFiles.discard(folder);
+    await layers.remove(id);
     return null;
   }
   await layerFiles.add(ref, { folder, layer });

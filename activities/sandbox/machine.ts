@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, lstat, readFile, readlink, realpath } from 'node:fs/promises';
+import { access, lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHelpers, type Helpers } from './helpers.ts';
@@ -19,6 +19,8 @@ export interface Machine {
   root: { setpriv: string; uids: { first: number; count: number } } | null;
   /** Layout of `/bin`, `/lib` and similar paths on this machine. */
   system: { path: string; link: string | null }[];
+  /** Folders of /etc that toolchains in `/usr` link to for their settings. */
+  configuration: string[];
   /** A Node installation outside of `/usr`, and the npm that came with it. */
   node: { file: string; npm: string | null } | null;
   shell: string;
@@ -31,6 +33,7 @@ export class NoSandboxError extends Error {
   override name = 'NoSandboxError';
 }
 
+const toolchainFolder = /^(?:java|java-\d+-openjdk|maven|gradle)$/;
 const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 /**
  * UID ranges between those that systemd reserves for containers and for itself; the second is for machines with fewer
@@ -59,6 +62,7 @@ export async function inspectMachine(): Promise<Machine> {
     prlimit,
     root: process.getuid?.() === 0 ? { setpriv, uids: await uidsOfMachine() } : null,
     system: await systemOf(),
+    configuration: (await readdir('/etc')).filter((name) => toolchainFolder.test(name)).map((name) => `/etc/${name}`),
     node: await nodeOutsideUsr(),
     shell: (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh',
     helpers: await findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),

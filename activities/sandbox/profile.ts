@@ -168,7 +168,7 @@ const isOnline = ({ environment }: Placed) => environment.hosts.length > 0;
 /** Script that starts the command, as its first argument, once nothing but its output is open. */
 const script = `exec 2>&1; . ${variablesFile}; eval "$1"`;
 
-function machinePrograms({ system, prlimit, shell }: Machine, placed: Placed): Programs {
+function machinePrograms({ system, configuration, prlimit, shell }: Machine, placed: Placed): Programs {
   const { node, command } = placed;
   const online = { fd: channelFd, script, node: [node === null ? process.execPath : directoryOfNode], command };
   return {
@@ -176,7 +176,7 @@ function machinePrograms({ system, prlimit, shell }: Machine, placed: Placed): P
     mounts: [
       ['--ro-bind', '/usr', '/usr'],
       system.flatMap(({ path, link }) => (link === null ? ['--ro-bind', path, path] : ['--symlink', link, path])),
-      readable.flatMap((path) => ['--ro-bind-try', path, path]),
+      [...readable, ...configuration].flatMap((path) => ['--ro-bind-try', path, path]),
       mountedFiles().flatMap((path) => ['--file', String(descriptorOf(path)), path]),
       nodeArguments(node),
     ].flat(),

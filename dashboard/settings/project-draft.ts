@@ -16,6 +16,7 @@ export interface ProjectDraft {
   jobBudgetUsd: string;
   dailyBudgetUsd: string;
   checkCommand: string;
+  environment: string;
   mayChangeWorkflows: boolean;
   mayRun: boolean;
   isReviewed: boolean;
@@ -41,6 +42,7 @@ export function draftOf(project: Project | null): ProjectDraft {
     jobBudgetUsd: project?.jobBudgetUsd?.toString() ?? '',
     dailyBudgetUsd: project?.dailyBudgetUsd?.toString() ?? '',
     checkCommand: project?.checkCommand ?? '',
+    environment: project?.environment ?? '',
     mayChangeWorkflows: project?.mayChangeWorkflows ?? false,
     mayRun: project?.mayRun ?? true,
     isReviewed: project?.plan === 'review',
@@ -66,6 +68,7 @@ export function changeOf(draft: ProjectDraft) {
     jobBudgetUsd: amountOf(draft.jobBudgetUsd),
     dailyBudgetUsd: amountOf(draft.dailyBudgetUsd),
     checkCommand: draft.checkCommand.trim() || null,
+    environment: draft.environment.trim() === '' ? null : draft.environment,
     mayChangeWorkflows,
     mayRun,
     plan: isReviewed ? ('review' as const) : ('none' as const),

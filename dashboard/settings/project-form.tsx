@@ -164,6 +164,14 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
         isCode
         placeholder="npm test"
       />
+      <Field
+        label="Environment, in YAML"
+        {...text('environment')}
+        isCode
+        rows={6}
+        placeholder="setup: npm ci"
+        hint="Replaces the repository's .docket/environment.yml."
+      />
       <h3>Pull requests</h3>
       <div className="field-triple">
         <Field label="Reviewers, one per line" {...text('reviewers')} rows={2} isCode />

@@ -6,6 +6,7 @@ import { answerOf, api, done } from '../http/client.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { GuidancePanel } from './guidance-form.tsx';
 import { ProjectForm } from './project-form.tsx';
+import { SecretsPanel } from './secrets-panel.tsx';
 
 const queryKey = ['projects'];
 
@@ -35,6 +36,7 @@ export function ProjectsPage() {
               </summary>
               <ProjectForm project={project} onSaved={refresh} />
               <GuidancePanel projectId={project.id} />
+              <SecretsPanel projectId={project.id} />
               <div className="danger">
                 <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
                 <Confirm

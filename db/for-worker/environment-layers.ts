@@ -22,6 +22,8 @@ export interface EnvironmentLayerStore {
   hold(id: string, holdMs: number): Promise<boolean>;
   /** Gives a claim up, with all of its chunks. */
   release(id: string): Promise<void>;
+  /** Removes a layer, because what is stored of it cannot be read. */
+  remove(id: string): Promise<void>;
   /** Adds a chunk to a claimed layer; throws when the claim is gone. */
   addChunk(id: string, position: number, content: Buffer): Promise<void>;
   /**
@@ -88,6 +90,10 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
 
     async release(id) {
       await pool.query('delete from environment_layers where id = $1 and held_until is not null', [id]);
+    },
+
+    async remove(id) {
+      await pool.query('delete from environment_layers where id = $1', [id]);
     },
 
     async addChunk(id, position, content) {

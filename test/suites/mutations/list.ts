@@ -14,6 +14,7 @@ import { linkMutations } from './links.ts';
 import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
+import { environmentMutations } from './environments.ts';
 import { sandboxMutations } from './sandbox.ts';
 import { toolMutations } from './tools.ts';
 import { readerMutations } from './readers.ts';
@@ -59,4 +60,5 @@ export const mutations: Mutation[] = [
   ...imageMutations,
   ...linkMutations,
   ...sandboxMutations,
+  ...environmentMutations,
 ];

@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { inspectArchive } from '../../../activities/environment/layer-archive.ts';
+import { createLayerFiles, type LayerFiles } from '../../../activities/environment/layer-files.ts';
+import { provideLayer } from '../../../activities/environment/provide-layer.ts';
+import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
+import { buildProject } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let directory: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  directory = await mkdtemp(join(tmpdir(), 'docket-layers-'));
+});
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+  await database?.[Symbol.asyncDispose]();
+});
+
+const { signal } = new AbortController();
+const machine = (name: string) => createLayerFiles({ directory: join(directory, name), mostBytes: 1e9 });
+const write = async (folder: string, text: string) => {
+  await writeFile(join(folder, 'layer.tar'), text);
+  const { bytes, sha256 } = await inspectArchive(folder, { secrets: {}, signal });
+  return { folder, layer: { bytes, sha256, excluded: ['made/'] } };
+};
+
+function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, mostBytes = 1e9) {
+  const layers = createEnvironmentLayerStore(database.pool);
+  const build = vi.fn((folder: string) => write(folder, `${ref.key} `.repeat(3_000_000)));
+  const provide = () =>
+    provideLayer({ layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes } }, { ref, signal, build });
+  return { layers, build, provide };
+}
+
+it('is built once and found by other machines, byte for byte, and by no other project', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const first = layersOf(machine('a'), ref);
+  expect(await first.provide()).toMatchObject({ source: 'setup', layer: { excluded: ['made/'] } });
+  expect(await first.provide()).toMatchObject({ source: 'machine' });
+  const second = layersOf(machine('b'), ref);
+  const { folder, source } = await second.provide();
+  expect(source).toBe('database');
+  expect(await readFile(join(folder, 'layer.tar'), 'utf8')).toBe('one '.repeat(3_000_000));
+  const other = layersOf(machine('a'), { ...ref, projectId: (await buildProject(database.pool)).id });
+  expect(await other.provide()).toMatchObject({ source: 'setup' });
+  expect([first, second, other].map(({ build }) => build.mock.calls.length)).toEqual([1, 0, 1]);
+});
+
+it('is not built again if its builder died after it was finished, and is if it died before', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const files = machine('c');
+  const { layers, build, provide } = layersOf(files, ref);
+  expect(await layers.claim(ref, 1)).toMatchObject({ state: 'claimed' });
+  await write(await files.begin(), 'half');
+  expect(await provide()).toMatchObject({ source: 'setup' });
+  await database.pool.query('delete from environment_layers');
+  expect(await layers.claim(ref, 1)).toMatchObject({ state: 'claimed' });
+  expect(await provide()).toMatchObject({ source: 'machine' });
+  expect(build).toHaveBeenCalledTimes(1);
+  const elsewhere = layersOf(machine('d'), ref);
+  expect(await elsewhere.provide()).toMatchObject({ source: 'database' });
+});
+
+it('is built again if what is stored of it is damaged', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  await layersOf(machine('e'), ref).provide();
+  await database.pool.query('delete from environment_chunks where position = 1');
+  expect(await layersOf(machine('f'), ref).provide()).toMatchObject({ source: 'setup' });
+});
+
+it('is removed when its project has newer ones or its organization has no space, and stays out if it is too large', async () => {
+  const { id: projectId } = await buildProject(database.pool);
+  const stored = async () => {
+    const { rows } = await database.pool.query(
+      'select key from environment_layers where project_id = $1 order by key',
+      [projectId],
+    );
+    return rows.map(({ key }) => key);
+  };
+  for (const key of ['one', 'two', 'three']) await layersOf(machine('g'), { projectId, key }).provide();
+  expect(await stored()).toEqual(['three', 'two']);
+  await layersOf(machine('g'), { projectId, key: 'zero' }, 100).provide();
+  expect(await stored()).toEqual(['three', 'two']);
+});
+
+it('finds a secret in an archive, also across two parts', async () => {
+  const folder = await machine('h').begin();
+  const before = 8 * 2 ** 20 - 3;
+  await writeFile(join(folder, 'layer.tar'), `${'x'.repeat(before)}a-secret-value${'x'.repeat(100)}`);
+  const secrets = { OTHER: 'not-in-there', TOKEN: 'a-secret-value' };
+  expect(await inspectArchive(folder, { secrets, signal })).toMatchObject({ secret: 'TOKEN' });
+  expect(await inspectArchive(folder, { secrets: { OTHER: 'not-in-there' }, signal })).toMatchObject({ secret: null });
+});

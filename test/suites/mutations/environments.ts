@@ -1,0 +1,73 @@
+import type { Mutation } from './list.ts';
+
+const layers = { project: 'integration', tests: ['db/environment-layers'] } as const;
+const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
+const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
+const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
+
+/** What the environments of jobs are held to. */
+export const environmentMutations: Mutation[] = [
+  {
+    name: 'a setup may leave a secret in a file',
+    file: 'activities/environment/environments.ts',
+    find: 'if (secret !== null) {',
+    replace: 'if (secret === undefined) {',
+    ...jobs,
+  },
+  {
+    name: 'a secret across two parts of an archive is not found',
+    file: 'activities/environment/layer-archive.ts',
+    find: ' || seam.includes(value)',
+    replace: '',
+    ...layers,
+  },
+  {
+    name: 'what a setup added outside .gitignore is published',
+    file: 'activities/workspaces/job-layer.ts',
+    find: "Buffer.from(patterns.join(''), 'latin1')",
+    replace: "Buffer.from(patterns.slice(0, 0).join(''), 'latin1')",
+    ...jobs,
+  },
+  {
+    name: 'a finished layer of a dead builder is built again',
+    file: 'activities/environment/provide-layer.ts',
+    find: 'const stored = local ?? (',
+    replace: 'const stored = (',
+    ...layers,
+  },
+  {
+    name: 'a damaged layer is used',
+    file: 'activities/environment/layer-archive.ts',
+    find: "if (chunk === null) return hash.digest('hex') === sha256;",
+    replace: "if (chunk === null) return hash.digest('hex') !== '';",
+    ...layers,
+  },
+  {
+    name: 'the layers of a project are not bounded',
+    file: 'db/for-worker/environment-layers.ts',
+    find: 'position > $2 and project_id',
+    replace: 'position > $2 + 100 and project_id',
+    ...layers,
+  },
+  {
+    name: 'a project exceeds the limits of the operator',
+    file: 'activities/environment/environment-settings.ts',
+    find: 'return Math.min(wanted, most);',
+    replace: 'return wanted;',
+    ...settings,
+  },
+  {
+    name: 'the agent reaches the hosts of the setup',
+    file: 'activities/environment/environment-settings.ts',
+    find: 'hosts.agent ?? []',
+    replace: 'hosts.agent ?? ceilings.hosts',
+    ...settings,
+  },
+  {
+    name: 'a description may set variables of the sandbox',
+    file: 'lib/environments/variable-name.ts',
+    find: ' && !reserved.test(name)',
+    replace: ' && reserved.source !== name',
+    ...parsing,
+  },
+];
