@@ -31,6 +31,8 @@ export interface SupervisorHooks {
   /** Delay before the first restart. It doubles up to `longestBackOffMs`. */
   backOffMs?: number;
   longestBackOffMs?: number;
+  /** Uptime after which a process that exits is restarted at once. */
+  steadyMs?: number;
   /** Cancels the first start when it aborts. After that, dispose of the process to end it. */
   signal?: AbortSignal;
   /** Number of attempts before the first start counts as failed. */
@@ -44,15 +46,12 @@ export interface SupervisedProcess extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-/** Uptime after which the backoff of a process is reset. */
-const steadyMs = 30_000;
-
 /**
  * Starts a process, waits until it is ready, and restarts it with backoff whenever it exits, until it is disposed of.
  * Throws StartError with its last output when the first start fails.
  */
 export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks): Promise<SupervisedProcess> {
-  const { log, backOffMs = 250, longestBackOffMs = 10_000, attempts = 1 } = hooks;
+  const { log, backOffMs = 250, longestBackOffMs = 10_000, steadyMs = 5_000, attempts = 1 } = hooks;
   const stopping = new AbortController();
   let running: RunningProcess | null = null;
   let isRestartWanted = false;
@@ -101,7 +100,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
         running = null;
         await hooks.onPid?.(null);
         if (stopping.signal.aborted) return;
-        if (Date.now() - startedAt > steadyMs) wait = backOffMs;
+        if (Date.now() - startedAt > steadyMs) wait = 0;
       }
       if (isRestartWanted) {
         isRestartWanted = false;
@@ -109,7 +108,7 @@ export async function superviseProcess(spec: ProcessSpec, hooks: SupervisorHooks
       } else {
         if (reason !== '') log(`${spec.name} ${reason}; restarting in ${wait / 1000} s`);
         await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
-        wait = Math.min(wait * 2, longestBackOffMs);
+        wait = Math.min(Math.max(wait * 2, backOffMs), longestBackOffMs);
         if (stopping.signal.aborted) return;
       }
       try {

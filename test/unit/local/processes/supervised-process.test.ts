@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endProcess, identityOf } from '../../../../local/processes/process-identity.ts';
@@ -58,6 +59,20 @@ describe('a supervised process', () => {
     expect(supervised.pid).toBeNull();
     expect(pids.filter((pid) => pid !== null)).toEqual([first, second]);
     expect(pids.at(-1)).toBeNull();
+  });
+
+  it('restarts at once when it dies after a steady time', async () => {
+    const { lines, hooks } = record({ backOffMs: 600_000, longestBackOffMs: 600_000, steadyMs: 50 });
+    await using supervised = await superviseProcess(nodeSpec(staying), hooks);
+    for (const restarts of [1, 2]) {
+      await delay(60);
+      process.kill(supervised.pid!, 'SIGKILL');
+      await vi.waitFor(
+        () => expect(lines.filter((line) => line === 'Echo runs again')).toHaveLength(restarts),
+        waitForIt,
+      );
+    }
+    expect(lines[0]).toBe('Echo ended (signal SIGKILL); restarting in 0 s');
   });
 
   it('waits longer before each restart if it keeps failing', async () => {
