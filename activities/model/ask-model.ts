@@ -12,6 +12,7 @@ import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 import { withCache } from './prompt-cache.ts';
+import { jsonLengthOf } from './transcript.ts';
 
 export interface ModelQuestion {
   model: string;
@@ -166,7 +167,8 @@ export function lengthOf({
   toolset,
 }: Pick<ModelQuestion, 'system' | 'messages' | 'toolset'>): number {
   const tools = Object.entries(toolset).map(([name, agentTool]) => name.length + lengthOfTool(agentTool));
-  return system.length + JSON.stringify(messages).length + tools.reduce((sum, length) => sum + length, 0);
+  const sent = messages.reduce((sum, message) => sum + jsonLengthOf(message) + 1, 1);
+  return system.length + sent + tools.reduce((sum, length) => sum + length, 0);
 }
 
 const toolLengths = new WeakMap<AgentTool, number>();

@@ -1,7 +1,7 @@
-import { assistantModelMessageSchema, type AssistantModelMessage, type ModelMessage, type ToolModelMessage } from 'ai';
+import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage } from 'ai';
 import type { Compaction, JobNote } from '../../db/for-worker/job-context.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
-import type { StepResponse, StepRow } from '../../db/for-worker/steps.ts';
+import type { StepRow } from '../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../models/used-tokens.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { questionCallOf } from '../tools/ask-tool.ts';
@@ -90,8 +90,17 @@ export function conversationOf(
 
 /** Estimates the tokens of a request. */
 export function estimateTokens(messages: ModelMessage[], system = ''): number {
-  const characters = messages.reduce((sum, message) => sum + JSON.stringify(message).length, system.length);
+  const characters = messages.reduce((sum, message) => sum + jsonLengthOf(message), system.length);
   return likelyTokensOf(characters);
+}
+
+const jsonLengths = new WeakMap<ModelMessage, number>();
+
+/** Returns the length of a message as JSON, in characters. Each call of a job measures all of its messages. */
+export function jsonLengthOf(message: ModelMessage): number {
+  const length = jsonLengths.get(message) ?? JSON.stringify(message).length;
+  jsonLengths.set(message, length);
+  return length;
 }
 
 function isDue(prompt: Prompt, before: StepKey): boolean {
@@ -104,11 +113,16 @@ function addNote(messages: ModelMessage[], note: JobNote | undefined): void {
   const text = `(Note of the service: ${note.text})`;
   const last = messages.at(-1);
   const part = last?.role === 'tool' ? last.content.at(-1) : undefined;
-  if (part?.type !== 'tool-result' || (part.output.type !== 'text' && part.output.type !== 'error-text')) {
+  if (
+    last?.role !== 'tool' ||
+    part?.type !== 'tool-result' ||
+    (part.output.type !== 'text' && part.output.type !== 'error-text')
+  ) {
     messages.push({ role: 'user', content: text });
     return;
   }
-  part.output = { type: part.output.type, value: `${part.output.value}\n\n${text}` };
+  const output = { type: part.output.type, value: `${part.output.value}\n\n${text}` };
+  messages.splice(-1, 1, { ...last, content: [...last.content.slice(0, -1), { ...part, output }] });
 }
 
 /** Makes the first prompt after a question the result of its call. False when the step asked nothing. */
@@ -131,20 +145,19 @@ function compactedText({ summary, ledger }: Compaction): string {
   ].join('\n\n');
 }
 
-/** Parsed stored answers: a worker caches a job's steps, and each call sends all of them again. */
-const parsedAnswers = new WeakMap<StepResponse, AssistantModelMessage>();
+/** Messages of stored steps, as they are and masked: a worker caches a job's steps, and each call sends all of them. */
+const knownMessages = { whole: new WeakMap<StepRow, ModelMessage[]>(), masked: new WeakMap<StepRow, ModelMessage[]>() };
 
-function answerOf(response: StepResponse): AssistantModelMessage {
-  const known = parsedAnswers.get(response);
-  if (known !== undefined) return known;
-  const answer = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
-  parsedAnswers.set(response, answer);
-  return answer;
+function messagesOf(step: StepRow, masked: boolean): ModelMessage[] {
+  const known = knownMessages[masked ? 'masked' : 'whole'];
+  const messages = known.get(step) ?? readMessages(step, masked);
+  known.set(step, messages);
+  return messages;
 }
 
-function messagesOf({ response, toolResults }: StepRow, masked: boolean): ModelMessage[] {
+function readMessages({ response, toolResults }: StepRow, masked: boolean): ModelMessage[] {
   if (response === null || response.content.length === 0) return [];
-  const answer = answerOf(response);
+  const answer = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
   if (response.toolCalls.length === 0) return [answer];
   const results = new Map(toolResults?.map((result) => [result.toolCallId, result]));
   const message: ToolModelMessage = {

@@ -116,6 +116,15 @@ describe('a note of the service', () => {
     expect(outputs[1]).not.toContain('Note');
   });
 
+  it('changes no message that a later call sends again without it', () => {
+    const steps = largeSteps(3);
+    const before = conversationOf(build({ steps }));
+    const sent = JSON.stringify(before);
+    expect(JSON.stringify(conversationOf(build({ steps, notes: [note] })))).toContain('Stop that.');
+    expect(JSON.stringify(conversationOf(build({ steps })))).toBe(sent);
+    expect(conversationOf(build({ steps })).at(-1)).toBe(before.at(-1));
+  });
+
   it('follows a person’s message if no tool ran before', () => {
     const steps = [buildStep({ text: 'one' }), buildStep({ step: 2, text: 'two' })];
     const words = conversationOf(build({ steps, notes: [note] })).map(({ role }) => role);
