@@ -10,7 +10,7 @@ import { createImageBudget, type ImageLimits } from './image-budget.ts';
 import { ImageError } from './image-error.ts';
 import { extractImage, readImageLayout, type ImageArchitecture } from './image-layout.ts';
 import { isAllowedImage, parseImageName, type AllowedImage, type ImageName } from '../../lib/inputs/image-name.ts';
-import type { PullImage } from './pull-image.ts';
+import { longestPullMs, type PullImage } from './pull-image.ts';
 import { unpackRoot } from './unpack-root.ts';
 
 /** The file systems of images that jobs run in, each unpacked once per work directory. */
@@ -40,9 +40,9 @@ const storedSchema = z.object({
   variables: z.record(z.string(), z.string()),
   bytes: z.number(),
 });
-const pulledSchema = z.object({ id: z.string().regex(/^[\da-f]{64}$/), pulledAtMs: z.number() });
+const namedSchema = z.object({ id: z.string().regex(/^[\da-f]{64}$/), lookedUpAtMs: z.number() });
 
-/** A tag is looked up again after this time; a digest never is. */
+/** A tag is looked up again after this time, for the jobs that follow; a digest never is. */
 const freshMs = 24 * 60 * 60_000;
 /** Images used within this time are never removed: a command may run in them. */
 const keepUsedMs = 2 * 60 * 60_000;
@@ -75,11 +75,19 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
     return { id, directory: join(directory, id, 'root'), entries, shell, variables };
   }
 
-  async function storedImage(key: string, isFresh: (pulledAtMs: number) => boolean): Promise<SandboxRoot | null> {
+  /** Returns the image that a name stood for when it was last looked up. */
+  async function storedImage(key: string): Promise<{ root: SandboxRoot; lookedUpAtMs: number } | null> {
     const text = await readFile(join(directory, `${key}.json`), 'utf8').catch(() => null);
     if (text === null) return null;
-    const { id, pulledAtMs } = pulledSchema.parse(JSON.parse(text));
-    return isFresh(pulledAtMs) ? storedRoot(id) : null;
+    const { id, lookedUpAtMs } = namedSchema.parse(JSON.parse(text));
+    const root = await storedRoot(id);
+    return root && { root, lookedUpAtMs };
+  }
+
+  async function nameImage(key: string, id: string): Promise<void> {
+    const file = join(directory, `${key}.${randomUUID()}`);
+    await writeFile(file, JSON.stringify({ id, lookedUpAtMs: now() }));
+    await rename(file, join(directory, `${key}.json`));
   }
 
   async function obtain(name: ImageName, folder: string, signal: AbortSignal): Promise<void> {
@@ -114,9 +122,7 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
         await writeFile(join(made, 'image.json'), JSON.stringify(stored));
         await rename(made, join(directory, image.id)).catch(ignoreExisting);
       }
-      const pulled = join(folder, 'pulled.json');
-      await writeFile(pulled, JSON.stringify({ id: image.id, pulledAtMs: now() }));
-      await rename(pulled, join(directory, `${key}.json`));
+      await nameImage(key, image.id);
       const root = await storedRoot(image.id);
       if (root === null) throw new ImageError('unavailable', `The image ${name.text} was removed meanwhile.`);
       return root;
@@ -161,24 +167,33 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
         .update(await identityOf(name))
         .digest('hex')
         .slice(0, 32);
-      const isFresh = (pulledAtMs: number) =>
-        name.kind === 'archive' || name.digest !== null || now() - pulledAtMs < freshMs;
-      const before = await storedImage(key, isFresh);
-      if (before !== null) return before;
+      const before = await storedImage(key);
+      if (before !== null) {
+        const isFixed = name.kind === 'archive' || name.digest !== null;
+        if (!isFixed && now() - before.lookedUpAtMs >= freshMs) void lookUpAgain(name, key, before.root.id);
+        return before.root;
+      }
       const lock = await acquireLock(lockOf(key), signal);
       try {
-        return (await storedImage(key, isFresh)) ?? (await add(name, key, signal));
-      } catch (error) {
-        // the image of yesterday is better than none
-        const old =
-          error instanceof ImageError && error.kind === 'unavailable' ? await storedImage(key, () => true) : null;
-        if (old !== null) return old;
-        throw error;
+        return (await storedImage(key))?.root ?? (await add(name, key, signal));
       } finally {
         await lock.release();
       }
     },
   };
+
+  /** Pulls what a tag stands for now. Until then, and if that fails, jobs use the image of before. */
+  async function lookUpAgain(name: ImageName, key: string, id: string): Promise<void> {
+    const lock = tryLock(lockOf(key));
+    if (lock === null) return;
+    try {
+      await add(name, key, AbortSignal.timeout(longestPullMs));
+    } catch {
+      await nameImage(key, id).catch(() => undefined);
+    } finally {
+      await lock.release();
+    }
+  }
 
   /** An archive is another image once its file has changed. */
   async function identityOf(name: ImageName): Promise<string> {

@@ -22,7 +22,8 @@ const execute = promisify(execFile);
 /** In the order of preference: skopeo leaves no copy in a storage of its own. */
 const programs = ['skopeo', 'podman', 'docker'] as const;
 const folders = ['/usr/bin', '/usr/local/bin', '/bin'];
-const longestMs = 20 * 60_000;
+/** A pull that takes longer is stopped. */
+export const longestPullMs = 20 * 60_000;
 const everyMs = 1_000;
 /** Environment variables that configure the programs; they get no others. */
 const passedOn = [
@@ -67,7 +68,7 @@ export function createPuller(program: string, architecture: ImageArchitecture): 
         if (size >= limitBytes) stop.abort(tooLarge);
       });
     }, everyMs);
-    const stopped = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(longestMs)]);
+    const stopped = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(longestPullMs)]);
     try {
       for (const args of stepsOf({ program: basename(program), name, folder, saved, architecture })) {
         // ends with the worker, and writes no file beyond the limit

@@ -91,7 +91,7 @@ function createEntryWriter(root: RootFolder, budget: ImageBudget): (entry: ReadE
 
 function hiddenName(name: string): string {
   const hidden = name.slice(whiteout.length);
-  if (hidden !== '' && hidden !== '.' && hidden !== '..') return hidden;
+  if (hidden !== '' && hidden !== '.') return hidden;
   throw new ImageError('refused', 'The image removes a file without a name. Use another image.');
 }
 

@@ -42,10 +42,10 @@ export const imageMutations: Mutation[] = [
     ...images,
   },
   {
-    name: 'a removal may name the folder above',
+    name: 'a removal may name its own folder',
     file: 'activities/images/unpack-layer.ts',
-    find: " && hidden !== '.' && hidden !== '..'",
-    replace: '',
+    find: "hidden !== '' && hidden !== '.'",
+    replace: "hidden !== '/'",
     ...images,
   },
   {
