@@ -10,7 +10,7 @@ import { baseOf } from '../job/job-access.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
-import { standardRoot, type Commands } from '../tools/commands.ts';
+import { rootOf, type Commands } from '../tools/commands.ts';
 import { openOutputLog } from '../tools/output-log.ts';
 import type { OpenRequest, OpenWorkspace } from '../workspaces/open-workspace.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -89,8 +89,10 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     if (description === null) return plainEnvironment;
     const settings = settingsOf(description.environment, ceilings);
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
-    const { check = null } = description.environment;
-    const environment = { ...settings.agent, layer: null, check };
+    const { check = null, image = null } = description.environment;
+    const environment = { ...settings.agent, layer: null, check, image };
+    // pulled now, while the activity has the time for it
+    await rootOf(commands?.images ?? null, image, turn.signal);
     const setup = await setupOf(turn, { sandbox, description, settings });
     if (setup === null) return environment;
     try {
@@ -121,7 +123,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       return null;
     }
     const secretNames = await projectSecrets.names(job.projectId);
-    const root = await standardRoot(commands?.images ?? null, turn.signal);
+    const root = await rootOf(commands?.images ?? null, environment.image ?? null, turn.signal);
     const kind = root === null ? sandbox.kind : `${sandbox.kind}/image-${root.id}`;
     const { commit } = baseOf(job);
     const key = await layerKeyOf(workspaces, { environment, secretNames, kind, commit, access: repository });

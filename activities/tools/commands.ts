@@ -4,6 +4,7 @@ import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
 import type { LiveOutput } from './live-output.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
+import { ImageError } from '../images/image-error.ts';
 import type { Images } from '../images/images.ts';
 import type { ToolResult } from '../../db/for-worker/steps.ts';
 
@@ -29,6 +30,8 @@ export interface CommandContext {
   jobId: string;
   tree: string;
   environment: Partial<CommandEnvironment>;
+  /** Image that commands run in; null for the worker's own choice. */
+  image: string | null;
   signal: AbortSignal;
   /** Sends the output of a command to watchers. */
   watch?(call: CommandCall): LiveOutput;
@@ -42,7 +45,7 @@ export interface CommandRunner {
 }
 
 /** Creates the runner for the commands of a batch, one after another. */
-export function createCommandRunner(commands: Commands, { watch, ...context }: CommandContext): CommandRunner {
+export function createCommandRunner(commands: Commands, { watch, image, ...context }: CommandContext): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
@@ -50,7 +53,7 @@ export function createCommandRunner(commands: Commands, { watch, ...context }: C
     const leftMs = endAt - Date.now();
     if (sandbox === null || leftMs < leastMs) return null;
     const { command, timeoutMs } = call;
-    const root = await standardRoot(images, context.signal);
+    const root = await rootOf(images, image, context.signal);
     const live = watch?.(call);
     let durationMs: number | null = null;
     try {
@@ -67,9 +70,18 @@ export function createCommandRunner(commands: Commands, { watch, ...context }: C
   return { runCommand: sandbox === null ? undefined : runCommand, hasFilledDisk: () => hasFilledDisk };
 }
 
-/** Returns the file system of the image that commands run in; null for the worker's own programs. */
-export async function standardRoot(images: CommandImages | null, signal: AbortSignal): Promise<SandboxRoot | null> {
-  return images?.standard == null ? null : await images.provide(images.standard, signal);
+/**
+ * Returns the file system of the image that commands run in; null for the worker's own programs. Throws ImageError.
+ */
+export async function rootOf(
+  images: CommandImages | null,
+  image: string | null,
+  signal: AbortSignal,
+): Promise<SandboxRoot | null> {
+  const name = image ?? images?.standard ?? null;
+  if (name === null) return null;
+  if (images === null) throw new ImageError('refused', 'This worker runs no commands in images.');
+  return images.provide(name, signal);
 }
 
 /** Returns the results of a batch whose changes were discarded, with the reason as a sentence. */

@@ -102,7 +102,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const open = () => environments.open({ ref, job, repository, environment, signal }, wanted);
     let workspace = await open();
     const surroundings = agentEnvironment(environment, workspace.home);
-    const place = { tree: workspace.path, environment: surroundings };
+    const place = { tree: workspace.path, environment: surroundings, image: environment.image };
     const commandContext = { jobId: job.id, ...place, signal, watch: output.watch };
     /** What the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;

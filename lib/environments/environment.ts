@@ -1,5 +1,6 @@
 import { isAlias, isMap, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
+import { parseImageName } from '../inputs/image-name.ts';
 import { parseRunHosts } from '../inputs/run-hosts.ts';
 import { isVariableName } from './variable-name.ts';
 
@@ -43,6 +44,9 @@ const variables = z
   });
 
 const schema = z.strictObject({
+  image: text(500)
+    .refine((name) => parseImageName(name) !== null, 'must be the name of an image')
+    .optional(),
   setup: script.optional(),
   check: text(4_096).optional(),
   path: z

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Header, Pax, type HeaderData } from 'tar';
 
@@ -81,4 +83,14 @@ export async function writeImage(file: string, image: TestImage): Promise<void> 
 
 function digestOf(data: Buffer): string {
   return `sha256:${createHash('sha256').update(data).digest('hex')}`;
+}
+
+/** Returns the machine's shell and what it loads, as a layer. */
+export async function shellWithLibraries(): Promise<LayerEntry[]> {
+  const { stdout } = await promisify(execFile)('ldd', ['/bin/sh']);
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
+  const entries = ['/bin/sh', ...libraries].map(async (path) => {
+    return { path: path.slice(1), content: await readFile(path), mode: 0o755 };
+  });
+  return Promise.all(entries);
 }

@@ -130,7 +130,6 @@ export const imageMutations: Mutation[] = [
     file: 'activities/sandbox/profile.ts',
     find: "link === null ? ['--ro-bind', join(root.directory, path), path]",
     replace: "link === null ? ['--bind', join(root.directory, path), path]",
-    project: 'attacks',
-    tests: ['attacks/images'],
+    ...inImage,
   },
 ];

@@ -8,6 +8,7 @@ import { parseAllowedImages } from '../../../../lib/inputs/image-name.ts';
 import {
   architectureOfImages,
   blobsOf,
+  shellWithLibraries,
   writeImage,
   type LayerEntry,
   type TestImage,
@@ -226,15 +227,3 @@ export const imageAttacks: Attack[] = [
     contained: 'an image is mounted read-only',
   },
 ];
-
-/** The machine's shell and what it loads, as an image. */
-async function shellWithLibraries(): Promise<LayerEntry[]> {
-  const { stdout } = await execute('ldd', ['/bin/sh']);
-  const files = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path);
-  const entries = ['/bin/sh', ...files].map(async (path) => ({
-    path: path.slice(1),
-    content: await readFile(path),
-    mode: 0o755,
-  }));
-  return Promise.all(entries);
-}

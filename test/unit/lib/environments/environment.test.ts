@@ -27,6 +27,7 @@ it.each([
   ['hosts: {setup: ["*.npmjs.org"]}', 'is wrong at hosts.setup: must be host names'],
   ['variables: {LD_PRELOAD: x}', 'cannot set "LD_PRELOAD"'],
   ['variables: {https_proxy: x}', 'cannot set "https_proxy"'],
+  ['image: --privileged', 'is wrong at image: must be the name of an image'],
   ['path: [relative]', 'is wrong at path.0: must be folders'],
   [`setup: ${'x'.repeat(70_000)}`, 'is longer than 64 KB'],
 ])('refuses %s', (text, problem) => {
