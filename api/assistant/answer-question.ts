@@ -8,6 +8,7 @@ import type { Source } from '../../db/sites/threads.ts';
 import { siteNotIndexed } from '../http/errors.ts';
 import type { StreamOutput } from '../http/stream-output.ts';
 import type { Assistant } from './assistant.ts';
+import type { Citation } from './citations.ts';
 import { GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -109,6 +110,7 @@ export interface WholeAnswer {
   messageId: string;
   text: string;
   sources: Source[];
+  citations: Citation[];
   /** Why the answer broke off; null when it did not. */
   failure: string | null;
 }
@@ -128,12 +130,14 @@ export async function answerWhole(
     messageId: reply.messageId,
     text: '',
     sources: [],
+    citations: [],
     failure: null,
   };
   onAbort(gone, answer.end);
   await answer.run(() =>
     reply.run((part) => {
       if (part.type === 'source') whole.sources.push(part.source);
+      else if (part.type === 'citations') whole.citations = part.citations;
       else if (part.type === 'failure') whole.failure = part.message;
       else onLength((whole.text += part.text).length);
       return null;

@@ -29,7 +29,7 @@ export function createAnswerTools({
   filter: MessageFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;
-  read(content: string): void;
+  read(path: string, content: string): void;
 }): AnswerTool[] {
   return [
     {
@@ -73,7 +73,7 @@ export function createAnswerTools({
         const page = index.page(parsed.data.path);
         if (page === null || !matchesFilter(filter, page.metadata)) return 'There is no such page.';
         const content = page.content.slice(0, longestPage);
-        read(content);
+        read(page.path, content);
         return `${urlOf({ path: page.path, anchor: null }, baseUrl)}\n\n${content}`;
       },
     },

@@ -9,6 +9,7 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import { ApiError } from '../http/errors.ts';
 import { createAnswerTools } from './answer-tools.ts';
+import { citationsOf, type Citation, type ShownPassage } from './citations.ts';
 import { slicesOf } from './slices-of.ts';
 import { createLinkChecker, type CheckedText } from './links/check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
@@ -19,6 +20,7 @@ import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
+import { sourceOf } from './source-of.ts';
 
 export interface AssistantDeps {
   threads: ThreadStore;
@@ -47,6 +49,7 @@ export interface Assistant {
   reply(request: AnswerRequest): Promise<Reply>;
 }
 
+const filesNotRead = 'Files of a question are not read; this answer uses its text alone.\n\n';
 const failureSentence = 'The answer was interrupted by an internal error. Ask again.';
 
 /** Creates the assistant, which answers questions from a site's pages. */
@@ -126,7 +129,8 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   const sources: Source[] = [];
   let ending: Ending = 'aborted';
   try {
-    await generateChecked(deps, { turn, sources }, (part) => {
+    if (turn.request.hasFiles) await take({ type: 'text', text: filesNotRead });
+    const cite = await generateChecked(deps, { turn, sources }, (part) => {
       if (part.type === 'text') {
         firstTokenMs ??= Math.round(performance.now() - startedAt);
         content += part.text;
@@ -136,6 +140,8 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
     // an abort that must be reported to the reader carries a GenerationError as its reason
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;
     if (!turn.signal.aborted) ending = 'finished';
+    if (ending === 'finished' && turn.request.wantsCitations)
+      await take({ type: 'citations', citations: cite(content) });
   } catch (error) {
     ending = 'failed';
     deps.logger.error({ err: error, site: turn.site.id, model: turn.modelName() }, 'an answer failed');
@@ -153,15 +159,19 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestSlice = 250;
 
-/** Generates the answer and checks its links. Each cited page is announced before the text that cites it. */
+/**
+ * Generates the answer and checks its links. Each cited page is announced before the text that cites it. Returns a
+ * function that attributes the sentences of the answer to what the model was shown.
+ */
 async function generateChecked(
   deps: AssistantDeps,
   { turn, sources }: { turn: Turn; sources: Source[] },
   take: TakePart,
-): Promise<void> {
+): Promise<(answer: string) => Citation[]> {
   const { index, site, request, hits } = turn;
   const known = [...hits];
   const shown = hits.map(({ content }) => content);
+  const pagesRead: ShownPassage[] = [];
   const { filter } = request;
   const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
   const checker = createLinkChecker(resolve);
@@ -174,7 +184,10 @@ async function generateChecked(
       known.push(...more);
       shown.push(...more.map(({ content }) => content));
     },
-    read: (content) => void shown.push(content),
+    read(path, content) {
+      shown.push(content);
+      pagesRead.push({ path, text: content });
+    },
   });
 
   function takeSource(path: string): Promise<void> | null {
@@ -221,28 +234,16 @@ async function generateChecked(
     // when the model fails inside a link, the words held back so far are still sent
     await takeText(checker.flush());
   }
-}
-
-function sourceOf({
-  path,
-  index,
-  known,
-  site,
-  position,
-}: {
-  path: string;
-  index: LeasedIndex;
-  known: SearchHit[];
-  site: SiteRow;
-  position: number;
-}): Source {
-  const hit = known.find((candidate) => candidate.path === path);
-  return {
-    id: `src_${position}`,
+  const passages = known.map(({ path, title, headings, content }) => ({
     path,
-    url: urlOf({ path, anchor: hit?.anchor ?? null }, site.baseUrl),
-    title: hit?.title ?? index.page(path)?.metadata.title ?? path,
-  };
+    text: [title, ...headings, content].join('\n'),
+  }));
+  return (content) =>
+    citationsOf(content, {
+      sources,
+      shown: [...passages, ...pagesRead],
+      pathOf: (url) => resolve(url)?.path ?? null,
+    });
 }
 
 /** Stores a new thread early, because the reader may continue it before this answer has ended. */

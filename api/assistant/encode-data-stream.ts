@@ -31,6 +31,8 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
         case 'source':
           sources.push({ sourceType: 'url', id: part.source.id, url: part.source.url, title: part.source.title });
           return '';
+        case 'citations':
+          return `8:[${JSON.stringify({ type: 'citations', citations: part.citations })}]\n`;
         case 'failure':
           hasFailed = true;
           return `2:[${finish}]\n8:[${finish}]\n3:${JSON.stringify(part.message)}\n`;

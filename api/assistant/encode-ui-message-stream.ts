@@ -40,6 +40,9 @@ export function createUiMessageEncoder(reply: {
           const { id, url, title } = part.source;
           return `data: {"type":"source-url","sourceId":${JSON.stringify(id)},"url":${JSON.stringify(url)},"title":${JSON.stringify(title)}}\n\n`;
         }
+        case 'citations':
+          // transient: it does not become a part of the message, which clients send back
+          return `data: {"type":"data-citations","data":${JSON.stringify(part.citations)},"transient":true}\n\n`;
         case 'failure':
           hasFailed = true;
           return `data: {"type":"error","errorText":${JSON.stringify(part.message)}}\n\n`;

@@ -79,6 +79,10 @@ const envelopeSchema = z.looseObject({
     .boolean()
     .nullish()
     .meta({ description: 'false returns the whole answer as JSON, for clients that read no stream.' }),
+  citations: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'true adds the citations of the answer to its stream; JSON always has them.' }),
 });
 
 /**
@@ -112,6 +116,8 @@ export interface MessageRequest {
   fp: string;
   /** Text of the last user message. */
   question: string;
+  /** Whether the last user message has files, which are not read. */
+  hasFiles: boolean;
   /** Earlier messages, oldest first. System and data messages are left out: a client must not give instructions. */
   history: ConversationMessage[];
   threadId: string | null;
@@ -124,6 +130,7 @@ export interface MessageRequest {
   isResumable: boolean;
   /** Whether the answer is sent as a stream, else whole. */
   isStream: boolean;
+  wantsCitations: boolean;
   client: {
     /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
     hasParts: boolean;
@@ -151,6 +158,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
   return {
     fp: parsed.fp.slice(0, longestFingerprint),
     question: textOf(userMessage).slice(0, longestQuestion),
+    hasFiles: hasFiles(userMessage, given[last]),
     history: messages.slice(0, last).flatMap(toConversation),
     threadId: parsed.threadId ?? null,
     retrievalPageSize: parsed.retrievalPageSize ?? 5,
@@ -162,6 +170,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
     chatId: typeof parsed.id === 'string' && /^[\w.:-]{1,200}$/.test(parsed.id) ? parsed.id : null,
     isResumable: parsed.resumable ?? false,
     isStream: parsed.stream ?? true,
+    wantsCitations: parsed.citations ?? parsed.stream === false,
     client: {
       hasParts: Array.isArray(userMessage.parts),
       namesPartsFirst: firstKeyOf(given[last]) === 'parts',
@@ -208,6 +217,12 @@ function toConversation(message: Message): ConversationMessage[] {
 function textOf({ parts, content }: Message): string {
   const texts = (parts ?? []).flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 ? texts.join('\n') : (content ?? '');
+}
+
+/** Reports whether a message has `file` parts, or attachments as clients of AI SDK v4 send them. */
+function hasFiles({ parts }: Message, given: unknown): boolean {
+  const attachments = fieldOf(given, 'experimental_attachments');
+  return (parts ?? []).some(({ type }) => type === 'file') || (Array.isArray(attachments) && attachments.length > 0);
 }
 
 /** Returns the known criteria of a filter, or null when it has none. */

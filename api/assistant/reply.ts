@@ -1,4 +1,5 @@
 import type { Source } from '../../db/sites/threads.ts';
+import type { Citation } from './citations.ts';
 
 /** A retrieved passage, in the form v1 clients receive as the `search` tool's result. */
 export interface RetrievedResult {
@@ -13,10 +14,11 @@ export interface ReplyUsage {
   completionTokens: number;
 }
 
-/** One part of a reply. A source precedes the text that cites it; a failure ends the reply. */
+/** One part of a reply. A source precedes the text that cites it, citations follow it; a failure ends the reply. */
 export type ReplyPart =
   | { type: 'source'; source: Source }
   | { type: 'text'; text: string }
+  | { type: 'citations'; citations: Citation[] }
   | { type: 'failure'; message: string };
 
 /** Accepts the next part. Returns null when the next one may follow at once, or a promise to await first. */

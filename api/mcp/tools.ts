@@ -110,7 +110,13 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
         using _slot = takeAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
         const request = parseMessageRequest({ ...more, fp: 'anonymous', messages });
-        const { text, sources, failure, ...ids } = await answers.answerWhole({ ...reader, request, ...signals });
+        const {
+          text,
+          sources,
+          failure,
+          citations: _,
+          ...ids
+        } = await answers.answerWhole({ ...reader, request, ...signals });
         if (failure !== null) return failed(failure);
         return structured({
           answer: text,

@@ -160,12 +160,7 @@ function writeSketches(database: DatabaseSync, space: { model: string; dimension
     if (!(vector instanceof Uint8Array)) continue;
     const { values, scale } = valuesOf(vector);
     chunks.push(Number(chunk));
-    bits.push(
-      ...sketchOf(
-        Float32Array.from(values, (value) => value * scale),
-        center,
-      ),
-    );
+    bits.push(...sketchOf(values, center, scale));
     if (chunks.length === sketchesPerBlock) flush();
   }
   flush();

@@ -32,11 +32,11 @@ export function similarityOf(unit: Float32Array, packed: Uint8Array): number {
   return sum * scale;
 }
 
-/** Returns one bit for each of the first dimensions: the side of the center on which the vector is. */
-export function sketchOf(unit: Float32Array, center: Float32Array): Int32Array {
+/** Returns one bit for each of the first dimensions: the side of the center on which the scaled vector is. */
+export function sketchOf(unit: Float32Array | Int8Array, center: Float32Array, scale = 1): Int32Array {
   const sketch = new Int32Array(sketchWords(unit.length));
   for (let at = 0; at < Math.min(unit.length, sketchedDimensions); at++)
-    if ((unit[at] ?? 0) > (center[at] ?? 0)) sketch[at >> 5] = (sketch[at >> 5] ?? 0) | (1 << (at & 31));
+    if ((unit[at] ?? 0) * scale > (center[at] ?? 0)) sketch[at >> 5] = (sketch[at >> 5] ?? 0) | (1 << (at & 31));
   return sketch;
 }
 

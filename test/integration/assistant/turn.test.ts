@@ -104,6 +104,28 @@ describe('a question without words', () => {
   });
 });
 
+describe('a question with a file', () => {
+  const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' };
+  it.each([
+    ['as a part', { role: 'user', parts: [{ type: 'text', text: 'How do I set the retry limit?' }, file] }],
+    [
+      'as an attachment of AI SDK v4',
+      { role: 'user', content: 'How do I set the retry limit?', experimental_attachments: [{ url: file.url }] },
+    ],
+  ])('%s is answered with the remark that the file is not read', async (_name, message) => {
+    const answer = await ask('', { messages: [message] });
+    expect(textOf(answer.text)).toMatch(/^Files of a question are not read; this answer uses its text alone\.\n\n\S/);
+  });
+
+  it('of an earlier message is not mentioned again', async () => {
+    const messages = [
+      { role: 'user', parts: [file] },
+      { role: 'user', content: 'How do I set the retry limit?' },
+    ];
+    expect(textOf((await ask('', { messages })).text)).not.toContain('Files of a question');
+  });
+});
+
 describe('a conversation', () => {
   it('counts as answered when the documentation answered, and only then', async () => {
     await using scripted = await serveModelApi();

@@ -42,6 +42,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       messageId: expect.stringMatching(/^msg_/),
       text: `Set \`retryLimit\`, see [Retries](${url}).`,
       sources: [{ id: 'src_1', url: expect.stringContaining(url), title: 'Retries' }],
+      citations: [{ text: body.text, sources: ['src_1'], unsupported: [] }],
     });
     expect(headers.get('x-thread-id')).toBe(body.threadId);
     expect(headers.get('ratelimit')).toContain('"org"');
@@ -57,6 +58,30 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       'How do I change the retry limit?',
       'Yes.',
     ]);
+  });
+
+  it('says what an answer states that its sources do not contain', async () => {
+    api.model.script({ text: 'The default is 9, see [Retries](/guides/retries). Set `retryLimit`.' });
+    const { body } = await ask(version);
+    expect(body.citations).toEqual([
+      { text: expect.stringContaining('The default is 9'), sources: ['src_1'], unsupported: ['9'] },
+      { text: 'Set `retryLimit`.', sources: ['src_1'], unsupported: [] },
+    ]);
+  });
+
+  it('streams citations only to a client that asks for them', async () => {
+    const text = 'The default is 3, see [Retries](/guides/retries).';
+    api.model.script({ text });
+    expect((await ask(version, { stream: true })).text).not.toContain('citations');
+    api.model.script({ text });
+    const asked = await ask(version, { stream: true, citations: true });
+    const list =
+      '[{"text":"The default is 3, see [Retries](https://docs.example.com/guides/retries).","sources":["src_1"],"unsupported":[]}]';
+    expect(asked.text).toContain(
+      version === 'v1'
+        ? `\n8:[{"type":"citations","citations":${list}}]\n`
+        : `data: {"type":"data-citations","data":${list},"transient":true}\n\n`,
+    );
   });
 
   it('answers 503 with a sentence when the model fails', async () => {

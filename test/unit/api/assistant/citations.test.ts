@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { citationsOf } from '../../../../api/assistant/citations.ts';
+
+const sources = [
+  { id: 'src_1', path: 'retries', url: '/retries', title: 'Retries' },
+  { id: 'src_2', path: 'limits', url: '/limits', title: 'Limits' },
+];
+const shown = [
+  { path: 'retries', text: 'Set `retry\\_limit` or pass --retries. The default is 3, and the delay 1,500 ms.' },
+  { path: 'limits', text: 'At most 100 requests per second.' },
+];
+const pathOf = (url: string) => sources.find((source) => source.url === url.replace(/#.*/, ''))?.path ?? null;
+
+function cite(answer: string) {
+  return citationsOf(answer, { sources, shown, pathOf }).map((citation) => [citation.sources, citation.unsupported]);
+}
+
+it('attributes each sentence to the page it links to', () => {
+  expect(cite('The default is 3 ([Retries](/retries#x)). There are 100 per second ([Limits](/limits)).')).toEqual([
+    [['src_1'], []],
+    [['src_2'], []],
+  ]);
+});
+
+it('attributes a sentence without a link to its paragraph’s page, else to the latest', () => {
+  expect(cite('Set `retry_limit`. See [Retries](/retries).\n\nPass `--retries`.')).toEqual([
+    [['src_1'], []],
+    [['src_1'], []],
+    [['src_1'], []],
+  ]);
+});
+
+it.each([
+  ['a number', 'The default is 5 ([Retries](/retries)).', ['5']],
+  ['a number of another page', 'The default is 100 ([Retries](/retries)).', ['100']],
+  ['code', 'Set `retryCount` ([Retries](/retries)).', ['retryCount']],
+  ['an option', 'Pass --retry-all ([Retries](/retries)).', ['--retry-all']],
+  ['an identifier', 'Set maxRetries ([Retries](/retries)).', ['maxRetries']],
+])('finds %s that its page does not contain', (_, answer, unsupported) => {
+  expect(cite(answer)).toEqual([[['src_1'], unsupported]]);
+});
+
+it.each([
+  'The delay is 1500 ms ([Retries](/retries)).',
+  'A self-hosted server retries, too ([Retries](/retries)).',
+  '1. Set `retry_limit` ([Retries](/retries)).',
+])('takes no offence at %j', (answer) => {
+  expect(cite(answer)).toEqual([[['src_1'], []]]);
+});
+
+it('compares a sentence without any source with all that was shown', () => {
+  expect(cite('There are 100 requests.')).toEqual([[[], []]]);
+  expect(cite('There are 7 requests.')).toEqual([[[], ['7']]]);
+});
+
+it('bounds its work for any answer', () => {
+  expect(citationsOf('`a` 1. '.repeat(30_000), { sources, shown, pathOf }).length).toBeLessThanOrEqual(200);
+});
