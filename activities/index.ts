@@ -36,6 +36,7 @@ import { createStoreAnswer } from './model/store-answer.ts';
 import { createPublishActivities } from './publish/publish.ts';
 import { createPublisher } from './publish/publisher.ts';
 import { createOutcomeActivities } from './job/outcome.ts';
+import { createSelfReview } from './tools/self-review.ts';
 import { createRunCalls } from './tools/run-calls.ts';
 import { createStepActivities } from './job/steps.ts';
 import { createTurnWatch } from './job/turn-watch.ts';
@@ -51,6 +52,8 @@ export interface ActivityDeps extends GrantedAccessDeps {
   steps: StepStore;
   /** Days after which a job that waits for a person fails. */
   waitDays: number;
+  /** Whether agents review their change in projects that do not say. */
+  selfReview: boolean;
   leases: ModelCallLeases;
   events: WorkerEventStore;
   effects: EffectStore;
@@ -125,7 +128,7 @@ export function createActivities(deps: ActivityDeps) {
         askStep: createAskStep(shared),
         storeAnswer: createStoreAnswer(shared),
       }),
-      runCalls: createRunCalls(shared),
+      runCalls: createRunCalls({ ...shared, askForReview: createSelfReview(shared) }),
     }),
     ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
     ...createOutcomeActivities(shared),

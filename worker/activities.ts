@@ -44,6 +44,7 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     ),
     commands,
     waitDays: config.waitDays,
+    selfReview: config.selfReview,
     secrets,
     draining,
   });

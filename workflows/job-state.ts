@@ -11,6 +11,11 @@ export interface JobState extends JobProgress {
   largestCall: number;
 }
 
+/** Returns the state of a turn whose review a limit or a failure has ended: the work was finished before it. */
+export function reviewEnded(state: JobState): JobState {
+  return { ...state, stage: 'publishing' };
+}
+
 export type JobEvent =
   | { kind: 'prepared'; firstStep?: number }
   | { kind: 'step-taken'; result: StepResult }
@@ -39,12 +44,13 @@ export function advance(state: JobState, event: JobEvent): JobState {
       const used = usage.inputTokens + usage.outputTokens;
       const largestCall = Math.max(state.largestCall, used);
       const taken = { ...state, tokens: state.tokens + used, largestCall };
+      if (tools?.isReviewing === true) return nextStep({ ...taken, isReviewing: true });
       // a truncated answer does not end the turn
       const isEnd = tools === undefined ? !hasMessages && finishReason !== 'length' : tools.finished;
       return isEnd ? { ...taken, stage: 'publishing' } : nextStep(taken);
     }
     case 'message-arrived':
-      return nextStep(state);
+      return nextStep({ ...state, isReviewing: undefined });
     default:
       return assertNever(event);
   }
@@ -85,8 +91,9 @@ export function remainingMs(state: JobState, limits: JobLimits, nowMs: number): 
 }
 
 /** Returns the progress that a continue-as-new carries over. */
-export function progressOf({ step, tokens, largestCall, startedAtMs, firstStep }: JobState): JobProgress {
-  return { step, tokens, largestCall, startedAtMs, firstStep };
+export function progressOf(state: JobState): JobProgress {
+  const { step, tokens, largestCall, startedAtMs, firstStep, isReviewing } = state;
+  return { step, tokens, largestCall, startedAtMs, firstStep, isReviewing };
 }
 
 function assertNever(event: never): never {

@@ -18,6 +18,7 @@ import {
   progressOf,
   reachedLimit,
   remainingMs,
+  reviewEnded,
   type JobState,
 } from './job-state.ts';
 import { keepWork, prepare, publish, recordOutcome, runStep, runStepInTwo } from './proxies.ts';
@@ -83,16 +84,30 @@ async function runSteps(input: JobInput, begin: JobState): Promise<JobState> {
   const limits = limitsOf(input.limits, state);
   while (state.stage !== 'publishing') {
     const limit = reachedLimit(state, limits, Date.now());
+    if (limit !== null && state.isReviewing === true) return reviewEnded(state);
     if (limit !== null) throw limitFailure(limit, state, input.limits);
     const lastBefore = limitAfter(state, limits, Date.now());
     const callsLeft = limits.maxSteps - state.step + 1;
-    const result = await takeStep({ ...turn, step: state.step, callsLeft, lastBefore });
+    const result = await takeStep({ ...turn, step: state.step, callsLeft, lastBefore }).catch(endOfReview(state));
+    if (result === null) return reviewEnded(state);
     state = advance(state, { kind: 'step-taken', result });
     const isUnfinished = (result.tools ?? result).isUnfinished === true;
-    if (isUnfinished && lastBefore !== null) throw limitFailure(lastBefore, state, input.limits);
+    if (isUnfinished && lastBefore !== null && state.isReviewing !== true)
+      throw limitFailure(lastBefore, state, input.limits);
     if (state.stage === 'running' && isHistoryLong()) await continueAt(input, state);
   }
   return state;
+}
+
+/** Returns the handler of a failed step: null for a failure that ends a review, after which the work is published. */
+function endOfReview({ isReviewing }: JobState): (error: unknown) => null {
+  return (error) => {
+    const isEnd = isReviewing === true && error instanceof TemporalFailure;
+    // the current scope is that of the time limit
+    const wasCancelled = CancellationScope.current().parent?.consideredCancelled === true;
+    if (isEnd && keepsWork(outcomeOfFailure(error, wasCancelled))) return null;
+    throw error;
+  };
 }
 
 function isHistoryLong(): boolean {

@@ -15,8 +15,8 @@ export function createStepActivities({ steps, answerStep, runCalls }: StepActivi
     async runStep(call: ModelCall): Promise<StepResult> {
       const { result, claimed } = await answerStep(call);
       if (result.toolCallCount === 0) return result;
-      const { jobId, turn, step, lastBefore } = call;
-      return { ...result, tools: await runCalls({ jobId, turn, step, lastBefore }, async () => claimed) };
+      const { jobId, turn, step, lastBefore, callsLeft } = call;
+      return { ...result, tools: await runCalls({ jobId, turn, step, lastBefore, callsLeft }, async () => claimed) };
     },
 
     /** The first half of a step, for executions that began before `runStep`. */

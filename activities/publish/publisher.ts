@@ -19,22 +19,15 @@ import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { inactiveWords } from './inactive-text.ts';
 import { createPathRules, problemWithChanges } from '../tools/path-rules.ts';
 import type { OwnPath } from '../workspaces/own-paths.ts';
-import {
-  bodyOf,
-  branchOf,
-  commitMessageOf,
-  summaryOf,
-  titleOf,
-  type ChangeText,
-  type Summary,
-} from './pull-request-text.ts';
+import { bodyOf, branchOf, commitMessageOf, titleOf, type ChangeText, type Summary } from './pull-request-text.ts';
+import { readSummary } from './read-summary.ts';
 import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
-  steps: Pick<StepStore, 'lastAnswered' | 'latestTree' | 'snapshot'>;
+  steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes'>;
   branches: Pick<JobBranchStore, 'adopt'>;
@@ -111,7 +104,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     { ref, job, stopped }: Work,
     check: JobCheck | null,
   ): Promise<{ summary: Summary; text: TurnText }> {
-    const given = summaryOf(await steps.lastAnswered(ref));
+    const given = await readSummary(deps, ref);
     // text from a stopped agent's unfinished work is not a summary
     const summary = stopped !== null && given.title === null ? { ...given, title: null, message: '' } : given;
     const asked = await jobs.prompts(ref.jobId, ref.turn);
@@ -133,6 +126,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         jobTitle,
         prompts: texts,
         message,
+        findings: redact(summary.findings ?? ''),
         unfinished,
         incomplete,
         model: redact(job.model),

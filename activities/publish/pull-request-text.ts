@@ -10,6 +10,8 @@ export interface Summary {
   message: string;
   /** False when the agent reports part of the task as incomplete. */
   isComplete: boolean;
+  /** What the agent found in its own review and left. */
+  findings?: string;
 }
 
 const maxTitle = 100;
@@ -31,7 +33,12 @@ export function summaryOf(step: StepRow | null): Summary {
   if (finish === null) return { title: null, message: capped(response.text.trim(), maxMessage), isComplete: true };
   const checked = finish.checked === undefined ? '' : `**Checked:** ${finish.checked.trim()}`;
   const message = [finish.summary.trim(), checked].filter((part) => part !== '').join('\n\n');
-  return { title: titleOf(finish.title), message: capped(message, maxMessage), isComplete: finish.complete !== false };
+  return {
+    title: titleOf(finish.title),
+    message: capped(message, maxMessage),
+    isComplete: finish.complete !== false,
+    ...(finish.findings === undefined ? {} : { findings: finish.findings.trim() }),
+  };
 }
 
 /** Returns a single-line title; derived from the prompt when the agent provided none. */
@@ -60,6 +67,8 @@ export interface ChangeText {
   /** Prompts so far, oldest first. */
   prompts: string[];
   message: string;
+  /** What the agent found in its own review and left. */
+  findings?: string;
   /** Description of how the change was checked, in Markdown; null if unknown. */
   checked?: string | null;
   /** Why the work is incomplete; null when it is complete. */
@@ -82,7 +91,7 @@ export function commitMessageOf({ jobId, title, message, unfinished, model }: Ch
 }
 
 /** Returns the pull request description. Its marker is a second key to the job, so no other text may look like it. */
-export function bodyOf({ jobId, prompts, message, checked, unfinished, template }: ChangeText): string {
+export function bodyOf({ jobId, prompts, message, findings = '', checked, unfinished, template }: ChangeText): string {
   const [task = '', ...followUps] = prompts;
   const followUpSections = followUps.slice(-maxFollowUps).flatMap((prompt) => ['## Follow-up', quoted(prompt)]);
   const parts = [
@@ -92,6 +101,7 @@ export function bodyOf({ jobId, prompts, message, checked, unfinished, template 
     ...followUpSections,
     '## Change',
     message === '' ? 'The agent wrote no summary.' : inactiveMarkdown(message),
+    ...(findings === '' ? [] : ['## Self-review', inactiveMarkdown(findings)]),
     ...(checked == null ? [] : ['## Checked', withoutComments(checked)]),
     ...templatePart(template ?? ''),
     `<!-- docket-job: ${jobId} -->`,

@@ -10,6 +10,7 @@ import type { Environments } from '../environment/environments.ts';
 import { agentEnvironment } from '../environment/prepared-environment.ts';
 import { runBatch } from './run-batch.ts';
 import type { Toolset } from './agent-tool.ts';
+import type { AskForReview } from './self-review.ts';
 import { questionOf, withOneQuestion } from './ask-tool.ts';
 import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
@@ -34,12 +35,16 @@ export interface RunCallsDeps {
   environments: Pick<Environments, 'open'>;
   toolset: Toolset;
   commands: Commands;
+  askForReview: AskForReview;
   events: OutputLogDeps['events'];
   secrets: OutputLogDeps['secrets'];
   attempt: Attempt;
   maskSecrets(text: string): string;
   redact(text: string): string;
 }
+
+/** Calls of the model that a review needs: the one that finishes, one that corrects, and one that finishes again. */
+const callsOfReview = 3;
 
 interface Batch {
   ref: StepRef;
@@ -56,6 +61,8 @@ interface EndedBatch {
   results: ToolResult[];
   /** Whether a limit rules out a further call of the model. */
   isLast: boolean;
+  /** Whether the limits leave room for a review. */
+  mayReview: boolean;
 }
 
 /** Runs the tool calls of a step that an attempt has claimed. */
@@ -66,14 +73,17 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => 
  * first stored results win.
  */
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
-  const { steps, effects, access, workspaces, environments, toolset, commands, attempt, maskSecrets, redact } = deps;
-  return async function runCalls({ lastBefore = null, ...ref }, claim) {
+  const { steps, effects, access, workspaces, environments, toolset, commands, attempt } = deps;
+  const { askForReview, maskSecrets, redact } = deps;
+  return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
       const { fence, response, toolResults } = await claim();
       if (response === null) throw unanswered();
       const calls = response.toolCalls;
-      const endOf = (results: ToolResult[]) => endOfBatch({ ref, calls, results, isLast: lastBefore !== null });
+      const mayReview = lastBefore === null && callsLeft >= callsOfReview;
+      const end = { ref, calls, isLast: lastBefore !== null, mayReview };
+      const endOf = (results: ToolResult[]) => endOfBatch({ ...end, results });
       if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
       const found = await access.activeJobWithRepository(ref, signal);
       await using output = openOutputLog(deps, { ...ref, step: { step: ref.step, fence } });
@@ -84,11 +94,13 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     });
   };
 
-  async function endOfBatch({ ref, calls, results, isLast }: EndedBatch) {
+  async function endOfBatch({ ref, calls, results, isLast, mayReview }: EndedBatch) {
     const finish = finishOf(calls, results);
     const isAsked = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
     if ((finish === null && !isAsked) || (await access.hasMessages(ref))) return { finished: false };
     if (finish === null) return { finished: true };
+    if (mayReview && finish.complete !== false && (await askForReview(ref)))
+      return { finished: false, isReviewing: true };
     // the agent finished because of a limit, so only its own statement means that everything is done
     return { finished: true, isUnfinished: isLast ? finish.complete !== true : finish.complete === false };
   }

@@ -48,6 +48,11 @@ const finishSchema = z.object({
     .max(2_000)
     .optional()
     .describe('How you verified the change, and the result; omit it if you verified nothing'),
+  findings: z
+    .string()
+    .max(5_000)
+    .optional()
+    .describe('What you found when you reviewed your change and did not correct, in Markdown; omit it if nothing'),
   complete: z.boolean().optional().describe('false if part of the task remains; then name it in the summary'),
 });
 

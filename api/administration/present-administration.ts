@@ -25,6 +25,7 @@ export function presentProject(row: ProjectRow): PublicProject {
     mayRun: row.mayRun,
     plan: row.planReview ? 'review' : 'none',
     ask: row.mayAsk,
+    selfReview: row.selfReview,
     checkCommand: row.checkCommand,
     environment: row.environment,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,

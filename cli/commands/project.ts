@@ -24,6 +24,7 @@ interface SettingOptions {
   run?: boolean;
   plan?: 'review' | 'none';
   ask?: boolean;
+  selfReview?: boolean;
   check?: string;
   environment?: string;
   jobBudget?: number | '';
@@ -140,6 +141,8 @@ function addSettings(command: Command): Command {
     .addOption(new Option('--plan <plan>', 'review: a person approves the plan of a job first').choices(plans))
     .option('--ask', 'let agents put questions to a person')
     .option('--no-ask', 'do not let them (default)')
+    .option('--self-review', 'let agents review their change before it is published (default)')
+    .option('--no-self-review', 'do not let them')
     .option('--check <command>', 'shell command that must succeed before the agent may finish ("" for none)')
     .option('--environment <file>', 'where its jobs run, in place of .docket/environment.yml ("" for none)')
     .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
@@ -171,6 +174,7 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
     mayRun: options.run,
     plan: options.plan,
     ask: options.ask,
+    selfReview: options.selfReview,
     checkCommand: orNull(options.check),
     environment: orNull(options.environment && (await textOf(options.environment))),
     jobBudgetUsd: orNull(jobBudget),

@@ -64,10 +64,20 @@ const messageRecord = z.object({
 /**
  * Kinds of notes from the service to the agent. `nudge`: it repeats itself. `calls-left`, `last-call`: a limit is near.
  * `overruled`: others changed the same parts of the branch. `guidance:<path>`: the repository's guidance in that file.
- * `check`: its work is checked. `planning`: the turn only plans. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
+ * `check`: its work is checked. `planning`: the turn only plans. `self-review`: it reviews its change. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
  */
 const noteKindSchema = z.union([
-  z.enum(['nudge', 'calls-left', 'last-call', 'overruled', 'check', 'planning', 'no-commands', 'call-finish']),
+  z.enum([
+    'nudge',
+    'calls-left',
+    'last-call',
+    'overruled',
+    'check',
+    'planning',
+    'self-review',
+    'no-commands',
+    'call-finish',
+  ]),
   z.templateLiteral(['guidance:', z.string()]),
 ]);
 export type NoteKind = z.infer<typeof noteKindSchema>;

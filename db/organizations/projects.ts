@@ -37,6 +37,8 @@ export interface ProjectRow {
   planReview: boolean;
   /** Whether its agents may put questions to a person. A job may say otherwise. */
   mayAsk: boolean;
+  /** Whether agents review their change before it is published; null for DOCKET_SELF_REVIEW. */
+  selfReview: boolean | null;
   /** A shell command that must succeed before a change counts as finished; null for none. */
   checkCommand: string | null;
   /** Where its jobs run, in place of the repository's `.docket/environment.yml`; null for none. */
@@ -68,6 +70,7 @@ type ProjectDefaults = Pick<
   | 'mayRun'
   | 'planReview'
   | 'mayAsk'
+  | 'selfReview'
   | 'checkCommand'
   | 'environment'
   | 'sshKnownHosts'
@@ -111,6 +114,7 @@ const changeable: Record<keyof ProjectSettings, string> = {
   mayRun: 'may_run',
   planReview: 'plan_review',
   mayAsk: 'may_ask',
+  selfReview: 'self_review',
   checkCommand: 'check_command',
   environment: 'environment',
   sshKnownHosts: 'ssh_known_hosts',
@@ -135,7 +139,7 @@ export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", check_command as "checkCommand", environment, credential is not null as "hasCredential",
+  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", self_review as "selfReview", check_command as "checkCommand", environment, credential is not null as "hasCredential",
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 

@@ -25,7 +25,7 @@ let repeated: number[] = [];
 beforeAll(async () => {
   model = await startScriptedModelServer();
   stack = await startTestStack({
-    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key' },
+    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, DOCKET_SELF_REVIEW: 'off', OPENAI_COMPATIBLE_API_KEY: 'key' },
   });
   pool = new Pool({ connectionString: stack.localJson.databaseUrl, max: 3 });
   pool.on('error', () => undefined);

@@ -23,6 +23,7 @@ beforeAll(async () => {
   model = resources.use(await startScriptedModelServer());
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key',
     DOCKET_AGENT_MODEL: 'compatible/writer',
   };

@@ -41,7 +41,11 @@ it(
     const home = await createTestHome();
     resources.defer(() => removeTestHome(home));
     const model = resources.use(await startScriptedModelServer());
-    const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key' };
+    const env = {
+      OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+      DOCKET_SELF_REVIEW: 'off',
+      OPENAI_COMPATIBLE_API_KEY: 'key',
+    };
     const write = { toolCalls: [{ name: 'write', input: { path: 'new.txt', content: 'new\n' } }] };
     const finish = { toolCalls: [{ name: 'finish', input: { title: 'Add a file', summary: 'Added.' } }] };
     model.script({ ...write, stall: true });

@@ -102,7 +102,7 @@ tasks:
     return replies[body.messages.filter(({ role }) => role === 'assistant').length] ?? finish;
   });
   stack = await startTestStack({
-    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key' },
+    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, DOCKET_SELF_REVIEW: 'off', OPENAI_COMPATIBLE_API_KEY: 'key' },
   });
 });
 afterAll(async () => {

@@ -52,6 +52,7 @@ it('a repository that disappears and a full disk fail their jobs with the reason
   await using stack = await startTestStack({
     env: {
       OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
+      DOCKET_SELF_REVIEW: 'off',
       OPENAI_COMPATIBLE_API_KEY: 'key',
       ...(disk === null ? {} : { DOCKET_WORK_DIR: join(disk.directory, 'work') }),
     },

@@ -16,7 +16,7 @@ let stack: TestStack;
 beforeAll(async () => {
   model = await startScriptedModelServer();
   stack = await startTestStack({
-    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key' },
+    env: { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, DOCKET_SELF_REVIEW: 'off', OPENAI_COMPATIBLE_API_KEY: 'key' },
   });
 });
 afterAll(async () => {

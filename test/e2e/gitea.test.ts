@@ -40,6 +40,7 @@ describe.skipIf(binary === null)(
       stack = await startTestStack({
         env: {
           OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+          DOCKET_SELF_REVIEW: 'off',
           OPENAI_COMPATIBLE_API_KEY: 'key',
           DOCKET_ALLOWED_HOSTS: new URL(gitea.origin).host,
           DOCKET_PRIVATE_HOSTS: new URL(gitea.origin).host,

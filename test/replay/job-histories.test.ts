@@ -33,6 +33,9 @@ it.each([
   'continued',
   'idle-jobs-archived',
   'waiting',
+  'self-review',
+  'self-review-limit',
+  'self-review-refused',
 ])('a history exists of a job’s path: %s', (name) => {
   expect(names).toContain(name);
 });

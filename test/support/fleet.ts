@@ -59,6 +59,7 @@ export async function createFleet({ maxSteps = standardLimits.maxSteps } = {}): 
             TEMPORAL_ADDRESS: address,
             TEMPORAL_NAMESPACE: namespace,
             OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+            DOCKET_SELF_REVIEW: 'off',
             OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model',
             DOCKET_LOCAL_REPOSITORIES: '/',
             ...env,

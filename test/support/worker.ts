@@ -227,6 +227,7 @@ function depsOf(
     layerFiles: createLayerFiles({ directory, mostBytes: 1e9 }),
     projectSecrets: createProjectSecretReader(pool, createSecretBox(encryptionKeys ?? [])),
     ...testEnvironments,
+    selfReview: false,
     secrets: createKnownSecrets(['model-key-0123456789', ...tokensOf(servers)]),
     grants: createGrantStore(pool),
     problemWithRepository: () => null,

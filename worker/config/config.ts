@@ -183,6 +183,8 @@ export interface WorkerConfig extends SharedConfig {
   retention: Retention;
   /** Days after which a job that waits for a person fails. */
   waitDays: number;
+  /** Whether agents review their change in projects that do not say. */
+  selfReview: boolean;
   /** Names this worker's code for Temporal's Worker Versioning; null: not versioned. */
   buildId: string | null;
   /** Null for no health endpoint. */
@@ -207,6 +209,7 @@ const environmentSchema = z.object({
   ...cloneVariables.shape,
   DOCKET_SITE_DIRECTORIES: z.string().optional(),
   DOCKET_WAIT_DAYS: wholeNumber(1, 365).default(7),
+  DOCKET_SELF_REVIEW: z.enum(['on', 'off'], 'must be on or off').default('on'),
   DOCKET_HISTORY_DAYS: wholeNumber(0, 99_999).default(90),
   ...retentionVariables.shape,
   ...forgeVariables.shape,
@@ -243,6 +246,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     historyDays: env.DOCKET_HISTORY_DAYS,
     retention: retentionOf(env),
     waitDays: env.DOCKET_WAIT_DAYS,
+    selfReview: env.DOCKET_SELF_REVIEW === 'on',
     buildId: env.DOCKET_BUILD_ID ?? null,
     healthPort: env.DOCKET_WORKER_HEALTH_PORT ?? null,
     graceMs: env.DOCKET_GRACE_SECONDS * 1000,

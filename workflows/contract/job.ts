@@ -32,6 +32,8 @@ export interface JobProgress {
   /** Tokens of the largest call so far; absent in older histories. */
   largestCall?: number;
   startedAtMs: number;
+  /** Whether the agent has finished before and reviews its change. */
+  isReviewing?: boolean;
   /** First step of the turn, when earlier steps were taken over from another job. */
   firstStep?: number;
 }
@@ -73,6 +75,8 @@ export interface ModelCall extends StepRef {
 export interface ToolBatch extends StepRef {
   /** Limit that rules out any further model call. */
   lastBefore?: string | null;
+  /** Calls left under the step limit, including this one. */
+  callsLeft?: number;
 }
 
 /** A turn that was stopped before its agent finished, with the reason as a sentence for users. */
@@ -115,6 +119,8 @@ export interface ToolStep {
    * histories.
    */
   isUnfinished?: boolean;
+  /** Whether the agent had finished and reviews its change next. Absent in older histories. */
+  isReviewing?: boolean;
   changedFiles: number;
 }
 

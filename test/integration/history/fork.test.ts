@@ -212,6 +212,7 @@ it(
       const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
       await using api = await serveApi(database.pool, {
         OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        DOCKET_SELF_REVIEW: 'off',
         DOCKET_JOBS_PER_HOUR: '1',
       });
       const { key } = await buildKey(database.pool, { organizationId: job.organizationId });

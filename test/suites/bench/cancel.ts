@@ -34,6 +34,7 @@ export async function benchCancel(servers: BenchServers, { isQuick }: BenchOptio
     DOCKET_WORK_DIR: join(servers.directory, 'work-cancel'),
     DOCKET_AGENT_MODEL: 'compatible/scripted',
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-model',
   };
   const api = resources.use(await startService('api/main.ts', 'api ready', { core: loadCore, env }));

@@ -32,6 +32,7 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
     ...apiEnvironment(database.url),
     TEMPORAL_ADDRESS: temporal.address,
     OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
+    DOCKET_SELF_REVIEW: 'off',
     DOCKET_LOCAL_REPOSITORIES: repositories,
     DOCKET_WORK_DIR: join(servers.directory, 'long-job-work'),
     DOCKET_MAX_STEPS: '10000',

@@ -34,6 +34,7 @@ export async function runCourse(options: CourseOptions): Promise<{ run: JobRun; 
   await using model = await startScriptedModelServer();
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
     ...options.lane.env,
   };

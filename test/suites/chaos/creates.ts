@@ -48,7 +48,11 @@ async function runCreates({ creates, keys, kills, seed }: Options): Promise<numb
   await using model = await startScriptedModelServer();
   model.respondWith({ text: 'Nothing has to change.' });
   await using servers = await startServers();
-  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+  };
   await using lane = await startLane({ servers, name: 'chaos', env });
   await using scene = await setScene(lane, [repositoryFiles(0)]);
   const [{ projectId } = { projectId: '' }] = scene.repositories;

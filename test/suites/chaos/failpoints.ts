@@ -52,7 +52,11 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
   console.log(`failpoints: runs: ${options.runs}, lanes: ${options.lanes}, seed: ${options.seed}`);
   await using model = await startScriptedModelServer();
   await using servers = await startServers();
-  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+  };
   const plans: JobPlan[] = [];
   const { calls } = playPlans(model, plans);
   await using made = new AsyncDisposableStack();

@@ -65,7 +65,11 @@ export async function runWorkerKills(
   const plans = planJobs({ count: jobs, repositories, random: random.fork(1) });
   await using model = await startScriptedModelServer();
   await using servers = await startServers({ startTemporalServer });
-  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+  };
   await using lane = await startLane({ servers, name: 'chaos', workers, env });
   await using scene = await setScene(lane, repositories);
   const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };

@@ -55,6 +55,7 @@ async function cutNetworks(args: string[]): Promise<number> {
   sendSignal(servers.postgres.pid() ?? 0, 'SIGHUP'); // reads it again
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
     GITHUB_TOKEN: github.token,
     GITHUB_API_URL: github.apiUrl,

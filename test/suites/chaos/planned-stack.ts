@@ -30,6 +30,7 @@ export async function onPlannedStack({
     await using model = await startScriptedModelServer();
     const models = {
       OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+      DOCKET_SELF_REVIEW: 'off',
       OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
     };
     const { signal } = interrupted;

@@ -36,7 +36,11 @@ export async function runStoresChaos(args: string[]): Promise<number> {
   );
   await using model = await startScriptedModelServer();
   await using servers = await startServers();
-  const env = { OPENAI_COMPATIBLE_BASE_URL: model.baseUrl, OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model' };
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    DOCKET_SELF_REVIEW: 'off',
+    OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+  };
   await using lane = await startLane({ servers, name: 'chaos', env });
   await using scene = await setScene(lane, files);
   const { calls } = playPlans(model, plans);

@@ -45,6 +45,7 @@ export async function startFuzzStage(): Promise<FuzzStage> {
       name: 'fuzz',
       env: {
         OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
+        DOCKET_SELF_REVIEW: 'off',
         OPENAI_COMPATIBLE_API_KEY: modelKey,
         GITHUB_TOKEN: githubToken,
         DOCKET_TRUSTED_PROXIES: '1',

@@ -73,6 +73,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
       entries: { worker: 'test/suites/chaos/processes/http-git-worker.ts' },
       env: {
         OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        DOCKET_SELF_REVIEW: 'off',
         OPENAI_COMPATIBLE_API_KEY: configured.modelKey,
         GITHUB_TOKEN: configured.githubToken,
         GITLAB_TOKEN: configured.gitlabToken,

@@ -2,6 +2,7 @@ import type { Mutation } from './list.ts';
 
 const plan = { project: 'integration', tests: ['jobs/plan'] } as const;
 const ask = { project: 'integration', tests: ['jobs/ask'] } as const;
+const review = { project: 'integration', tests: ['jobs/self-review'] } as const;
 const decisions = { project: 'integration', tests: ['api/job-plans'] } as const;
 
 /** What happens while a job waits for a person, and who decides what. */
@@ -83,5 +84,33 @@ export const waitMutations: Mutation[] = [
     find: "if (call.toolName !== 'finish') return call;",
     replace: 'return call;',
     ...ask,
+  },
+  {
+    name: 'an agent reviews its change again and again',
+    file: 'activities/tools/self-review.ts',
+    find: 'if (asked !== undefined) return asked.step === step + 1;',
+    replace: '',
+    ...review,
+  },
+  {
+    name: 'a limit during the review fails work that was finished',
+    file: 'workflows/job-workflow.ts',
+    find: 'lastBefore !== null && state.isReviewing !== true',
+    replace: 'lastBefore !== null',
+    ...review,
+  },
+  {
+    name: 'a provider that refuses the review fails work that was finished',
+    file: 'workflows/job-workflow.ts',
+    find: 'if (isEnd && keepsWork(outcomeOfFailure(error, wasCancelled))) return null;',
+    replace: '',
+    ...review,
+  },
+  {
+    name: 'findings of a review give orders to a forge',
+    file: 'activities/publish/pull-request-text.ts',
+    find: "['## Self-review', inactiveMarkdown(findings)]",
+    replace: "['## Self-review', findings]",
+    ...review,
   },
 ];

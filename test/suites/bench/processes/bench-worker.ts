@@ -36,6 +36,7 @@ const activities = createActivities({
   toolset: createToolset(),
   commands: null,
   waitDays: config.waitDays,
+  selfReview: false,
   secrets: createKnownSecrets([]),
 });
 const worker = await createWorker({

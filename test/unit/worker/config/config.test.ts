@@ -55,6 +55,7 @@ it('needs nothing but a database', () => {
     historyDays: 90,
     waitDays: 7,
     retention: { jobDays: 365, transcriptDays: 180, auditDays: 730, snapshotBytes: 20 * 2 ** 30, threads: 100_000 },
+    selfReview: true,
     buildId: null,
     healthPort: null,
     graceMs: 20_000,

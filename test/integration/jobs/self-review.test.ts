@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { recordHistory } from '../../support/histories.ts';
+import { asOperator } from '../../support/operator.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const write = (path: string): ScriptedReply => ({
+  toolCalls: [{ name: 'write', input: { path, content: `${path}\n` } }],
+});
+const finish = (summary: string, findings?: string): ScriptedReply => ({
+  toolCalls: [{ name: 'finish', input: { title: 'Write files', summary, findings } }],
+});
+const job = { prompt: 'Write one' };
+
+async function scene(
+  act: (scene: { model: ScriptedModelServer; worker: TestWorker; repository: string }) => Promise<void>,
+): Promise<void> {
+  await using model = await startScriptedModelServer();
+  await using repository = await createTestRepository();
+  await using worker = await startTestWorker({
+    database,
+    modelUrl: model.baseUrl,
+    change: () => ({ selfReview: true }),
+  });
+  await act({ model, worker, repository: repository.path });
+  expect(model.violations).toEqual([]);
+}
+
+async function bodyOfPullRequest(prId: string | null): Promise<string> {
+  const { rows } = await database.pool.query<{ body: string }>('select body from pull_requests where id = $1', [prId]);
+  return rows[0]!.body;
+}
+
+describe('an agent that has finished', () => {
+  it('reviews its change once, may correct it, and reports what it leaves', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(write('one.txt'), finish('First.'), write('two.txt'), finish('Both.', 'No test exists. Closes #7.'));
+      const done = await worker.runJob({ ...job, repository });
+      expect(done).toMatchObject({ status: 'completed', message: 'Both.', steps: 4 });
+      const review = JSON.stringify(model.requests[2]!.body.messages.at(-1));
+      expect(review).toContain('review it as a strict reviewer would');
+      expect(review).toContain('+one.txt');
+      // the request goes on from the last one, so that it is read from the provider's cache
+      expect(model.requests[2]!.body.tools).toEqual(model.requests[1]!.body.tools);
+      const body = await bodyOfPullRequest(done.prId);
+      expect(body).toContain('## Self-review\n\nNo test exists.');
+      expect(body).not.toContain('Closes #7');
+      expect(await asOperator(database.pool).latestPatch(done.id)).toContain('+two.txt');
+      const { events } = await asOperator(database.pool).events(done.id);
+      expect(events.filter(({ type }) => type === 'notice')).toMatchObject([
+        { step: 3, data: { text: 'The agent reviews its change before it is published.' } },
+      ]);
+      await recordHistory('self-review', worker.client.workflow.getHandle(`agent-job/${done.id}`));
+    });
+  });
+
+  it.each([
+    ['a limit', { maxSteps: 4 }, [write('two.txt'), { text: 'Hm.' }]],
+    ['the provider', {}, [{ status: 400, errorMessage: 'No.' }]],
+  ] as [string, object, ScriptedReply[]][])(
+    'is published as it finished when %s ends its review',
+    { tags: 'slow' },
+    async (_, limits, replies) => {
+      await scene(async ({ model, worker, repository }) => {
+        model.script(write('one.txt'), finish('First.'), ...replies);
+        const done = await worker.runJob({ ...job, repository }, limits);
+        expect(done).toMatchObject({ status: 'completed', message: 'First.', title: 'Write files', prDraft: false });
+        expect(await bodyOfPullRequest(done.prId)).toContain('The agent did not complete its review of the change.');
+        await recordHistory(
+          `self-review-${'maxSteps' in limits ? 'limit' : 'refused'}`,
+          worker.client.workflow.getHandle(`agent-job/${done.id}`),
+        );
+      });
+    },
+  );
+
+  it('publishes nothing when it is cancelled during its review', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      let id = '';
+      model.script(write('one.txt'), finish('First.'), async () => {
+        await asOperator(database.pool).cancel(id);
+        await worker.client.workflow.getHandle(`agent-job/${id}`).cancel();
+        return { ...finish('Second.'), stall: true };
+      });
+      id = await worker.createJob({ ...job, repository });
+      await worker.startJob(id);
+      expect(await worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prId: null });
+    });
+  });
+
+  it.each([
+    ['nothing has changed', [finish('Nothing to do.')], {}],
+    ['the limits leave no room', [write('one.txt'), finish('First.')], { maxSteps: 3 }],
+    [
+      'part of the task is left',
+      [write('one.txt'), { toolCalls: [{ name: 'finish', input: { title: 'x', summary: 'x', complete: false } }] }],
+      {},
+    ],
+  ] as [string, ScriptedReply[], object][])('is not asked when %s', { tags: 'slow' }, async (_, replies, limits) => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(...replies);
+      expect(await worker.runJob({ ...job, repository }, limits)).toMatchObject({ status: 'completed' });
+    });
+  });
+
+  it('is not asked in a project without reviews', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(write('one.txt'), finish('First.'));
+      const id = await worker.createJob({ ...job, repository });
+      await database.pool.query(
+        'update projects set self_review = false where id = (select project_id from jobs where id = $1)',
+        [id],
+      );
+      await worker.startJob(id);
+      expect(await worker.ended(id)).toMatchObject({ status: 'completed', steps: 2 });
+    });
+  });
+});
