@@ -16,6 +16,8 @@ RUN node dashboard/build.ts
 FROM node:24-bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends --no-remove git openssh-client ca-certificates tini bubblewrap util-linux \
+    python3 python3-venv python3-pip build-essential \
+ && python3 -m pip install --break-system-packages --no-cache-dir uv \
  && rm -rf /var/lib/apt/lists/* \
  && mkdir -p /var/lib/docket/work && chown -R node:node /var/lib/docket
 WORKDIR /app
