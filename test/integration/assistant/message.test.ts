@@ -208,6 +208,7 @@ describe('access', () => {
       'user-agent',
       'x-resume-token',
       'x-reader-token',
+      'x-proof-of-work',
       'mcp-protocol-version',
     ]);
     expect(preflight.headers.get('ratelimit')).toBeNull();

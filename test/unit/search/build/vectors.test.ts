@@ -114,6 +114,12 @@ it.each([
   expect(find(file, { query: 'crane' })).toEqual(['b']);
 });
 
+it('refuses too long a vector as the first one, too', () => {
+  using writer = openVectorWriter(build(pages), { model });
+  const long = Array.from({ length: 4_097 }, () => 1);
+  expect(() => writer.add(writer.missing.slice(0, 1), [long])).toThrow('at most 4096 numbers');
+});
+
 it('ignores a question’s vector of another length', () => {
   const file = build(pages);
   embed(file);
