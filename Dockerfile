@@ -13,14 +13,20 @@ RUN npm ci --ignore-scripts
 COPY dashboard ./dashboard
 RUN node dashboard/build.ts
 
+FROM node:24-bookworm-slim AS uv
+RUN apt-get update && apt-get install -y --no-install-recommends python3-pip \
+ && pip install --no-cache-dir --target /uv uv==0.13.9
+
 FROM node:24-bookworm-slim
+# the second line is for the commands of agents: Python and a C toolchain, which native packages of Node and Python need,
+# and what fetches and unpacks other toolchains; the programs are the same for all jobs
 RUN apt-get update \
- && apt-get install -y --no-install-recommends --no-remove git openssh-client ca-certificates tini bubblewrap util-linux \
-    python3 python3-venv python3-pip build-essential \
- && python3 -m pip install --break-system-packages --no-cache-dir uv \
+ && apt-get install -y --no-install-recommends --no-remove git openssh-client ca-certificates tini bubblewrap util-linux skopeo \
+    python3 python3-venv gcc g++ libc6-dev make pkg-config patch curl xz-utils unzip \
  && rm -rf /var/lib/apt/lists/* \
  && mkdir -p /var/lib/docket/work && chown -R node:node /var/lib/docket
 WORKDIR /app
+COPY --from=uv /uv/bin/uv /uv/bin/uvx /usr/local/bin/
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY activities ./activities

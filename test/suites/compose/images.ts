@@ -117,12 +117,18 @@ async function makeNode(base: string): Promise<void> {
     files: {
       ...Object.fromEntries(present.filter((entry) => entry !== null)),
       '/etc/ssl/certs/ca-certificates.crt': { copyOf: '/etc/ssl/certs/ca-certificates.crt' },
+      // the package ca-certificates replaces the file above
+      '/etc/machine-authorities.crt': { copyOf: '/etc/ssl/certs/ca-certificates.crt' },
       '/usr/local/bin/node': { copyOf: join(checkout, 'node_modules/node/bin/node') },
       '/usr/local/lib/node_modules/npm': { copyOf: npm },
     },
     setUp:
       'ln -sf ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm; ln -sf node /usr/local/bin/nodejs; groupadd -g 1000 node; useradd -u 1000 -g 1000 -m node',
-    config: ['--env', 'NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt', '--cmd', 'node'],
+    config: [
+      '--env=NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt',
+      '--env=PIP_CERT=/etc/machine-authorities.crt',
+      '--cmd=node',
+    ],
   });
 }
 
