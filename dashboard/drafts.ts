@@ -23,7 +23,11 @@ interface Draft<Fields> {
 }
 
 /** Works like `useState` for the fields of a form, but keeps what was typed. `given` replaces it. */
-export function useDraft<Fields extends object>(name: string, initial: Fields, given?: Partial<Fields>): Draft<Fields> {
+export function useDraft<Fields extends object>(
+  name: string,
+  initial: Fields,
+  given?: Partial<NoInfer<Fields>>,
+): Draft<Fields> {
   const [values, setValues] = useState<Fields>(() => ({ ...initial, ...(given ?? readDrafts()[name]) }));
   const change = useCallback(
     (changed: Partial<Fields>) =>

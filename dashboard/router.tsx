@@ -84,7 +84,10 @@ const pull = createRoute({
 const playground = createRoute({
   getParentRoute: () => rootRoute,
   path: '/playground',
-  validateSearch: siteOf,
+  validateSearch: (search: Record<string, unknown>): { site?: string; question?: string } => ({
+    ...siteOf(search),
+    ...(typeof search['question'] === 'string' ? { question: search['question'] } : {}),
+  }),
   component: lazyRouteComponent(() => import('./pages/playground.tsx'), 'PlaygroundPage'),
 });
 const page = createRoute({
@@ -166,7 +169,7 @@ declare module '@tanstack/react-router' {
     router: typeof router;
   }
   interface HistoryState {
-    /** Initial values of a new job, copied from a failed one. */
-    again?: { projectId: string; prompt: string; ref: string; model: string };
+    /** Initial values of a new job, such as those of a failed one. */
+    again?: Partial<{ projectId: string; prompt: string; ref: string; model: string }>;
   }
 }

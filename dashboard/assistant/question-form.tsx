@@ -13,6 +13,8 @@ export interface QuestionDraft {
 }
 
 interface QuestionFormProps {
+  /** A question to start with, as a reader. */
+  first: string | undefined;
   isBusy: boolean;
   hasMessages: boolean;
   onAsk(draft: QuestionDraft): void;
@@ -29,12 +31,12 @@ const kinds = [
 ] as const;
 
 /** Shows the form for a question. Enter submits it. */
-export function QuestionForm({ isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
+export function QuestionForm({ first, isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
   const [draft, setDraft] = useState<QuestionDraft>({
-    question: '',
+    question: first ?? '',
     currentPath: '',
     context: { type: 'textSelection', value: '' },
-    isReader: false,
+    isReader: first !== undefined,
   });
   const change = (changed: Partial<QuestionDraft>) => setDraft({ ...draft, ...changed });
   const ask = () => {

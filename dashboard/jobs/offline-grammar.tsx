@@ -10,6 +10,13 @@ export const sentences = [
   ['Run "command"', 'a shell command, where commands may run'],
 ] as const;
 
+/** Returns where the first placeholder of a sentence begins and ends, without its quotes. */
+export function placeholderOf(sentence: string): { start: number; end: number } {
+  const found = /(?<=")\w+(?=")|PATH/.exec(sentence);
+  const start = found?.index ?? sentence.length;
+  return { start, end: start + (found?.[0].length ?? 0) };
+}
+
 /** Lists the instructions that the offline model understands. */
 export function OfflineGrammar({ onUse }: { onUse(sentence: string): void }) {
   return (

@@ -5,6 +5,7 @@ import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { Bulk } from '../jobs/bulk.tsx';
+import { FirstSteps } from '../jobs/first-steps.tsx';
 import type { JobFilters } from '../jobs/filters.ts';
 import { Filters, useSetFilters } from '../jobs/job-filters.tsx';
 import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
@@ -41,6 +42,7 @@ export function JobsPage() {
         <h1>Jobs</h1>
         <LiveDot connection={connection} />
       </div>
+      {list.isSuccess && Object.keys(filters).length === 0 && <FirstSteps jobs={jobs} hasMore={list.hasNextPage} />}
       <Filters filters={filters} models={models} />
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {isError && (

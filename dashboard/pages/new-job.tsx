@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
-import { OfflineGrammar } from '../jobs/offline-grammar.tsx';
+import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 
 interface NewJob {
   projectId: string;
@@ -52,12 +52,25 @@ export function NewJobPage() {
       return navigate({ to: '/jobs/$projectId/$id', params: { projectId, id } });
     },
   });
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [selected, setSelected] = useState<{ start: number; end: number } | null>(null);
+  useLayoutEffect(() => {
+    if (selected === null) return;
+    field.current?.focus();
+    field.current?.setSelectionRange(selected.start, selected.end);
+  }, [selected]);
   useEffect(() => {
     document.title = 'New job · Docket';
   }, []);
   // a kept draft may be for a project that is gone
   const project = projects.find(({ id }) => id === projectId) ?? projects[0];
   if (project === undefined) return <EmptyNote title="No projects yet">Create one in the settings.</EmptyNote>;
+  const use = (sentence: string) => {
+    const before = prompt === '' ? '' : `${prompt.trimEnd()}\n`;
+    const { start, end } = placeholderOf(sentence);
+    setSelected({ start: before.length + start, end: before.length + end });
+    change({ prompt: `${before}${sentence}` });
+  };
   const usedModel = model.trim() || (project.model ?? defaults.agentModel);
   return (
     <div className="narrow">
@@ -82,6 +95,7 @@ export function NewJobPage() {
         <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>
           <Label className="label">What should change?</Label>
           <TextArea
+            ref={field}
             className="input prompt"
             rows={7}
             placeholder={'Replace "colour" with "color" everywhere'}
@@ -94,11 +108,7 @@ export function NewJobPage() {
           </Text>
           <FieldError className="field-error" />
         </TextField>
-        {usedModel === 'offline/editor' && (
-          <OfflineGrammar
-            onUse={(sentence) => change({ prompt: prompt === '' ? sentence : `${prompt.trimEnd()}\n${sentence}` })}
-          />
-        )}
+        {usedModel === 'offline/editor' && <OfflineGrammar onUse={use} />}
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>
             <Label className="label">Base branch, tag or commit</Label>

@@ -17,7 +17,7 @@ import '../styles/assistant.css';
 /** Asks a site's assistant as a reader would, and shows the search results. */
 export function PlaygroundPage() {
   const { sites } = useSession();
-  const { site: domain = sites[0]?.domain ?? '' } = useSearch({ from: '/playground' });
+  const { site: domain = sites[0]?.domain ?? '', question } = useSearch({ from: '/playground' });
   const navigate = useNavigate();
   useEffect(() => {
     document.title = 'Playground · Docket';
@@ -29,12 +29,13 @@ export function PlaygroundPage() {
         <h1>Playground</h1>
         <SiteChoice domain={domain} onChange={(site) => void navigate({ to: '/playground', search: { site } })} />
       </div>
-      <Chat key={domain} domain={domain} />
+      <Chat key={domain} domain={domain} first={question} />
     </>
   );
 }
 
-function Chat({ domain }: { domain: string }) {
+/** `first` is a question to start with, as a reader. */
+function Chat({ domain, first }: { domain: string; first: string | undefined }) {
   const transport = useMemo(
     () =>
       new DefaultChatTransport({
@@ -77,6 +78,7 @@ function Chat({ domain }: { domain: string }) {
           <div ref={end} className="messages-end" />
         </div>
         <QuestionForm
+          first={first}
           isBusy={isBusy}
           hasMessages={messages.length > 0}
           onAsk={ask}
