@@ -57,6 +57,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   });
   const { label, badge } = stateOf(gap);
   const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
+  const isTitleEnough = gap.questions.every(({ text, answeredNow }) => text === gap.label && answeredNow === null);
   return (
     <section className="panel" aria-label={plain(gap.label)}>
       <div className="page-head">
@@ -71,11 +72,13 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
           )}
         </span>
       </div>
-      <ul className="questions">
-        {gap.questions.map((question) => (
-          <Question key={question.text} question={question} />
-        ))}
-      </ul>
+      {!isTitleEnough && (
+        <ul className="questions">
+          {gap.questions.map((question) => (
+            <Question key={question.text} question={question} />
+          ))}
+        </ul>
+      )}
       {gap.job !== null && <JobOf job={gap.job} />}
       <Problem error={makeJob.error ?? check.error} />
       {gap.mayBegin && (

@@ -47,7 +47,7 @@ export function Confirm<Answer>({
               <>
                 <Heading slot="title">{title}</Heading>
                 <p>{text}</p>
-                {children}
+                {children !== undefined && <div className="dialog-choices">{children}</div>}
                 <Problem error={action.error} />
                 <div className="actions">
                   <Button

@@ -58,14 +58,14 @@ function Comparison({ left, right }: { left: JobRef; right: JobRef }) {
         <JobHead name="Right" compared={other.compared} />
       </div>
       <ComparedFacts left={one.compared} right={other.compared} />
-      <h2>Prompts</h2>
+      <h2 className="compared-title">Prompts</h2>
       <Prompts left={one.compared.turns} right={other.compared.turns} />
-      <h2>Steps</h2>
+      <h2 className="compared-title">Steps</h2>
       <div className="compared">
         <ComparedSteps compared={one.compared} />
         <ComparedSteps compared={other.compared} />
       </div>
-      <h2>Changes</h2>
+      <h2 className="compared-title">Changes</h2>
       <Changes left={one.diff} right={other.diff} />
     </>
   );

@@ -111,12 +111,12 @@ function PullRequestItem({ job }: { job: ListedJob }) {
   const { id, projectId, prLink, changedFiles, createdAt, details } = job;
   return (
     <li>
-      {details.pullRequest !== null && <PullRequestBadge {...details.pullRequest} />}
+      {details.pullRequest === null ? <span /> : <PullRequestBadge {...details.pullRequest} />}
       <a className="words" href={prLink ?? ''}>
         {headline(plain(details.title ?? job.prompt))}
       </a>
       <span className="quiet">{projects.find((project) => project.id === projectId)?.name ?? projectId}</span>
-      {changedFiles !== null && <span className="quiet">{plural(changedFiles, 'file')}</span>}
+      <span className="quiet">{changedFiles !== null && plural(changedFiles, 'file')}</span>
       <Link to="/jobs/$projectId/$id" params={{ projectId, id }}>
         Job
       </Link>
