@@ -62,7 +62,11 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
       <Modal className="modal palette">
         <Dialog className="dialog" aria-label={isComparing ? 'Compare with…' : 'Commands'}>
           <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField aria-label={isComparing ? 'Search jobs' : 'Search pages, actions and jobs'} autoFocus>
+            <SearchField
+              className="palette-search"
+              aria-label={isComparing ? 'Search jobs' : 'Search pages, actions and jobs'}
+              autoFocus
+            >
               <Input className="input" placeholder={placeholder} />
             </SearchField>
             <Menu

@@ -42,6 +42,7 @@ beforeAll(async () => {
     conversations: '/conversations',
     gaps: '/gaps',
     operations: '/operations',
+    compare: `/compare?left=${nameOf(job)}&right=${nameOf(failed)}`,
     keys: '/settings/keys',
     projects: '/settings/projects',
     sites: '/settings/sites',
@@ -52,6 +53,11 @@ beforeAll(async () => {
 });
 
 afterAll(() => resources.disposeAsync());
+
+/** Returns a job as the address of a comparison names it. */
+function nameOf(path: string): string {
+  return encodeURIComponent(path.replace('/jobs/', ''));
+}
 
 async function ask(question: string): Promise<void> {
   const { baseUrl, domain, assistantKey } = shared.stack.localJson;
@@ -91,6 +97,30 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
       await page.locator('.diff').first().waitFor();
       expect(['changes', await seriousProblems(page)]).toEqual(['changes', []]);
       await takeScreenshot(page, `changes-${colorScheme}`);
+    }
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it.each(['light', 'dark'] as const)('has no serious accessibility violation in a dialog, %s', async (colorScheme) => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
+    const { page } = visit;
+    const dialogs: [page: string, button: RegExp][] = [
+      ['jobs', /^Commands/],
+      ['jobs', /^Shortcuts/],
+      ['job', /^Compare with/],
+      ['job', /^Archive$/],
+      ['job', /^Delete$/],
+      ['job', /^Fork from step 1/],
+      ['job', /^Inspect step 1/],
+      ['pull-request', /^Merge$/],
+      ['pull-request', /^Close$/],
+      ['keys', /^Revoke/],
+    ];
+    for (const [name, button] of dialogs) {
+      await show(page, shared.pages[name] ?? '');
+      await page.getByRole('button', { name: button }).first().click();
+      await page.locator('[role=dialog], [role=alertdialog], aside').first().waitFor();
+      expect([name, button, await seriousProblems(page)]).toEqual([name, button, []]);
     }
     expect(visit.complaints).toEqual([]);
   });
