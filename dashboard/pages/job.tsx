@@ -9,6 +9,8 @@ import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
+import { CommandOutputView } from '../jobs/command-output.tsx';
+import type { CommandOutput } from '../jobs/command-outputs.ts';
 import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
 import { Copy } from '../jobs/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
@@ -94,6 +96,7 @@ function JobView({ job: ref }: { job: JobRef }) {
                 steps={steps.data}
                 live={live}
               />
+              <SetupOutput job={ref} status={job.data.status} output={live.outputs.get('')} />
               <FollowUp job={ref} standing={job.data} onSent={followNewTurn} />
             </TabPanel>
             <TabPanel id="changes">
@@ -105,6 +108,24 @@ function JobView({ job: ref }: { job: JobRef }) {
         </>
       )}
     </>
+  );
+}
+
+interface SetupOutputProps {
+  job: JobRef;
+  status: Job['status'];
+  output: CommandOutput | undefined;
+}
+
+/** Shows what the setup of the job's environment prints while it runs. */
+function SetupOutput({ job, status, output }: SetupOutputProps) {
+  if (status !== 'active' || output === undefined || output.durationMs !== null) return null;
+  return (
+    <section className="tools" aria-label="Setup">
+      <div className="tool-inside">
+        <CommandOutputView job={job} output={output} />
+      </div>
+    </section>
   );
 }
 
