@@ -76,7 +76,7 @@ async function show(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
   await page.locator('main h1').waitFor();
   // the page of all components shows also the one for loading
-  await expect.poll(() => page.locator('.loading:not(.design-part *)').count()).toBe(0);
+  await expect.poll(() => page.locator('.loading:not(.design-part *)').count(), { timeout: 30_000 }).toBe(0);
 }
 
 describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
@@ -101,29 +101,33 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it.each(['light', 'dark'] as const)('has no serious accessibility violation in a dialog, %s', async (colorScheme) => {
-    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
-    const { page } = visit;
-    const dialogs: [page: string, button: RegExp][] = [
-      ['jobs', /^Commands/],
-      ['jobs', /^Shortcuts/],
-      ['job', /^Compare with/],
-      ['job', /^Archive$/],
-      ['job', /^Delete$/],
-      ['job', /^Fork from step 1/],
-      ['job', /^Inspect step 1/],
-      ['pull-request', /^Merge$/],
-      ['pull-request', /^Close$/],
-      ['keys', /^Revoke/],
-    ];
-    for (const [name, button] of dialogs) {
-      await show(page, shared.pages[name] ?? '');
-      await page.getByRole('button', { name: button }).first().click();
-      await page.locator('[role=dialog], [role=alertdialog], aside').first().waitFor();
-      expect([name, button, await seriousProblems(page)]).toEqual([name, button, []]);
-    }
-    expect(visit.complaints).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'has no serious accessibility violation in a dialog, %s',
+    { tags: 'slow' },
+    async (colorScheme) => {
+      await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme });
+      const { page } = visit;
+      const dialogs: [page: string, button: RegExp][] = [
+        ['jobs', /^Commands/],
+        ['jobs', /^Shortcuts/],
+        ['job', /^Compare with/],
+        ['job', /^Archive$/],
+        ['job', /^Delete$/],
+        ['job', /^Fork from step 1/],
+        ['job', /^Inspect step 1/],
+        ['pull-request', /^Merge$/],
+        ['pull-request', /^Close$/],
+        ['keys', /^Revoke/],
+      ];
+      for (const [name, button] of dialogs) {
+        await show(page, shared.pages[name] ?? '');
+        await page.getByRole('button', { name: button }).first().click();
+        await page.locator('[role=dialog], [role=alertdialog], aside').first().waitFor();
+        expect([name, button, await seriousProblems(page)]).toEqual([name, button, []]);
+      }
+      expect(visit.complaints).toEqual([]);
+    },
+  );
 
   it('fits a width of 400 pixels', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack, { width: 400 });
