@@ -31,10 +31,15 @@ export async function benchContention(servers: BenchServers, { isQuick }: BenchO
   const [large, ...small] = stack.organizations;
   const share = isQuick ? 1 : 4;
   const prompt = promptFor({ kind: 'write', steps });
+  // one request at a time through each API process: an organization has a share of its connections
   const create = ({ clients }: (typeof stack.organizations)[number], count: number) =>
-    Promise.all(Array.from({ length: count }, (_, job) => clients[job % clients.length]?.create(prompt)));
-  if (large !== undefined) await create(large, 30 * share);
-  await Promise.all(small.map((organization) => create(organization, 5 * share)));
+    Promise.all(
+      clients.map(async (client) => {
+        for (let made = 0; made < count / clients.length; made += 1) await client.create(prompt);
+      }),
+    );
+  if (large !== undefined) await create(large, 32 * share);
+  await Promise.all(small.map((organization) => create(organization, 6 * share)));
   const waits = new Map<string, number>();
   let [samples, waiting, most] = [0, 0, 0];
   const ended = new AbortController();
@@ -62,7 +67,7 @@ export async function benchContention(servers: BenchServers, { isQuick }: BenchO
     [stack.organizations.map(({ id }) => id)],
   );
   printTable(
-    `contention: ${shape.apis} API and ${shape.workers} worker processes; jobs of ${steps} steps that write, created at once`,
+    `contention: ${shape.apis} API and ${shape.workers} worker processes; jobs of ${steps} steps that write`,
     ['organization', 'jobs', 'failed', 'p50 s', 'longest s'],
     rows.map(({ jobs, failed, p50, longest }, place) => [
       place === 0 ? 'large' : `small ${place}`,
