@@ -9,12 +9,15 @@ import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import type { ProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
+import type { ProjectToolReader } from '../db/for-worker/project-tools.ts';
 import type { ProjectReader } from '../db/for-worker/projects.ts';
 import type { StepStore } from '../db/for-worker/steps.ts';
 import type { PriceBook } from '../models/prices.ts';
 import type { ModelRegistry } from '../models/registry.ts';
 import type { Toolset } from './tools/agent-tool.ts';
 import { createFinishReminder } from './tools/command-notes.ts';
+import { createMcpToolset } from './mcp/mcp-toolset.ts';
+import type { McpNetwork } from './mcp/mcp-session.ts';
 import type { Commands } from './tools/commands.ts';
 import { createArchiveActivities } from './job/archive.ts';
 import { createAskModel } from './model/ask-model.ts';
@@ -45,6 +48,8 @@ import { createWorkspaceActivities } from './job/workspace.ts';
 export interface ActivityDeps extends GrantedAccessDeps {
   projects: ProjectReader;
   guidance: ProjectGuidanceReader;
+  toolServers: ProjectToolReader;
+  network: McpNetwork;
   jobs: WorkerJobStore;
   messages: WorkerMessageStore;
   branches: JobBranchStore;
@@ -109,6 +114,7 @@ export function createActivities(deps: ActivityDeps) {
     askPaid,
     conversation,
     access,
+    mcpToolset: createMcpToolset(),
     remindOfFinish: createFinishReminder({ ...deps, access }),
     attempt: createAttempt({
       redact,

@@ -24,6 +24,7 @@ import { createOperationsStore } from '../db/operations/operations.ts';
 import { createOrganizationStore } from '../db/organizations/organizations.ts';
 import { createProjectGuidanceStore } from '../db/organizations/project-guidance.ts';
 import { createSetupSecretStore } from '../db/organizations/setup-secrets.ts';
+import { createProjectToolStore } from '../db/organizations/project-tools.ts';
 import { createProjectStore } from '../db/organizations/projects.ts';
 import { createPullRequestStore } from '../db/pull-requests/pull-requests.ts';
 import { createRateLimitStore } from '../db/operations/rate-limits.ts';
@@ -71,6 +72,7 @@ export function createApiStores({
       projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
       guidance: createProjectGuidanceStore(pool),
       setupSecrets: createSetupSecretStore(pool, createSecretBox(config.encryptionKeys)),
+      tools: createProjectToolStore(pool, createSecretBox(config.encryptionKeys)),
       pullRequests: createPullRequestStore(pool),
       keys: createKeyStore(pool, config.keyPepper),
       sessions: createSessionStore(pool, config.keyPepper),

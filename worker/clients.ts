@@ -7,6 +7,7 @@ import type { BranchMerge, BranchPair, MergedBranch, RefusedMerge } from '../act
 import { checkMerge, deleteBranch, mergeBranch } from '../activities/workspaces/merge-branch.ts';
 import { createGit } from '../activities/git/git.ts';
 import type { JobDisks } from '../activities/workspaces/job-disks.ts';
+import type { McpNetwork } from '../activities/mcp/mcp-session.ts';
 import { createLocalForge } from '../activities/forges/local-forge.ts';
 import type { ProcessHost } from '../activities/git/process-host.ts';
 import { createWorkspaces } from '../activities/workspaces/workspaces.ts';
@@ -23,6 +24,8 @@ export interface WorkerClients {
   workspaces: Workspaces;
   /** What the setups of jobs' environments installed, on this machine. */
   layerFiles: LayerFiles;
+  /** The way to MCP servers. */
+  network: McpNetwork;
   /** Returns why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
   /** Folders that contain the usable local repositories and directories; null when there are none. */
@@ -62,6 +65,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
     layerFiles: createLayerFiles({ directory: config.workDirectory, mostBytes: config.environments.machineBytes }),
+    network: { egress, privateHosts: config.privateHosts },
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });
       return parsed.ok ? null : parsed.problem;

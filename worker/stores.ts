@@ -24,6 +24,7 @@ import { createWebhookAttemptStore } from '../db/for-worker/webhook-attempts.ts'
 import { createProjectCredentialReader, createProjectReader } from '../db/for-worker/projects.ts';
 import { createProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
 import { createChoreClaims } from '../db/for-worker/chores.ts';
+import { createProjectToolReader } from '../db/for-worker/project-tools.ts';
 import { createWorkerStore } from '../db/for-worker/workers.ts';
 import { createWebhookStarts } from '../db/for-worker/webhook-starts.ts';
 import type { SecretBox } from '../lib/encryption/secret-box.ts';
@@ -44,6 +45,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
     guidance: createProjectGuidanceReader(pool),
+    toolServers: createProjectToolReader(pool, box),
     credentials: createProjectCredentialReader(pool, box),
     pullRequests: createWorkerPullRequestStore(pool),
     grants: createGrantStore(pool),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
-import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
@@ -10,10 +9,10 @@ import { takenOver, type Attempt } from '../attempt.ts';
 import type { Environments } from '../environment/environments.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { followUp } from './follow-up.ts';
-import { storeInstructions } from '../model/instructions.ts';
+import { storeInstructions, type InstructionDeps } from '../model/instructions.ts';
 import { baseOf, type JobAccess } from './job-access.ts';
 
-export interface WorkspaceActivityDeps {
+export interface WorkspaceActivityDeps extends Omit<InstructionDeps, 'workspaces'> {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setBase'>;
   steps: Pick<StepStore, 'newestSnapshot' | 'snapshot'>;
   effects: EffectStore;
@@ -22,8 +21,6 @@ export interface WorkspaceActivityDeps {
   workspaces: Pick<Workspaces, 'resolve' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
   environments: Environments;
   attempt: Attempt;
-  guidance: ProjectGuidanceReader;
-  maskSecrets(text: string): string;
 }
 
 const baseSchema = z.object({ branch: z.string(), commit: z.string() });
@@ -52,10 +49,12 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const wanted = { ...repository, jobId: job.id, baseCommit: commit, snapshot };
           const workspace = await environments.open({ ...turn, environment }, wanted);
           await workspace.release();
-          await storeInstructions(deps, { ref, projectId: job.projectId, commit, access: repository });
-          await jobs.setPhase({ ...ref, phase: 'running' });
           const { forkedFrom } = job;
-          return forkedFrom?.turn === ref.turn ? { firstStep: forkedFrom.step + 1 } : undefined;
+          const firstStep = forkedFrom?.turn === ref.turn ? forkedFrom.step + 1 : 1;
+          const { projectId } = job;
+          await storeInstructions(deps, { ref, firstStep, projectId, commit, access: repository });
+          await jobs.setPhase({ ...ref, phase: 'running' });
+          return firstStep === 1 ? undefined : { firstStep };
         },
       );
     },

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { streamText, tool, zodSchema, type LanguageModelUsage, type ModelMessage, type Tool, type ToolSet } from 'ai';
+import {
+  jsonSchema,
+  streamText,
+  tool,
+  zodSchema,
+  type LanguageModelUsage,
+  type ModelMessage,
+  type Tool,
+  type ToolSet,
+} from 'ai';
 import { z } from 'zod';
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
@@ -174,10 +183,10 @@ export function lengthOf({
 const toolLengths = new WeakMap<AgentTool, number>();
 
 function lengthOfTool(agentTool: AgentTool): number {
-  const { description, inputSchema } = agentTool;
+  const { description, inputSchema, jsonSchema: own } = agentTool;
   const length =
     toolLengths.get(agentTool) ??
-    description.length + JSON.stringify(z.toJSONSchema(inputSchema, { io: 'input' })).length;
+    description.length + JSON.stringify(own ?? z.toJSONSchema(inputSchema, { io: 'input' })).length;
   toolLengths.set(agentTool, length);
   return length;
 }
@@ -189,9 +198,20 @@ function definitionOf(agentTool: AgentTool): Tool {
   const known = definitions.get(agentTool);
   if (known !== undefined) return known;
   const { description, inputSchema } = agentTool;
-  const definition = tool({ description, inputSchema: zodSchema(inputSchema) });
+  const definition = tool({ description, inputSchema: schemaOf(agentTool) ?? zodSchema(inputSchema) });
   definitions.set(agentTool, definition);
   return definition;
+}
+
+/** Returns the schema of a tool that an MCP server describes; null for others. */
+function schemaOf({ jsonSchema: own, inputSchema }: AgentTool) {
+  if (own === undefined) return null;
+  return jsonSchema<unknown>(own, {
+    validate(value) {
+      const parsed = inputSchema.safeParse(value);
+      return parsed.success ? { success: true, value: parsed.data } : { success: false, error: parsed.error };
+    },
+  });
 }
 
 function definitionsOf(toolset: Toolset): ToolSet {

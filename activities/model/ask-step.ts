@@ -12,6 +12,7 @@ import type { Conversation, ConversationCall } from './conversation.ts';
 import { createLiveText, type SpokenText } from './live-text.ts';
 import { isContextOverflow } from './model-failures.ts';
 import type { AskPaid } from './spending.ts';
+import type { Instructions } from './stored-instructions.ts';
 import type { JobTranscript } from './read-transcript.ts';
 import { conversationOf, type Transcript } from './transcript.ts';
 
@@ -22,6 +23,8 @@ export interface AskStepDeps {
   conversation: Conversation;
   askPaid: AskPaid;
   toolset: Toolset;
+  /** Returns the pinned tools of MCP servers. */
+  mcpToolset(pinned: Instructions['tools']): Toolset;
   secrets: KnownSecrets;
 }
 
@@ -39,7 +42,7 @@ export interface StepAnswer {
 export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
-  const { access, messages, events, conversation, askPaid, toolset, secrets } = deps;
+  const { access, messages, events, conversation, askPaid, toolset, mcpToolset, secrets } = deps;
 
   return async function askStep(call, fence, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
@@ -66,8 +69,10 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const { call, fence, job, signal } = at;
     const { jobId, turn, step, lastBefore = null } = call;
     const send = async (transcript: JobTranscript) => {
-      const system = systemPrompt(transcript.instructions);
-      const offered = offeredTools(toolset, job, transcript.instructions);
+      const { instructions } = transcript;
+      const system = systemPrompt(instructions);
+      // those of servers are last, so that all before them is the same in most jobs
+      const offered = offeredTools({ ...toolset, ...mcpToolset(instructions.tools) }, job, instructions);
       const tools = lastBefore === null ? offered : finishOnly(offered);
       const question = { system, messages: conversationOf(transcript), toolset: tools, signal, ...options };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };

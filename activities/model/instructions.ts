@@ -1,5 +1,7 @@
 import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
+import { pinTools, type PinDeps, type ServerNotice } from '../mcp/pinned-tools.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
@@ -7,11 +9,21 @@ import { readBeginning } from './read-beginning.ts';
 import { skillFileName, skillsIn } from './skills.ts';
 import { hasInstructions, instructionsOf, noInstructions, type Instructions } from './stored-instructions.ts';
 
-export interface InstructionDeps {
+export interface InstructionDeps extends PinDeps {
+  context: Pick<JobContextStore, 'addNote'>;
   effects: EffectStore;
   guidance: ProjectGuidanceReader;
   workspaces: Pick<Workspaces, 'readFile' | 'findFiles'>;
   maskSecrets(text: string): string;
+}
+
+/** The turn that begins. */
+interface TurnStart {
+  ref: TurnRef;
+  firstStep: number;
+  projectId: string;
+  commit: string;
+  access: RepositoryAccess;
 }
 
 /** Names of the files in which a repository has its guidance, in order of preference. */
@@ -22,14 +34,14 @@ const mostFolders = 500;
 const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
 
 /**
- * Stores the instructions with a turn, so that every model call of it uses them and later changes to the files by the
+ * Stores the instructions and tools with a turn, so that every model call of it uses them and later changes to the files by the
  * agent have no effect. Those of the repository are read from the base commit of the first turn.
  */
 export async function storeInstructions(
   deps: InstructionDeps,
-  { ref, projectId, commit, access }: { ref: TurnRef; projectId: string; commit: string; access: RepositoryAccess },
+  { ref, firstStep, projectId, commit, access }: TurnStart,
 ): Promise<void> {
-  const { effects, guidance, maskSecrets } = deps;
+  const { effects, context, guidance, maskSecrets } = deps;
   const effect = { ...ref, effect: 'instructions' };
   const { fence, result } = await effects.claim(effect);
   if (hasInstructions(result)) return;
@@ -38,6 +50,8 @@ export async function storeInstructions(
   const found =
     first?.commit === null ? first : await readRepository(deps, { commit: first?.commit ?? commit, access });
   const { instructions, skills } = await guidance.read(projectId);
+  const { tools, notices } = await pinTools(deps, { projectId, signal: access.signal });
+  for (const notice of notices) await context.addNote({ ...ref, step: firstStep, ...noteOf(notice) });
   const own = skills.map(({ name, description }) => ({ name, description: maskSecrets(description), path: null }));
   const ofFiles = found.skills.filter(({ name, path }) => path !== null && own.every((skill) => skill.name !== name));
   const contents = Object.fromEntries(skills.map(({ name, content }) => [name, maskSecrets(content)]));
@@ -46,8 +60,15 @@ export async function storeInstructions(
     ...found,
     project: instructions === null ? null : maskSecrets(instructions),
     skills: [...own, ...ofFiles],
+    tools,
   };
   await effects.storeResult({ ...effect, fence, result: stored });
+}
+
+/** Tells the agent and the job's watchers about a server that cannot be used. */
+function noteOf({ server, problem }: ServerNotice) {
+  const text = `The MCP server ${server} ${problem}.`;
+  return { kind: `mcp:${server}` as const, text, notice: text };
 }
 
 /** Apart from the instructions, because every call of the model reads those. */

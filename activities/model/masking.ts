@@ -44,7 +44,9 @@ export function maskedOutput({ toolName, input }: ToolCall, output: string): str
   const what = typeof path === 'string' ? `${toolName} of ${path.slice(0, 200)}` : toolName;
   const etag = /\betag [0-9a-f]{6,64}\b/.exec(output.slice(0, 500))?.[0];
   const known = etag === undefined ? '' : `, ${etag}`;
-  return `[${output.length} characters of an earlier ${what}${known} omitted; make the same call again if you need them]`;
+  // a call of an MCP server may have changed something
+  const remedy = toolName.includes('__') ? '' : '; make the same call again if you need them';
+  return `[${output.length} characters of an earlier ${what}${known} omitted${remedy}]`;
 }
 
 /** Returns the length of tool outputs, in characters. */

@@ -10,7 +10,7 @@ interface Prompt {
 }
 
 /**
- * Returns the request with the ends of its prefixes marked; Anthropic allows four. The tools are the same in all jobs,
+ * Returns the request with the ends of its prefixes marked; Anthropic allows four. The tools are the same in most jobs,
  * and the system prompt is the same in all calls of a job. The conversation is read up to where the call before ended it, and
  * written up to its end for the call after.
  */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { pinnedToolSchema } from '../mcp/pinned-tools.ts';
 
-/** The instructions for a job's agent, as they were when a turn began. */
+/** The instructions and tools for a job's agent, as they were when a turn began. */
 export type Instructions = z.infer<typeof instructionsSchema>;
 
 const ofRepository = {
@@ -24,6 +25,8 @@ const instructionsSchema = z.object({
   /** The project's own instructions. */
   project: z.string().nullable().default(null),
   skills: z.array(skillSchema).default([]),
+  /** The tools of MCP servers. */
+  tools: z.array(pinnedToolSchema).default([]),
 });
 
 /** The instructions of a job without any. */

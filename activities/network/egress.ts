@@ -25,6 +25,8 @@ export interface Egress {
    * seconds, 8 MB or 50,000 values.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
+  /** Returns a response from the checked addresses as it arrives, over a connection of its own. Follows no redirects. */
+  request(url: URL, init: RequestInit & { signal: AbortSignal }): Promise<IncomingMessage>;
 }
 
 const answerTimeoutMs = 30_000;
@@ -44,24 +46,31 @@ export function createEgress({ privateHosts = [], resolve }: EgressOptions = {})
     return publicLookup;
   }
 
+  async function request(
+    address: URL,
+    { method = 'GET', headers, body, signal }: RequestInit & { signal: AbortSignal },
+  ): Promise<IncomingMessage> {
+    const start = address.protocol === 'https:' ? requestHttps : requestHttp;
+    const settings = {
+      method,
+      headers: { 'user-agent': 'docket', ...Object.fromEntries(new Headers(headers)) },
+      agent: false, // a separate connection, so that the checked address is the one it uses
+      lookup: lookupOf(address),
+      signal,
+    };
+    return await answerTo(start(address, settings).end(typeof body === 'string' ? body : undefined));
+  }
+
   return {
     async addressesOf(url, signal) {
       const lookup = lookupOf(url);
       return literalOf(url) === null ? await addressesBy(lookup, url.hostname, signal) : [];
     },
-    async fetch(url, { method = 'GET', headers, body, signal } = {}) {
-      const address = new URL(url);
-      const start = address.protocol === 'https:' ? requestHttps : requestHttp;
-      const settings = {
-        method,
-        headers: { 'user-agent': 'docket', ...Object.fromEntries(new Headers(headers)) },
-        agent: false, // a separate connection, so that the checked address is the one it uses
-        lookup: lookupOf(address),
-        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
-      };
-      const request = start(address, settings).end(typeof body === 'string' ? body : undefined);
-      return await responseOf(await answerTo(request));
+    async fetch(url, { signal, ...init } = {}) {
+      const until = AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]);
+      return await responseOf(await request(new URL(url), { ...init, signal: until }));
     },
+    request,
   };
 }
 

@@ -1,4 +1,6 @@
+import type { JSONSchema7 } from '@ai-sdk/provider';
 import type { z } from 'zod';
+import type { PinnedTool } from '../mcp/pinned-tools.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
 import type { SkillReader } from './skill-tool.ts';
@@ -11,6 +13,8 @@ export interface ToolContext {
   isIgnored?(path: string): Promise<boolean>;
   /** Git's history of the repository. Absent without a git repository. */
   history?: CommitHistory;
+  /** Calls a tool of an MCP server. */
+  callServer?: CallServer;
   /** Reads the skills of the turn. */
   readSkill?: SkillReader;
   /** The id of the call, as the model named it. */
@@ -37,10 +41,15 @@ export interface ToolOutput {
   isError: boolean;
 }
 
+/** Calls a tool of an MCP server; every failure of the server is an output. */
+export type CallServer = (pinned: PinnedTool, input: Record<string, unknown>, callId: string) => Promise<ToolOutput>;
+
 /** A tool of the agent. Errors that a model can act on are outputs; everything else is thrown. */
 export interface AgentTool {
   description: string;
   inputSchema: z.ZodType;
+  /** What the model reads in place of `inputSchema`. */
+  jsonSchema?: JSONSchema7;
   /** Read-only tools may run concurrently; the others run one after another in the order of the calls. */
   isReadOnly: boolean;
   run(input: unknown, context: ToolContext): Promise<ToolOutput>;
@@ -48,6 +57,6 @@ export interface AgentTool {
 
 /**
  * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, ask,
- * finish, and run if there is a sandbox.
+ * finish, and run if there is a sandbox; and those of MCP servers.
  */
 export type Toolset = Record<string, AgentTool>;

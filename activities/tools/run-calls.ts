@@ -16,6 +16,7 @@ import { allowedTools, finishCallOf, type FinishCall } from './toolset.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
+import { createToolCaller, type CallToolsDeps } from '../mcp/call-tools.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 import { checkedResults } from './check-command.ts';
 import type { TakenSnapshot } from '../workspaces/job-snapshot.ts';
@@ -23,17 +24,20 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './commands.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
+import { instructionsOf, type Instructions } from '../model/stored-instructions.ts';
 import { createSkillReader } from '../model/skills.ts';
 import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
-export interface RunCallsDeps {
+export interface RunCallsDeps extends CallToolsDeps {
   steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
   workspaces: Pick<Workspaces, 'snapshot' | 'remove' | 'readFile'>;
   environments: Pick<Environments, 'open'>;
   toolset: Toolset;
+  /** Returns the pinned tools of MCP servers. */
+  mcpToolset(pinned: Instructions['tools']): Toolset;
   commands: Commands;
   askForReview: AskForReview;
   events: OutputLogDeps['events'];
@@ -73,8 +77,8 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => 
  * first stored results win.
  */
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
-  const { steps, effects, access, workspaces, environments, toolset, commands, attempt } = deps;
-  const { askForReview, maskSecrets, redact } = deps;
+  const { steps, effects, access, workspaces, environments, toolset, mcpToolset, commands } = deps;
+  const { attempt, askForReview, maskSecrets, redact } = deps;
   return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
@@ -124,9 +128,13 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const rules = createPathRules(project);
       const checked = withOneQuestion(calls.map((call) => refusedByRules(call, rules)));
       const { path: root, isIgnored, history } = workspace;
+      const callsServer = calls.some(({ toolName }) => toolName.includes('__'));
+      const pinned = callsServer ? await pinnedTools(ref) : [];
+      await using caller = createToolCaller(deps, { ref, projectId: project.id, signal });
       const readSkill = createSkillReader(deps, { ref, access: repository });
-      const context = { root, signal, runCommand, isIgnored, history, readSkill };
-      const ran = await runBatch(allowedTools(toolset, job), checked, context);
+      const context = { root, signal, runCommand, isIgnored, history, readSkill, callServer: caller.call };
+      const tools = allowedTools({ ...toolset, ...mcpToolset(pinned) }, job);
+      const ran = await runBatch(tools, checked, context);
       let masked: ToolResult[] = [];
       for (const result of ran) {
         masked.push({ ...result, output: maskSecrets(result.output) });
@@ -164,6 +172,11 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       // a check command may have filled it, too; it is created again when needed
       if (hasFilledDisk()) await workspaces.remove(job.id);
     }
+  }
+
+  /** Returns the tools of MCP servers that the turn began with. */
+  async function pinnedTools(ref: StepRef): Promise<Instructions['tools']> {
+    return instructionsOf(await effects.newest({ ...ref, effect: 'instructions' })).tools;
   }
 
   /** Returns a call that would write to a forbidden path with the reason as its result. */

@@ -3,6 +3,7 @@ import { keyRoutes } from '../administration/routes-keys.ts';
 import { operationsRoutes } from '../administration/routes-operations.ts';
 import { projectSecretRoutes } from '../administration/routes-project-secrets.ts';
 import { guidanceRoutes } from '../administration/routes-guidance.ts';
+import { mcpServerRoutes } from '../administration/routes-mcp-servers.ts';
 import { projectRoutes } from '../administration/routes-projects.ts';
 import { sessionRoutes } from '../administration/routes-session.ts';
 import { systemRoutes } from '../administration/routes-system.ts';
@@ -48,6 +49,7 @@ export const routes = {
   ...projectRoutes,
   ...guidanceRoutes,
   ...projectSecretRoutes,
+  ...mcpServerRoutes,
   ...siteRoutes,
   ...keyRoutes,
   ...operationsRoutes,

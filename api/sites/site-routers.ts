@@ -17,6 +17,7 @@ import { createGapsRouter } from './routes-gaps.ts';
 import { createKeysRouter } from '../administration/routes-keys.ts';
 import { createProjectSecretRouter } from '../administration/routes-project-secrets.ts';
 import { createGuidanceRouter } from '../administration/routes-guidance.ts';
+import { createMcpServerRouter } from '../administration/routes-mcp-servers.ts';
 import { createProjectsRouter } from '../administration/routes-projects.ts';
 import { createSearchRouter } from './routes-search.ts';
 import { createSitesRouter } from './routes-sites.ts';
@@ -45,6 +46,7 @@ export function createAdministrationRouters(
     }),
     createGuidanceRouter(shared),
     createProjectSecretRouter(shared),
+    createMcpServerRouter(shared),
     createSitesRouter({ ...shared, box: createSecretBox(config.encryptionKeys) }),
     createGapsRouter({
       ...shared,

@@ -5,6 +5,7 @@ import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, orNull, readDollars, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 import { addSecretCommands } from './project-secret.ts';
+import { addMcpCommands } from './project-mcp.ts';
 import { addGuidanceCommand } from './project-guidance.ts';
 
 type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
@@ -40,7 +41,7 @@ interface SettingOptions {
 const plans = ['none', 'review'] as const;
 const forges = ['github', 'gitlab', 'gitea', 'local'] as const;
 
-/** Adds `docket project create|show|update|delete|guidance|list`. */
+/** Adds `docket project create|show|update|delete|guidance|mcp|list`. */
 export function addProjectCommands(program: Command, context: CommandContext): void {
   const group = program.command('project').description('projects: a repository that agent jobs work on');
 
@@ -92,6 +93,7 @@ export function addProjectCommands(program: Command, context: CommandContext): v
 
   addGuidanceCommand(group, context);
   addSecretCommands(group, context);
+  addMcpCommands(group, context);
 
   group
     .command('list')

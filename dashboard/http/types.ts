@@ -18,6 +18,7 @@ export type Step = Answer<'getAgentJobStep', 200>;
 export type ToolCall = Step['toolCalls'][number];
 export type PullRequest = Answer<'getPullRequest', 200>;
 export type Guidance = Answer<'getProjectGuidance', 200>;
+export type McpServer = Answer<'getProjectMcpServers', 200>['servers'][number];
 export type Project = Answer<'listProjects', 200>['projects'][number];
 export type Site = Answer<'listSites', 200>['sites'][number];
 export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];

@@ -40,7 +40,7 @@ function GuidanceForm({ guidance, save }: { guidance: Guidance; save(guidance: G
   const change = (at: number, part: Partial<typeof newSkill>) =>
     setSkills(skills.map((skill, position) => (position === at ? { ...skill, ...part } : skill)));
   return (
-    <ActionForm label="Save instructions" action={action}>
+    <ActionForm label="Update instructions" action={action}>
       <Field
         label="Instructions for agents"
         value={instructions}
@@ -49,7 +49,7 @@ function GuidanceForm({ guidance, save }: { guidance: Guidance; save(guidance: G
         hint="Part of the prompt of every job, before the repository's AGENTS.md."
       />
       {skills.map((skill, at) => (
-        <details key={at} className="inner" open={skill.name === ''}>
+        <details key={at} className="inner" open={at >= guidance.skills.length}>
           <summary>Skill {skill.name}</summary>
           <div className="form">
             <Field label="Name" value={skill.name} onChange={(name) => change(at, { name })} isRequired isCode />

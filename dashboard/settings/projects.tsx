@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Confirm } from '../components/confirm.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
+import type { Project } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { GuidancePanel } from './guidance-form.tsx';
+import { McpServersPanel } from './mcp-servers-form.tsx';
 import { ProjectForm } from './project-form.tsx';
 import { SecretsPanel } from './secrets-panel.tsx';
 
@@ -28,27 +31,7 @@ export function ProjectsPage() {
       {({ projects }) => (
         <>
           {projects.map((project) => (
-            <details key={project.id} className="panel">
-              <summary>
-                {project.name} <code className="quiet">{project.repository}</code>{' '}
-                <span className="badge">{project.forge}</span>
-                {project.hasForgeToken && <span className="badge badge-good">own forge token</span>}
-              </summary>
-              <ProjectForm project={project} onSaved={refresh} />
-              <GuidancePanel projectId={project.id} />
-              <SecretsPanel projectId={project.id} />
-              <div className="danger">
-                <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
-                <Confirm
-                  label="Delete project"
-                  what="Delete"
-                  title={`Delete ${project.name}?`}
-                  text="This also deletes its jobs, webhooks and credentials, and stops work in progress. Branches and pull requests remain. This cannot be undone."
-                  act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
-                  onDone={refresh}
-                />
-              </div>
-            </details>
+            <ProjectPanel key={project.id} project={project} />
           ))}
           <details className="panel">
             <summary>New project</summary>
@@ -57,5 +40,38 @@ export function ProjectsPage() {
         </>
       )}
     </Loaded>
+  );
+}
+
+/** Shows the settings of a project. What has to be read for them is read once they are opened. */
+function ProjectPanel({ project }: { project: Project }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details className="panel" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
+      <summary>
+        {project.name} <code className="quiet">{project.repository}</code>{' '}
+        <span className="badge">{project.forge}</span>
+        {project.hasForgeToken && <span className="badge badge-good">own forge token</span>}
+      </summary>
+      <ProjectForm project={project} onSaved={refresh} />
+      {isOpen && (
+        <>
+          <GuidancePanel projectId={project.id} />
+          <McpServersPanel projectId={project.id} />
+          <SecretsPanel projectId={project.id} />
+        </>
+      )}
+      <div className="danger">
+        <p className="hint">Deletes its jobs, webhooks and credentials, too.</p>
+        <Confirm
+          label="Delete project"
+          what="Delete"
+          title={`Delete ${project.name}?`}
+          text="This also deletes its jobs, webhooks and credentials, and stops work in progress. Branches and pull requests remain. This cannot be undone."
+          act={() => done(api.DELETE('/v1/projects/{id}', { params: { path: { id: project.id } } }))}
+          onDone={refresh}
+        />
+      </div>
+    </details>
   );
 }

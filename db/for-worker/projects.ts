@@ -5,6 +5,7 @@ import { canBeId } from '../ids.ts';
 import { jobColumns } from '../jobs/job-statements.ts';
 import type { JobRow } from '../jobs/jobs.ts';
 import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '../organizations/project-secrets.ts';
+import { openCredentials, type McpHeader } from '../organizations/project-tools.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../organizations/projects.ts';
 
 /** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
@@ -20,6 +21,8 @@ export interface ProjectAccess {
   token(): string | null;
   /** Returns the project's private key for ssh; null when it has none. Throws SealedError. */
   sshKey(): string | null;
+  /** Returns the headers of its MCP servers. Throws SealedError. */
+  serverHeaders(): McpHeader[];
 }
 
 export interface ProjectCredentialReader {
@@ -42,6 +45,7 @@ type SealedProject = Omit<ProjectRow, 'createdAt'> & {
   createdAt: string;
   sealedCredential: string | null;
   sealedSshKey: string | null;
+  sealedServers: string | null;
 };
 
 type SealedJob = JobRow & {
@@ -53,7 +57,8 @@ type SealedJob = JobRow & {
 
 const sealedProject = `
   select to_json(project) from (
-    select ${projectColumns}, credential as "sealedCredential", ssh_key as "sealedSshKey" from projects`;
+    select ${projectColumns}, credential as "sealedCredential", ssh_key as "sealedSshKey",
+           (select credentials from project_tools where project_id = projects.id) as "sealedServers" from projects`;
 
 export function createProjectReader(pool: Pool): ProjectReader {
   return {
@@ -72,12 +77,19 @@ export function createProjectReader(pool: Pool): ProjectReader {
 
 /** Creates the store that decrypts tokens and private keys of projects for the worker. */
 export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, 'open'>): ProjectCredentialReader {
-  function accessOf({ sealedCredential, sealedSshKey, createdAt, ...rest }: SealedProject): ProjectAccess {
+  function accessOf({
+    sealedCredential,
+    sealedSshKey,
+    sealedServers,
+    createdAt,
+    ...rest
+  }: SealedProject): ProjectAccess {
     const open = (sealed: string | null, owner: string) => (sealed === null ? null : box.open(sealed, owner));
     return {
       project: { ...rest, createdAt: new Date(createdAt) },
       token: () => open(sealedCredential, projectCredentialOwner(rest.id)),
       sshKey: () => open(sealedSshKey, projectSshKeyOwner(rest.id)),
+      serverHeaders: () => Object.values(openCredentials(box, rest.id, sealedServers)).flat(),
     };
   }
 

@@ -64,6 +64,7 @@ const messageRecord = z.object({
 /**
  * Kinds of notes from the service to the agent. `nudge`: it repeats itself. `calls-left`, `last-call`: a limit is near.
  * `overruled`: others changed the same parts of the branch. `guidance:<path>`: the repository's guidance in that file.
+ * `mcp:<server>`: an MCP server cannot be used.
  * `check`: its work is checked. `planning`: the turn only plans. `self-review`: it reviews its change. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
  */
 const noteKindSchema = z.union([
@@ -79,6 +80,7 @@ const noteKindSchema = z.union([
     'call-finish',
   ]),
   z.templateLiteral(['guidance:', z.string()]),
+  z.templateLiteral(['mcp:', z.string()]),
 ]);
 export type NoteKind = z.infer<typeof noteKindSchema>;
 

@@ -12,3 +12,8 @@ export function projectSshKeyOwner(projectId: string): string {
 export function projectSecretOwner(secretId: string): string {
   return `project-secret/${secretId}`;
 }
+
+/** Purpose under which the credentials of a project's MCP servers are encrypted. */
+export function projectToolsOwner(projectId: string): string {
+  return `project-tools/${projectId}`;
+}

@@ -1,7 +1,12 @@
 import type { Pool } from 'pg';
 import { SealedError } from '../../lib/encryption/cipher.ts';
 import { sealingKeyOf, type SecretBox } from '../../lib/encryption/secret-box.ts';
-import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from './project-secrets.ts';
+import {
+  projectCredentialOwner,
+  projectSecretOwner,
+  projectSshKeyOwner,
+  projectToolsOwner,
+} from './project-secrets.ts';
 import { onlyRow } from '../rows.ts';
 import { readerKeyOwner } from '../sites/sites.ts';
 import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
@@ -20,6 +25,7 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'projects', id: 'id', column: 'credential', ownerOf: projectCredentialOwner },
   { table: 'projects', id: 'id', column: 'ssh_key', ownerOf: projectSshKeyOwner },
   { table: 'project_secrets', id: 'id', column: 'value', ownerOf: projectSecretOwner },
+  { table: 'project_tools', id: 'project_id', column: 'credentials', ownerOf: projectToolsOwner },
   { table: 'sites', id: 'id', column: 'reader_key', ownerOf: readerKeyOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },

@@ -114,7 +114,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.getByLabel('Labels, one per line').fill('docs\nagent');
     await panel.getByRole('checkbox', { name: /may run commands/ }).press('Space');
     await panel.getByLabel('Check command').fill('npm test');
-    await panel.getByRole('button', { name: 'Save' }).click();
+    await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('Saved.').waitFor();
     await checkLooks(page, 'project-dark');
 
@@ -128,8 +128,32 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     expect(answers.join('\n')).toContain('acme/manual');
     expect(answers.join('\n')).not.toContain(token);
 
+    await panel.getByLabel('Instructions for agents').fill('Write plainly.');
+    await panel.getByRole('button', { name: 'Add skill' }).click();
+    const skill = panel.locator('details.inner', { hasText: 'When it applies' });
+    await skill.getByLabel('Name', { exact: true }).fill('release-notes');
+    await panel.getByLabel('When it applies').fill('Use for release notes.');
+    await panel.getByLabel('What to do, in Markdown').fill('One line per change.');
+    await panel.getByRole('button', { name: 'Update instructions' }).click();
+    await panel.getByText('Saved.').waitFor();
+    await panel.getByRole('button', { name: 'Add MCP server' }).click();
+    const server = panel.locator('details.inner', { hasText: 'Authorization header' });
+    await server.getByLabel('Name', { exact: true }).fill('docs');
+    await panel.getByLabel('URL', { exact: true }).fill('https://mcp.example.com/mcp');
+    await panel.getByLabel('Authorization header').fill(`Bearer ${token}`);
+    await panel.getByRole('button', { name: 'Update MCP servers' }).click();
+    await panel.getByText('Saved.').nth(1).waitFor();
+    await checkLooks(page, 'project-tools-dark');
+    await page.reload();
+    await panel.locator('summary').first().click();
+    await panel.getByText('MCP server docs').click();
+    expect(await panel.getByLabel('Authorization header').inputValue()).toBe('');
+    await panel.getByText('Skill release-notes').click();
+    expect(await panel.getByLabel('When it applies').inputValue()).toBe('Use for release notes.');
+    expect(answers.join('\n')).not.toContain(token);
+
     await panel.getByRole('checkbox', { name: 'Remove the token' }).press('Space');
-    await panel.getByRole('button', { name: 'Save' }).click();
+    await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('own forge token').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByRole('option', { name: /manual/ }).waitFor({ state: 'attached' });
@@ -137,7 +161,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await showPart(page, 'Projects');
     await panel.locator('summary').first().click();
     await panel.getByLabel('Repository', { exact: true }).fill('https://github.com/acme/handbook');
-    await panel.getByRole('button', { name: 'Save' }).click();
+    await panel.getByRole('button', { name: 'Save', exact: true }).click();
     const moved = page.locator('details.panel', { hasText: 'https://github.com/acme/handbook' });
     await moved.getByText('Saved.').waitFor();
     await moved.getByRole('button', { name: 'Delete project' }).click();

@@ -29,6 +29,7 @@ import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
 import { createJobStore, type JobRow } from '../../db/jobs/jobs.ts';
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../db/for-worker/projects.ts';
+import { createProjectToolReader } from '../../db/for-worker/project-tools.ts';
 import { createProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import { buildProject, operatorOfProject } from './build.ts';
 import { createWorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
@@ -210,6 +211,8 @@ function depsOf(
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
     guidance: createProjectGuidanceReader(pool),
+    toolServers: createProjectToolReader(pool, createSecretBox(encryptionKeys ?? [])),
+    network: { egress: loopbackEgress, privateHosts: ['127.0.0.1'] },
     credentials: createProjectCredentialReader(pool, createSecretBox(encryptionKeys ?? [])),
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { systemPrompt } from '../../activities/model/agent-prompt.ts';
+import { createMcpToolset } from '../../activities/mcp/mcp-toolset.ts';
 import { createRunTool } from '../../activities/tools/run-tool.ts';
 import { historyTools } from '../../activities/tools/history/history-tools.ts';
 import { plainEnvironment } from '../../activities/environment/prepared-environment.ts';
@@ -51,7 +52,8 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
 
 /** Returns the tools that a step may have been offered, by what its job may do. */
 function toolsOf(mayRun: boolean, instructions: Instructions): string[][] {
-  const toolset = createToolset({ run: createRunTool({ maxSeconds: 1 }) });
+  const own = createToolset({ run: createRunTool({ maxSeconds: 1 }) });
+  const toolset = { ...own, ...createMcpToolset()(instructions.tools) };
   const job = { approvedTurn: null, project: { mayRun }, environment: plainEnvironment };
   return [false, true].flatMap((mayAsk) =>
     [false, true].map((planReview) => Object.keys(offeredTools(toolset, { ...job, mayAsk, planReview }, instructions))),

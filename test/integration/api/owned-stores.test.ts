@@ -134,6 +134,8 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'setupSecrets.list': (a) => a.stores.setupSecrets.list(a.as, id(a, 'agent')),
   'setupSecrets.set': (a) => a.stores.setupSecrets.set(a.as, id(a, 'agent'), { name: 'TAKEN', value: 'taken-value' }),
   'setupSecrets.remove': (a) => a.stores.setupSecrets.remove(a.as, id(a, 'agent'), 'TAKEN'),
+  'tools.servers': (a) => a.stores.tools.servers(a.as, id(a, 'agent')),
+  'tools.replaceServers': (a) => a.stores.tools.replaceServers(a.as, id(a, 'agent'), []),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) =>

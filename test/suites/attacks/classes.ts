@@ -40,4 +40,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   38: "another worker's working copy",
   39: 'ssh',
   40: 'the image that commands run in',
+  41: 'MCP servers',
 };

@@ -6,6 +6,7 @@ import { driverAttacks } from './lists/drivers.ts';
 import { fileAttacks } from './lists/files.ts';
 import { imageAttacks } from './lists/images.ts';
 import { linkAttacks } from './lists/links.ts';
+import { mcpAttacks } from './lists/mcp.ts';
 import { networkAttacks } from './lists/networks.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
 import { processAttacks } from './lists/processes.ts';
@@ -27,6 +28,7 @@ const attacks = [
   fileAttacks,
   imageAttacks,
   linkAttacks,
+  mcpAttacks,
   networkAttacks,
   configAndHookAttacks,
   processAttacks,

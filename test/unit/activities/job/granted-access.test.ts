@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Forge } from '../../../../activities/forges/forge.ts';
 import { createForges } from '../../../../activities/forges/forges.ts';
 import { createGrantedAccess } from '../../../../activities/job/granted-access.ts';
+import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 
 const repository = 'https://github.com/acme/docs';
@@ -30,16 +31,24 @@ interface Scene extends Partial<ProjectRow> {
 function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...change }: Scene = {}) {
   const row = { ...project, ...change } as ProjectRow;
   const learned: string[] = [];
+  const secretsOfProject = {
+    project: row,
+    token: () => (row.hasCredential ? 'of-the-project' : null),
+    sshKey: () => 'ssh key',
+    serverHeaders: () => [{ name: 'Authorization', value: 'Bearer of-the-server' }],
+  };
   const access = createGrantedAccess({
     grants: { resources: async ({ organizationId }) => (organizationId === 'org_1' ? grants : []) },
     projects: { list: async ({ organizationId }) => (organizationId === row.organizationId ? [row] : []) },
     credentials: {
-      read: async () => ({
-        project: row,
-        token: () => (row.hasCredential ? 'of-the-project' : null),
-        sshKey: () => 'ssh key',
+      read: async () => secretsOfProject,
+      readOfJob: async () => ({
+        ...secretsOfProject,
+        job: { organizationId: 'org_1' } as JobRow,
+        grants,
+        environment: null,
+        setupSecrets: () => ['of-the-setup'],
       }),
-      readOfJob: async () => null,
     },
     forges: createForges({
       local: { credential: () => null } as unknown as Forge,
@@ -189,4 +198,12 @@ describe('a path on this machine', () => {
       await rm(top, { recursive: true, force: true });
     }
   });
+});
+
+it('learns all secrets of a job’s project, whatever the job uses of them', async () => {
+  const { access, learned } = accessWith({ hasCredential: true });
+  (await access.jobOf('job_1'))!.learnSecrets();
+  expect(learned).toEqual(
+    expect.arrayContaining(['of-the-project', 'of-the-setup', 'Bearer of-the-server', 'of-the-server']),
+  );
 });

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { ProjectToolReader } from '../../db/for-worker/project-tools.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import type { StepRef } from '../../workflows/contract/job.ts';
+import { takenOver } from '../attempt.ts';
+import type { CallServer, ToolOutput } from '../tools/agent-tool.ts';
+import { cutToBytes } from '../tools/tool-output.ts';
+import { McpProblem } from './mcp-problem.ts';
+import { hashOfTool, openMcpSession, type McpNetwork, type McpSession } from './mcp-session.ts';
+import type { PinnedTool } from './pinned-tools.ts';
+import { fenced, resultText } from './result-text.ts';
+import { learnHeaders } from './server-headers.ts';
+
+export interface CallToolsDeps {
+  effects: Pick<EffectStore, 'claim' | 'storeResult'>;
+  toolServers: ProjectToolReader;
+  network: McpNetwork;
+  secrets: KnownSecrets;
+}
+
+/** Calls tools of MCP servers for the batch of a step. */
+export interface ToolCaller extends AsyncDisposable {
+  call: CallServer;
+}
+
+/** Time for all calls of a batch, which has to end within the time of its activity. */
+const batchMs = 4 * 60_000;
+const longestCallMs = 60_000;
+const leastMs = 1_000;
+const longestRefusal = 2_000;
+const callSchema = z.object({ output: z.object({ text: z.string(), isError: z.boolean() }).nullable() });
+const unknownOutcome: ToolOutput = {
+  text: 'This call was sent, but its result was lost, so it is unknown whether it took effect. It was not repeated. Check first.',
+  isError: true,
+};
+
+/** Creates the caller of a batch. Connections are opened when they are needed, and end with the batch. */
+export function createToolCaller(
+  { effects, toolServers, network, secrets }: CallToolsDeps,
+  { ref, projectId, signal }: { ref: StepRef; projectId: string; signal: AbortSignal },
+): ToolCaller {
+  const endAt = Date.now() + batchMs;
+  const sessions = new Map<string, Promise<McpSession>>();
+
+  async function connect(name: string): Promise<McpSession> {
+    const { servers, credentials } = await toolServers.read(projectId);
+    const server = servers.find((one) => one.name === name);
+    if (server === undefined) throw new McpProblem('is no longer one of the project');
+    const headers = learnHeaders(secrets, credentials[name]);
+    return openMcpSession(network, { server, headers, signal });
+  }
+
+  /** A server that could not be reached is not asked again in this batch. */
+  function sessionOf(name: string): Promise<McpSession> {
+    const known = sessions.get(name);
+    if (known !== undefined) return known;
+    const opened = connect(name);
+    opened.catch(() => undefined);
+    sessions.set(name, opened);
+    return opened;
+  }
+
+  async function ask(pinned: PinnedTool, input: Record<string, unknown>): Promise<ToolOutput> {
+    const { server, tool, hash } = pinned;
+    try {
+      if (endAt - Date.now() < leastMs)
+        throw new McpProblem('was not called: the time for calls of this answer is over');
+      const session = await sessionOf(server);
+      const today = session.tools.get(tool);
+      if (today === undefined || hashOfTool(today) !== hash)
+        throw new McpProblem('has changed this tool since the turn began, so it was not called');
+      const result = await session.call(tool, input, Math.max(leastMs, Math.min(longestCallMs, endAt - Date.now())));
+      return { text: resultText(server, result), isError: result.isError === true };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof McpError) return { text: refusalOf(server, error), isError: true };
+      if (!(error instanceof McpProblem)) throw error;
+      return { text: `The MCP server ${server} ${error.message}.`, isError: true };
+    }
+  }
+
+  /** A call is stored before it is sent: if its result is lost, nobody knows whether it took effect. */
+  async function askOnce(pinned: PinnedTool, input: Record<string, unknown>, callId: string): Promise<ToolOutput> {
+    const { jobId, turn, step } = ref;
+    const id = createHash('sha256').update(callId).digest('hex').slice(0, 16);
+    const effect = { jobId, turn, effect: `mcp:${step}:${id}` };
+    const { fence, result } = await effects.claim(effect);
+    const earlier = callSchema.safeParse(result).data;
+    if (earlier !== undefined) return earlier.output ?? unknownOutcome;
+    if (!(await effects.storeResult({ ...effect, fence, result: { output: null } }))) throw takenOver();
+    const output = await ask(pinned, input);
+    const masked = { ...output, text: secrets.mask(output.text) };
+    await effects.storeResult({ ...effect, fence, result: { output: masked } });
+    return masked;
+  }
+
+  return {
+    call: (pinned, input, callId) => (pinned.isReadOnly ? ask(pinned, input) : askOnce(pinned, input, callId)),
+    async [Symbol.asyncDispose]() {
+      const opened = await Promise.allSettled(sessions.values());
+      await Promise.all(opened.map((one) => (one.status === 'fulfilled' ? one.value[Symbol.asyncDispose]() : null)));
+    },
+  };
+}
+
+function refusalOf(server: string, { code, message }: McpError): string {
+  return `The call was refused (${code}).\n${fenced(server, cutToBytes(message.toWellFormed(), longestRefusal))}`;
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CallToolResultSchema,
+  ErrorCode,
+  ListToolsResultSchema,
+  McpError,
+  type CallToolResult,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { McpHeader, McpServer } from '../../db/organizations/project-tools.ts';
+import type { Egress } from '../network/egress.ts';
+import { createMcpFetch } from './mcp-fetch.ts';
+import { McpProblem } from './mcp-problem.ts';
+
+export interface McpNetwork {
+  egress: Pick<Egress, 'request'>;
+  /** `host` or `host:port`: may have private addresses, and may be reached without TLS. */
+  privateHosts: readonly string[];
+}
+
+/** A connection to an MCP server. Errors: McpProblem, McpError when the server refuses a call, the signal's reason. */
+export interface McpSession extends AsyncDisposable {
+  /** All tools of the server, by name. */
+  tools: ReadonlyMap<string, Tool>;
+  call(tool: string, input: Record<string, unknown>, timeoutMs: number): Promise<CallToolResult>;
+}
+
+const listTimeoutMs = 10_000;
+const endTimeoutMs = 1_000;
+const mostPages = 20;
+const mostTools = 300;
+
+/** Connects to a server and lists its tools. */
+export async function openMcpSession(
+  { egress, privateHosts }: McpNetwork,
+  { server, headers, signal }: { server: Pick<McpServer, 'url'>; headers: readonly McpHeader[]; signal: AbortSignal },
+): Promise<McpSession> {
+  const over = new AbortController();
+  let problem: McpProblem | null = null;
+  const fetch = createMcpFetch({
+    egress,
+    privateHosts,
+    headers,
+    signal: AbortSignal.any([signal, over.signal]),
+    onProblem(found) {
+      problem ??= found;
+      over.abort(found);
+    },
+  });
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    fetch,
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  // no capabilities: the server may ask for nothing
+  const client = new Client({ name: 'docket', version: '1' }, { capabilities: {} });
+
+  async function within<Result>(
+    ask: (options: { signal: AbortSignal; timeout: number }) => Promise<Result>,
+    timeoutMs: number,
+  ) {
+    try {
+      return await ask({ signal: AbortSignal.any([signal, over.signal]), timeout: timeoutMs });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (problem !== null) throw problem;
+      if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+        throw new McpProblem(`did not answer within ${Math.ceil(timeoutMs / 1_000)} seconds`, { cause: error });
+      if (error instanceof McpProblem || error instanceof McpError) throw error;
+      throw new McpProblem('did not answer as the protocol requires', { cause: error });
+    }
+  }
+
+  async function end(): Promise<void> {
+    const late = setTimeout(() => over.abort(), endTimeoutMs);
+    if (!over.signal.aborted && transport.sessionId !== undefined)
+      await transport.terminateSession().catch(() => undefined);
+    clearTimeout(late);
+    over.abort();
+    await client.close().catch(() => undefined);
+  }
+
+  /** Without the client's own method, which compiles schemas of the server. */
+  async function listTools(): Promise<Map<string, Tool>> {
+    const tools = new Map<string, Tool>();
+    let cursor: string | undefined;
+    for (let page = 1; ; page += 1) {
+      const params = cursor === undefined ? {} : { cursor };
+      const listed = await within(
+        (options) => client.request({ method: 'tools/list', params }, ListToolsResultSchema, options),
+        listTimeoutMs,
+      );
+      for (const tool of listed.tools) tools.set(tool.name, tool);
+      cursor = listed.nextCursor;
+      if (cursor === undefined) return tools;
+      if (page === mostPages || tools.size > mostTools) throw new McpProblem('lists too many tools');
+    }
+  }
+
+  try {
+    await within((options) => client.connect(transport, options), listTimeoutMs);
+    const tools = await listTools();
+    return {
+      tools,
+      call: (name, input, timeoutMs) =>
+        within(
+          (options) =>
+            client.request({ method: 'tools/call', params: { name, arguments: input } }, CallToolResultSchema, options),
+          timeoutMs,
+        ),
+      [Symbol.asyncDispose]: end,
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** Returns a hash of what a server says about a tool, which changes when the tool does. */
+export function hashOfTool({ name, description, inputSchema, annotations }: Tool): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted([name, description, inputSchema, annotations])))
+    .digest('hex');
+}
+
+/** Sorts the fields of all objects, because a server may list them in any order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, item]) => [name, sorted(item)]),
+  );
+}

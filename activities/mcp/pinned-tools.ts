@@ -1,0 +1,146 @@
+import type { JSONSchema7 } from '@ai-sdk/provider';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { ProjectToolReader } from '../../db/for-worker/project-tools.ts';
+import type { McpServer } from '../../db/organizations/project-tools.ts';
+import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import { McpProblem } from './mcp-problem.ts';
+import { hashOfTool, openMcpSession, type McpNetwork } from './mcp-session.ts';
+import { learnHeaders } from './server-headers.ts';
+import { toolSchema } from './tool-schema.ts';
+
+/** A tool of an MCP server as it was when a turn began. */
+export type PinnedTool = z.infer<typeof pinnedToolSchema>;
+
+const jsonSchema = z.custom<JSONSchema7>((value) => typeof value === 'object' && value !== null);
+
+export const pinnedToolSchema = z.object({
+  server: z.string(),
+  /** Name on the server. */
+  tool: z.string(),
+  /** Name for the model. */
+  name: z.string(),
+  description: z.string(),
+  inputSchema: jsonSchema,
+  isReadOnly: z.boolean(),
+  /** Hash of what the server says about it. */
+  hash: z.string(),
+});
+
+/** A server that cannot be used in a turn, or not completely, and why. */
+export interface ServerNotice {
+  server: string;
+  problem: string;
+}
+
+export interface PinnedTools {
+  tools: PinnedTool[];
+  notices: ServerNotice[];
+}
+
+export interface PinDeps {
+  toolServers: ProjectToolReader;
+  network: McpNetwork;
+  secrets: KnownSecrets;
+}
+
+const mostTools = 128;
+/** Longest definitions of all tools together, in characters: the model reads them in every call. */
+const mostCharacters = 200_000;
+const longestDescription = 2_000;
+const openTimeoutMs = 20_000;
+const nameForModels = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Lists the tools of a project's servers. A server that cannot be used is a notice. */
+export async function pinTools(
+  { toolServers, network, secrets }: PinDeps,
+  { projectId, signal }: { projectId: string; signal: AbortSignal },
+): Promise<PinnedTools> {
+  const { servers, credentials } = await toolServers.read(projectId);
+  const pinned: PinnedTools = { tools: [], notices: [] };
+  const listed = await Promise.all(
+    servers.map(async (server) => {
+      const headers = learnHeaders(secrets, credentials[server.name]);
+      return toolsOf(network, { server, headers, signal });
+    }),
+  );
+  let characters = 0;
+  for (const [at, server] of servers.entries()) {
+    const { tools, problems } = listed[at] ?? { tools: [], problems: [] };
+    const notice = [...problems];
+    for (const tool of tools) {
+      const masked = { ...tool, ...maskedTexts(tool, secrets.mask) };
+      characters += JSON.stringify(masked).length;
+      if (characters <= mostCharacters && pinned.tools.length < mostTools) pinned.tools.push(masked);
+      else notice.push(`${tool.tool} is left out, because the tools of all servers are too many`);
+    }
+    if (notice.length > 0) pinned.notices.push({ server: server.name, problem: secrets.mask(listOf(notice)) });
+  }
+  return pinned;
+}
+
+interface ListedTools {
+  tools: PinnedTool[];
+  problems: string[];
+}
+
+async function toolsOf(
+  network: McpNetwork,
+  { server, headers, signal }: { server: McpServer; headers: { name: string; value: string }[]; signal: AbortSignal },
+): Promise<ListedTools> {
+  const until = AbortSignal.timeout(openTimeoutMs);
+  try {
+    await using session = await openMcpSession(network, { server, headers, signal: AbortSignal.any([signal, until]) });
+    return pinnedOf(server, session.tools);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (until.aborted) return { tools: [], problems: [`did not answer within ${openTimeoutMs / 1_000} seconds`] };
+    const problem = error instanceof McpProblem ? error.message : 'did not list its tools';
+    return { tools: [], problems: [problem] };
+  }
+}
+
+function pinnedOf(server: McpServer, tools: ReadonlyMap<string, Tool>): ListedTools {
+  const found: ListedTools = { tools: [], problems: [] };
+  const names = server.tools ?? [...tools.keys()];
+  for (const name of names) {
+    const tool = tools.get(name);
+    try {
+      if (tool === undefined) throw new McpProblem(`has no tool named ${name}`);
+      found.tools.push(pinnedTool(server, tool));
+    } catch (error) {
+      if (!(error instanceof McpProblem)) throw error;
+      found.problems.push(error.message);
+    }
+  }
+  found.tools.sort((one, other) => (one.name < other.name ? -1 : 1));
+  return found;
+}
+
+function pinnedTool({ name: server, readOnly }: McpServer, tool: Tool): PinnedTool {
+  const { name: own, description = '', inputSchema, annotations } = tool;
+  const name = `${server}__${own}`;
+  if (!nameForModels.test(name)) throw new McpProblem('has a tool with a name that models cannot call');
+  const isAnnotated = annotations?.readOnlyHint === true;
+  return {
+    server,
+    tool: own,
+    name,
+    description: description.slice(0, longestDescription).toWellFormed(),
+    inputSchema: toolSchema(inputSchema),
+    isReadOnly: readOnly === 'all' || (readOnly === 'annotated' && isAnnotated),
+    hash: hashOfTool(tool),
+  };
+}
+
+function maskedTexts({ description, inputSchema }: PinnedTool, mask: (text: string) => string) {
+  return { description: mask(description), inputSchema: jsonSchema.parse(maskDeep(inputSchema, mask)) };
+}
+
+const mostListed = 5;
+
+function listOf(problems: string[]): string {
+  const different = [...new Set(problems)];
+  const more = different.length - mostListed;
+  return [...different.slice(0, mostListed), ...(more > 0 ? [`and ${more} more problems`] : [])].join('; ');
+}

@@ -1,0 +1,100 @@
+import { Option, type Command } from 'commander';
+import type { paths } from '../../dashboard/http/schema.d.ts';
+import { CommandError } from '../command-error.ts';
+import { answerOf } from '../http/api.ts';
+import { connect, type CommandContext } from './context.ts';
+import { collect, readSecretPath, textOf } from './options.ts';
+import { printList } from './output.ts';
+
+type Servers = paths['/v1/projects/{id}/mcp-servers']['patch']['requestBody']['content']['application/json']['servers'];
+type Api = Awaited<ReturnType<typeof connect>>['api'];
+
+interface AddOptions {
+  url: string;
+  tool?: string[];
+  readOnly?: 'annotated' | 'all' | 'none';
+  headers?: string;
+}
+
+/** Adds `docket project mcp add|remove|list`. */
+export function addMcpCommands(project: Command, context: CommandContext): void {
+  const group = project.command('mcp').description('MCP servers that the agents of a project may use');
+
+  onProject(group.command('list').description('list the servers')).action(
+    async (id: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      print(command, await serversOf(api, id));
+    },
+  );
+
+  onProject(group.command('add').description('add a server, or replace the one with this name'))
+    .argument('<name>', 'the name, which its tools begin with')
+    .requiredOption('--url <url>', 'address for streamable HTTP')
+    .option('--tool <name>', 'a tool that agents may call (repeatable; default: all)', collect)
+    .addOption(
+      new Option('--read-only <which>', 'which calls may be repeated').choices(['annotated', 'all', 'none'] as const),
+    )
+    .option('--headers <file>', 'headers to send, one "Name: value" per line, such as Authorization', readSecretPath)
+    .action(async (id: string, name: string, options: AddOptions, command: Command) => {
+      const { api } = await connect(context, command);
+      const { url, tool, readOnly, headers } = options;
+      const others = (await serversOf(api, id)).filter((server) => server.name !== name);
+      const added = {
+        name,
+        url,
+        tools: tool ?? null,
+        readOnly,
+        ...(headers !== undefined && { headers: headersIn(await textOf(headers)) }),
+      };
+      print(command, await change(api, id, [...others.map(withoutHeaders), added]));
+    });
+
+  onProject(group.command('remove').description('remove a server with its headers'))
+    .argument('<name>', 'the name of the server')
+    .action(async (id: string, name: string, _options: unknown, command: Command) => {
+      const { api } = await connect(context, command);
+      const servers = await serversOf(api, id);
+      const others = servers.filter((server) => server.name !== name);
+      if (others.length === servers.length) throw new CommandError(`The project has no server named ${name}.`);
+      print(command, await change(api, id, others.map(withoutHeaders)));
+    });
+}
+
+type Shown = Awaited<ReturnType<typeof serversOf>>[number];
+
+async function serversOf(api: Api, id: string) {
+  return (await answerOf(api.GET('/v1/projects/{id}/mcp-servers', { params: { path: { id } } }))).servers;
+}
+
+async function change(api: Api, id: string, servers: Servers): Promise<Shown[]> {
+  const request = api.PATCH('/v1/projects/{id}/mcp-servers', { params: { path: { id } }, body: { servers } });
+  return (await answerOf(request)).servers;
+}
+
+/** The service keeps the headers of a server whose headers are omitted. */
+function withoutHeaders({ name, url, tools, readOnly }: Shown): Servers[number] {
+  return { name, url, tools, readOnly };
+}
+
+function headersIn(text: string) {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const at = line.indexOf(':');
+    if (at < 1) throw new CommandError('A line of the headers is not "Name: value".');
+    return { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() };
+  });
+}
+
+function print(command: Command, servers: Shown[]): void {
+  printList(command, servers, {
+    name: (server) => server.name,
+    url: (server) => server.url,
+    tools: (server) => server.tools?.join(' ') ?? 'all',
+    'read-only': (server) => server.readOnly,
+    headers: (server) => server.headerNames.join(' '),
+  });
+}
+
+function onProject(command: Command): Command {
+  return command.argument('<id>', 'the id of the project');
+}

@@ -1,0 +1,120 @@
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import type { SecretBox } from '../../lib/encryption/secret-box.ts';
+import type { readOnlyChoices } from '../../lib/inputs/mcp.ts';
+import { writeAudit } from './audit.ts';
+import type { Caller, Owner } from '../caller.ts';
+import { canBeId } from '../ids.ts';
+import { withTransaction } from '../pool.ts';
+import { projectToolsOwner } from './project-secrets.ts';
+import { toStoredJson } from '../stored-text.ts';
+
+/** An MCP server that a project's agents may use. */
+export interface McpServer {
+  name: string;
+  url: string;
+  /** The tools that agents may call; null for all. */
+  tools: string[] | null;
+  readOnly: (typeof readOnlyChoices)[number];
+  /** Names of the headers whose values are sealed. */
+  headerNames: string[];
+}
+
+export interface McpHeader {
+  name: string;
+  value: string;
+}
+
+/** Headers by the name of their server. */
+export type McpCredentials = z.infer<typeof credentialsSchema>;
+
+const credentialsSchema = z.record(z.string(), z.array(z.object({ name: z.string(), value: z.string() })));
+
+/** A server as it is set; one without headers keeps those that it has at the same address. */
+export type NewMcpServer = Omit<McpServer, 'headerNames'> & { headers?: McpHeader[] };
+
+export interface ProjectToolStore {
+  /** Null when there is no such project. */
+  servers(owner: Owner, projectId: string): Promise<McpServer[] | null>;
+  /** Replaces the servers; null when there is no such project. Throws SealedError. */
+  replaceServers(caller: Caller, projectId: string, servers: NewMcpServer[]): Promise<McpServer[] | null>;
+}
+
+interface ToolsRow {
+  servers: McpServer[];
+  credentials: string | null;
+}
+
+const columns = `coalesce(tools.servers, '[]') as servers, tools.credentials`;
+const joined = 'projects left join project_tools as tools on tools.project_id = projects.id';
+
+export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' | 'open'>): ProjectToolStore {
+  return {
+    async servers({ organizationId }, projectId) {
+      if (!canBeId(projectId)) return null;
+      const { rows } = await pool.query<ToolsRow>(
+        `select ${columns} from ${joined} where projects.id = $1 and organization_id = $2`,
+        [projectId, organizationId],
+      );
+      return rows[0]?.servers ?? null;
+    },
+
+    async replaceServers(caller, projectId, servers) {
+      if (!canBeId(projectId)) return null;
+      return withTransaction(pool, async (client) => {
+        const { rows } = await client.query<ToolsRow>(
+          `select ${columns} from ${joined} where projects.id = $1 and organization_id = $2 for update of projects`,
+          [projectId, caller.organizationId],
+        );
+        const [before] = rows;
+        if (before === undefined) return null;
+        const known = openCredentials(box, projectId, before.credentials);
+        const entries = servers.map(({ headers, ...server }) => {
+          const isSame = before.servers.some(({ name, url }) => name === server.name && url === server.url);
+          // a stored credential is never sent to another address than the one it was entered for
+          return { server, headers: headers ?? (isSame ? known[server.name] : undefined) ?? [] };
+        });
+        const credentials = Object.fromEntries(
+          entries.flatMap(({ server, headers }) => (headers.length === 0 ? [] : [[server.name, headers]])),
+        );
+        const stored = entries.map(({ server, headers }) => ({
+          ...server,
+          headerNames: headers.map(({ name }) => name),
+        }));
+        const sealed =
+          Object.keys(credentials).length === 0
+            ? null
+            : box.seal(JSON.stringify(credentials), projectToolsOwner(projectId));
+        await client.query(
+          `insert into project_tools (project_id, servers, credentials) values ($1, $2, $3)
+           on conflict (project_id) do update set servers = excluded.servers, credentials = excluded.credentials`,
+          [projectId, toStoredJson(stored), sealed],
+        );
+        const details = { servers: stored.map(({ name, url }) => ({ name, url })) };
+        await writeAudit(client, caller, { action: 'project.mcp-servers', subject: projectId, details });
+        return stored;
+      });
+    },
+  };
+}
+
+/** Reads the MCP servers of a job's project with their credentials. Throws SealedError. */
+export async function readToolsOfProject(
+  pool: Pool,
+  box: Pick<SecretBox, 'open'>,
+  projectId: string,
+): Promise<{ servers: McpServer[]; credentials: McpCredentials }> {
+  const { rows } = await pool.query<ToolsRow>(`select ${columns} from ${joined} where projects.id = $1`, [projectId]);
+  const { servers, credentials } = rows[0] ?? { servers: [], credentials: null };
+  return { servers, credentials: openCredentials(box, projectId, credentials) };
+}
+
+/** Decrypts the headers of a project's servers. Throws SealedError. */
+export function openCredentials(
+  box: Pick<SecretBox, 'open'>,
+  projectId: string,
+  sealed: string | null,
+): McpCredentials {
+  if (sealed === null) return {};
+  return credentialsSchema.parse(JSON.parse(box.open(sealed, projectToolsOwner(projectId))));
+}

@@ -1,0 +1,4 @@
+import { playAttacks } from './attack.ts';
+import { mcpAttacks } from './lists/mcp.ts';
+
+playAttacks(mcpAttacks);
