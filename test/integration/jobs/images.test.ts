@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openImages, type Images } from '../../../activities/images/images.ts';
 import { startCommandScene } from '../../support/command-scene.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { recordHistory } from '../../support/histories.ts';
 import { architectureOfImages, shellWithLibraries, writeImage } from '../../support/oci-image.ts';
 import { accountsWithSandbox } from '../../support/sandbox.ts';
+import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 
 const { accounts } = await accountsWithSandbox();
 const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };
@@ -70,5 +72,9 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
     const job = await scene.worker.runJob({ prompt: 'Look', repository: scene.repository.path });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'image_unavailable', message });
     expect(scene.model.requests).toEqual([]);
+    if (image !== 'python:3.13') {
+      const execution = scene.worker.client.workflow.getHandle(jobWorkflowId(job.id, 1));
+      await recordHistory('failed-image-unavailable', execution);
+    }
   });
 });

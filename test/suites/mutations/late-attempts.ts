@@ -100,7 +100,7 @@ export const lateAttemptMutations: Mutation[] = [
   {
     name: 'a worker that stood still merges a pull request that was closed meanwhile',
     file: 'worker/chores/merge-chores.ts',
-    find: '!(await merges.isRequested(work.id))',
+    find: '!(await merges.isRequested(id))',
     replace: 'false',
     project: 'integration',
     tests: ['api/pull-requests'],
