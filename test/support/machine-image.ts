@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,6 @@ import type { SandboxRoot } from '../../activities/sandbox/sandbox-root.ts';
 import { architectureOfImages, writeImage } from './oci-image.ts';
 
 const execute = promisify(execFile);
-/** The account `other` of the tests of the sandbox. */
-export const ordinaryUid = 64_321;
 const packages = [
   'bash',
   'coreutils',
@@ -64,8 +62,9 @@ export async function buildMachineImage(): Promise<MachineImage | null> {
   });
   const root = await images.provide('oci-archive:machine.tar', new AbortController().signal);
   for (const name of ['files', 'layer.tar', 'machine.tar']) await rm(join(directory, name), { recursive: true });
-  // an ordinary user runs commands in it, too, and owns what its worker unpacks
-  await chown(join(root.directory, 'usr/local'), ordinaryUid, ordinaryUid);
+  // its mode forbids nothing here, as for a worker whose commands run as its own user
+  await chmod(join(root.directory, 'usr/local'), 0o777);
+  // an ordinary user runs commands in it, too
   for (const path of [directory, work, join(work, 'images'), dirname(root.directory)]) await chmod(path, 0o755);
   return { root, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 

@@ -4,7 +4,6 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ordinaryUid as otherUid } from './machine-image.ts';
 import { createEgress, type EgressOptions } from '../../activities/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
@@ -35,6 +34,7 @@ export interface TestSandbox extends AsyncDisposable {
   folder(name: string): Promise<string>;
 }
 
+const otherUid = 64_321;
 const setpriv = '/usr/bin/setpriv';
 const asOtherUser = [`--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups'];
 const accountProgram = join(import.meta.dirname, 'sandbox-account.ts');

@@ -34,7 +34,7 @@ describe.runIf(image !== null).each(image === null ? [] : accounts)(
       expect(await sandbox.output('ls /usr/bin/openssl /usr/share/doc /usr/bin/apt-get /opt 2>&1; true')).not.toMatch(
         /^\//m,
       );
-      // one of them belongs to the user of the commands
+      // the mode of one of them would let every user write
       const places = '/.docket/sh /usr/bin/new /etc/docket/variables /bin/x /usr/local/new';
       expect(await sandbox.output(`for at in ${places}; do touch $at 2>/dev/null && echo $at; done; true`)).toBe('');
     });
