@@ -125,11 +125,4 @@ export const imageMutations: Mutation[] = [
     replace: 'filter(([name]) => own.size > 0 || name)',
     ...inImage,
   },
-  {
-    name: 'commands can write to their image',
-    file: 'activities/sandbox/profile.ts',
-    find: "link === null ? ['--ro-bind', join(root.directory, path), path]",
-    replace: "link === null ? ['--bind', join(root.directory, path), path]",
-    ...inImage,
-  },
 ];
