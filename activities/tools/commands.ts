@@ -32,6 +32,8 @@ export interface CommandContext {
   environment: Partial<CommandEnvironment>;
   /** Image that commands run in; null for the worker's own choice. */
   image: string | null;
+  /** Time limit of one command. */
+  maxSeconds: number;
   signal: AbortSignal;
   /** Sends the output of a command to watchers. */
   watch?(call: CommandCall): LiveOutput;
@@ -45,7 +47,10 @@ export interface CommandRunner {
 }
 
 /** Creates the runner for the commands of a batch, one after another. */
-export function createCommandRunner(commands: Commands, { watch, image, ...context }: CommandContext): CommandRunner {
+export function createCommandRunner(
+  commands: Commands,
+  { watch, image, maxSeconds, ...context }: CommandContext,
+): CommandRunner {
   const { sandbox, images = null } = commands ?? { sandbox: null };
   const endAt = Date.now() + batchMs;
   let hasFilledDisk = false;
@@ -58,7 +63,12 @@ export function createCommandRunner(commands: Commands, { watch, image, ...conte
     let durationMs: number | null = null;
     try {
       const environment = { ...context.environment, root };
-      const options = { command, timeoutMs: Math.min(timeoutMs, leftMs), onOutput: live?.push, environment };
+      const options = {
+        command,
+        timeoutMs: Math.min(timeoutMs, maxSeconds * 1_000, leftMs),
+        onOutput: live?.push,
+        environment,
+      };
       const end = await sandbox.run({ ...context, ...options });
       hasFilledDisk ||= end.stopped === 'disk';
       ({ durationMs } = end);

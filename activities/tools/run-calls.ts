@@ -118,7 +118,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const open = () => environments.open({ ref, job, repository, environment, signal }, wanted);
     let workspace = await open();
     const surroundings = agentEnvironment(environment, workspace.home);
-    const place = { tree: workspace.path, environment: surroundings, image: environment.image };
+    const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
+    const place = { tree: workspace.path, environment: surroundings, image: environment.image, maxSeconds };
     const commandContext = { jobId: job.id, ...place, signal, watch: output.watch };
     /** What the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
@@ -164,7 +165,6 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       };
       // its command may write files that are in no snapshot
       left = undefined;
-      const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
       const check = { command: isPlanning(job) ? null : project.checkCommand, maxSeconds };
       return { results: await checkedResults(effects, { ...finished, ...check }), tree, snapshot, patch };
     } finally {

@@ -37,6 +37,6 @@ describe('a start', { timeout: 60_000 }, () => {
   it('of a worker loads no forge and no model provider', () => {
     const loaded = packagesOf('worker/run-main.ts');
     expect(loaded).toContain('@temporalio/worker');
-    expect([...providers, ...forges, ...tracing, 'yaml'].filter((name) => loaded.has(name))).toEqual([]);
+    expect([...providers, ...forges, ...tracing].filter((name) => loaded.has(name))).toEqual([]);
   });
 });

@@ -50,6 +50,16 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     expect(toolsAsked(model)).toEqual([true, true, true, true]);
   });
 
+  it('end at the time limit of the operator, whatever the agent asks for', async () => {
+    await using scene = await startCommandScene(database, ({ commands }) => ({
+      commands: commands && { ...commands, maxSeconds: 1 },
+    }));
+    const { repository, model, worker } = scene;
+    model.script({ toolCalls: [run('echo begun; sleep 60')] }, { toolCalls: [finish] });
+    await worker.runJob({ prompt: 'Wait', repository: repository.path });
+    expect(JSON.stringify(model.requests.at(-1)!.body)).toMatch(/time limit exceeded, after 1\.\d s\]\\nbegun/);
+  });
+
   it('are not offered, and refused anyway, if the project does not let agents run them', async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
