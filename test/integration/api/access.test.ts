@@ -240,7 +240,7 @@ describe('addresses', () => {
       });
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('access-control-allow-headers')).toBe(
-        'authorization,content-type,user-agent,x-resume-token,x-reader-token,mcp-protocol-version',
+        'authorization,content-type,user-agent,x-resume-token,x-reader-token,x-proof-of-work,mcp-protocol-version',
       );
       const error = await api.ask(path, { json: {}, headers: { origin: 'https://a.example' } });
       expect(error.status).toBe(401);

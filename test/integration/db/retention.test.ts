@@ -61,6 +61,7 @@ const bounds: Record<string, string> = {
   project_guidance: 'goes with its project',
   project_spending: '400 days',
   project_secrets: '100 a project',
+  project_tools: 'goes with its project',
   projects: 'quota',
   pull_requests: 'of the local forge; go with their job',
   rate_limits: 'until their window has passed',

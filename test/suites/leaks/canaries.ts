@@ -85,4 +85,5 @@ export const configured = {
   githubToken: shapelessSecret(2),
   projectToken: shapelessSecret(3),
   gitlabToken: shapelessSecret(4),
+  serverToken: shapelessSecret(5),
 };

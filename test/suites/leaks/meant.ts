@@ -27,6 +27,8 @@ const worked = [
   'job_snapshots.pack',
   'job_snapshots.patch',
   'job_effects.result',
+  // an agent reviews its diff
+  'job_notes.text',
 ];
 
 /** Reports whether a secret may be stored there. */

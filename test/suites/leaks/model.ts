@@ -23,6 +23,8 @@ export function secretiveModel(canaries: Canaries) {
           { name: 'read', input: { path: `docs/page-${job}.md` } },
           { name: 'list', input: { path: 'docs' } },
           { name: 'grep', input: { pattern: canaries.plain() } },
+          { name: 'docs__look', input: { for: canaries.shaped() } },
+          { name: 'docs__fail', input: {} },
           { name: canaries.plain(), input: { note: canaries.shaped() } },
         ],
       };

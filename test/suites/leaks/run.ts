@@ -28,9 +28,10 @@ export async function checkLeaks(args: string[]): Promise<number> {
   const canaries = createCanaries(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
   await using stage = await startLeaksStage(canaries, jobs);
   const answers: Trace[] = [];
-  // the worker learns the keys from these jobs; everything after them contains the keys
+  // the worker learns the keys, and the header of the MCP server, from these jobs; everything after them contains the keys
   if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
   const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
+  for (const { id } of sshProjects.slice(0, 1)) await stage.addToolServer(id);
   const sshProblems = await runSshJobs(stage, canaries, { projects: sshProjects, answers });
   const ends = await runJobs(stage, canaries, { jobs, answers });
   await askOddly(stage, canaries, {

@@ -9,6 +9,7 @@ import { operatorOf } from '../../../db/caller.ts';
 import { buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
+import { startMcpServer, textResult } from '../../support/mcp-server.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
@@ -31,6 +32,8 @@ export interface LeaksStage extends AsyncDisposable {
   domain: string;
   /** Of a repository that takes pushes, and of one whose hook refuses them. */
   projects: { open: string; locked: string };
+  /** Gives a project an MCP server, which says secrets. */
+  addToolServer(project: string): Promise<void>;
   /** Sends JSON, or gets; the status does not matter. */
   ask(path: string, options?: AskOptions): Promise<{ status: number; text: string }>;
 }
@@ -57,6 +60,22 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   const receiver = started.use(await startReceiver());
   const model = started.use(await startScriptedModelServer());
   model.respondWith(secretiveModel(canaries));
+  const toolServer = started.use(
+    await startMcpServer([
+      {
+        name: 'look',
+        description: `Looks. ${configured.serverToken}`,
+        annotations: { readOnlyHint: true },
+        call: () => textResult(canaries.some(6)),
+      },
+      {
+        name: 'fail',
+        call: () => {
+          throw new Error(canaries.some(4));
+        },
+      },
+    ]),
+  );
   const github = started.use(await createFakeGithub({ token: configured.githubToken }));
   github.tokens.add(configured.projectToken);
   const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
@@ -73,11 +92,11 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
       entries: { worker: 'test/suites/chaos/processes/http-git-worker.ts' },
       env: {
         OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-        DOCKET_SELF_REVIEW: 'off',
         OPENAI_COMPATIBLE_API_KEY: configured.modelKey,
         GITHUB_TOKEN: configured.githubToken,
         GITLAB_TOKEN: configured.gitlabToken,
         GITHUB_API_URL: github.apiUrl,
+        DOCKET_PRIVATE_HOSTS: toolServer.host,
         DOCKET_AGENT_MODEL: 'compatible/scripted',
         DOCKET_ASSISTANT_MODEL: 'offline/extract',
         ...environment,
@@ -131,6 +150,14 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   const { status, text } = await ask(`/v1/projects/${ids.open}`, { method: 'PATCH', json: changed });
   if (status !== 200) throw new Error(`The project was not changed: ${text}`);
 
+  const headers = [{ name: 'Authorization', value: `Bearer ${configured.serverToken}` }];
+  async function addToolServer(project: string): Promise<void> {
+    const json = { servers: [{ name: 'docs', url: toolServer.url, headers }] };
+    const { status } = await ask(`/v1/projects/${project}/mcp-servers`, { method: 'PATCH', json });
+    if (status !== 200) throw new Error(`The MCP server was not added: ${status}`);
+  }
+  for (const project of Object.values(ids)) await addToolServer(project);
+
   for (const status of [500, 200, 500, 200, 200, 200])
     receiver.answers.push((response) => void response.writeHead(status).end(canaries.some(6)));
   for (const project of Object.values(ids)) {
@@ -162,6 +189,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     assistantKey,
     domain,
     projects: ids,
+    addToolServer,
     ask,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
