@@ -69,9 +69,11 @@ export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
 
 /** Describes the worker process, which is ready when it polls for work. */
 export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
+  // the line that it waits for has the level info
+  const level = ['trace', 'debug'].find((name) => name === env['LOG_LEVEL']) ?? 'info';
   return {
     // the grace period must be shorter than the stop timeout below
-    ...nodeProcess('Worker', 'worker/main.ts', { DOCKET_GRACE_SECONDS: '2', ...env }),
+    ...nodeProcess('Worker', 'worker/main.ts', { DOCKET_GRACE_SECONDS: '2', ...env, LOG_LEVEL: level }),
     untilReady: ({ untilLine }) => untilLine((line) => parseLogLine(line)?.message === 'worker ready'),
   };
 }
