@@ -10,7 +10,6 @@ type Servers = paths['/v1/projects/{id}/mcp-servers']['patch']['requestBody']['c
 type Api = Awaited<ReturnType<typeof connect>>['api'];
 
 interface AddOptions {
-  url: string;
   tool?: string[];
   readOnly?: 'annotated' | 'all' | 'none';
   headers?: string;
@@ -29,15 +28,15 @@ export function addMcpCommands(project: Command, context: CommandContext): void 
 
   onProject(group.command('add').description('add a server, or replace the one with this name'))
     .argument('<name>', 'the name, which its tools begin with')
-    .requiredOption('--url <url>', 'address for streamable HTTP')
+    .argument('<url>', 'the address for streamable HTTP')
     .option('--tool <name>', 'a tool that agents may call (repeatable; default: all)', collect)
     .addOption(
       new Option('--read-only <which>', 'which calls may be repeated').choices(['annotated', 'all', 'none'] as const),
     )
     .option('--headers <file>', 'headers to send, one "Name: value" per line, such as Authorization', readSecretPath)
-    .action(async (id: string, name: string, options: AddOptions, command: Command) => {
+    .action(async (id: string, name: string, url: string, options: AddOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const { url, tool, readOnly, headers } = options;
+      const { tool, readOnly, headers } = options;
       const others = (await serversOf(api, id)).filter((server) => server.name !== name);
       const added = {
         name,

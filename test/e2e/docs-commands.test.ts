@@ -17,6 +17,7 @@ const elsewhere = [
   /^npm start\b/, // start.test.ts
   /^npm pack\b/, // the package of the command line
   /^npm run (check|test|attacks|fuzz|bench|chaos|eval)\b/,
+  /^npm run docket -- job approve\b/, // jobs/plan.test.ts, cli/…
   /^cp deploy\//, // npm run compose
   /docker compose\b/,
   /^temporal\(\)/,
@@ -51,6 +52,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-docs-'));
   await writeFile(join(folder, 'token.txt'), 'a-token-for-the-forge\n');
   await writeFile(join(folder, 'prompt.txt'), 'Create from-a-file.md with "text"\n');
+  await writeFile(join(folder, 'rules.md'), 'Write in American English.\n');
+  await writeFile(join(folder, 'headers.txt'), 'Authorization: Bearer a-token\n');
+  await writeFile(
+    join(folder, 'SKILL.md'),
+    '---\nname: notes\ndescription: Use for release notes.\n---\n\nOne line.\n',
+  );
   await run(`ssh-keygen -q -t ed25519 -N '' -f deploy_key && echo "github.com $(cat deploy_key.pub)" > hosts`);
   stack = await startTestStack();
 });
@@ -122,7 +129,10 @@ async function filledIn({ text }: Snippet): Promise<string> {
   }
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
-    .replaceAll(/\b(deploy_key|token\.txt|prompt\.txt)\b|(?<=--ssh-known-hosts )hosts\b/g, (name) => join(folder, name))
+    .replaceAll(
+      /\b(deploy_key|(?:token|prompt|headers)\.txt|rules\.md|SKILL\.md)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      (name) => join(folder, name),
+    )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);
 }
 
@@ -150,6 +160,7 @@ describe('the commands in the documentation', () => {
     const { code, output } = await run(`${await preamble()}${script}`, {
       ...stack.env,
       DOCKET_PROJECT: stack.localJson.projectId,
+      TOKEN: 'a-token-of-a-service',
     });
     expect(code, `${script}\n${output}`).toBe(0);
     expect(output).not.toMatch(/^\{"error":/m);
