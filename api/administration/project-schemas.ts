@@ -66,12 +66,9 @@ const settings = {
   mayRun: z.boolean().meta({ description: 'Whether agents may run commands; requires a worker with a sandbox.' }),
   plan: planSchema.meta({ description: 'Whether a person approves the plan of a job before it changes anything.' }),
   ask: z.boolean().meta({ description: 'Whether agents may put questions to a person and wait for the answer.' }),
-  selfReview: z
-    .boolean()
-    .nullable()
-    .meta({
-      description: "Whether agents review their change before it is published; null for the service's setting.",
-    }),
+  selfReview: z.boolean().nullable().meta({
+    description: "Whether agents review their change before it is published; null for the service's setting.",
+  }),
   checkCommand: checkCommandSchema
     .nullable()
     .meta({ description: 'Shell command that must succeed before a change is finished; null for none.' }),
