@@ -187,6 +187,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Saved.').waitFor();
     await card.getByRole('link', { name: 'Ask' }).click();
+    await page.getByRole('heading', { name: 'Playground' }).waitFor();
     await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('group', { name: 'Feedback' }).waitFor();
