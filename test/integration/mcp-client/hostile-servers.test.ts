@@ -97,7 +97,7 @@ it('reaches no private address that the operator has not listed', async () => {
   expect([hits, server.calls]).toEqual([0, []]);
 });
 
-it('answers nothing that a server asks of it', async () => {
+it('answers nothing that a server asks of it', { tags: 'slow' }, async () => {
   await using server = await startMcpServer([echo]);
   const scene = sceneOf(server);
   let requests = 0;
