@@ -82,7 +82,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   layerFiles: EnvironmentDeps['layerFiles'];
   layerBounds: EnvironmentDeps['layerBounds'];
   projectSecrets: EnvironmentDeps['projectSecrets'];
-  /** What the operator allows the environments of projects. */
+  /** Operator’s limits on the environments of projects. */
   ceilings: EnvironmentDeps['ceilings'];
   /** Aborts when the process is about to shut down. */
   draining?: AbortSignal;

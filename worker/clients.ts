@@ -22,7 +22,7 @@ import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 export interface WorkerClients {
   forges: Forges;
   workspaces: Workspaces;
-  /** What the setups of jobs' environments installed, on this machine. */
+  /** Layers that the setups of jobs' environments installed, on this machine. */
   layerFiles: LayerFiles;
   /** The way to MCP servers. */
   network: McpNetwork;

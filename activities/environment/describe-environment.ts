@@ -15,7 +15,7 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 /** The description of where a job runs. */
 export interface Description {
   environment: Environment;
-  /** What people know it by. */
+  /** Name of the description for people. */
   name: string;
   /** Whether it was made for Docket; a setup taken from another product's file may fail. */
   isOwn: boolean;

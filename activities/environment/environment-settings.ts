@@ -2,7 +2,7 @@ import type { Environment } from '../../lib/environments/environment.ts';
 import { homePoint, type SandboxLimits } from '../sandbox/command-environment.ts';
 import type { PreparedEnvironment } from './prepared-environment.ts';
 
-/** What the operator allows the environment of a project. */
+/** Operator’s limits on the environment of a project. */
 export interface EnvironmentCeilings {
   /** Settings of commands where a project has none of its own. */
   usual: Pick<SandboxLimits, 'memoryBytes' | 'processes'> & { seconds: number };
@@ -16,7 +16,7 @@ export interface EnvironmentCeilings {
 export interface EnvironmentSettings {
   setup: { path: string[]; hosts: string[]; limits: Required<SandboxLimits>; seconds: number };
   agent: Pick<PreparedEnvironment, 'variables' | 'path' | 'limits' | 'run'>;
-  /** What was narrowed, as sentences. */
+  /** Sentences about values that were lowered to a limit. */
   notices: string[];
 }
 

@@ -6,7 +6,7 @@ import type { LayerRef } from '../../db/for-worker/environment-layers.ts';
 import { removeTree } from '../workspaces/remove-tree.ts';
 
 export const layerSchema = z.object({ bytes: z.number(), sha256: z.string(), excluded: z.array(z.string()) });
-/** What is known of a layer besides its archive. */
+/** Description of a layer, stored beside its archive. */
 export type Layer = z.infer<typeof layerSchema>;
 
 /** A layer on this machine, in a folder that holds its archive and nothing that could be secret. */

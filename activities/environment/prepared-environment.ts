@@ -16,7 +16,7 @@ const schema = z.object({
   variables: z.record(z.string(), z.string()),
   path: z.array(z.string()),
   limits: limits.nullable(),
-  /** What the tool `run` offers; null for the worker's own settings. */
+  /** Limits of the tool `run`; null for the worker's own settings. */
   run: z.object({ maxSeconds: z.number(), hosts: z.array(z.string()) }).nullable(),
   /** Check command of the description; the project's own takes precedence. */
   check: z.string().nullable(),

@@ -25,7 +25,7 @@ export interface SetupRequest {
   jobId: string;
   workspace: OpenWorkspace;
   script: string;
-  /** What people know the description by. */
+  /** Name of the description for people. */
   name: string;
   seconds: number;
   environment: Pick<CommandEnvironment, 'root' | 'variables' | 'path' | 'hosts' | 'limits'>;

@@ -62,7 +62,7 @@ export interface Git {
   run(call: GitCall): Promise<GitResult>;
   /**
    * Runs commands one after another until one fails, and returns their results. They must be repeatable, and at most one
-   * reads the input. Starting each by itself would cost as much CPU as most of them use. Errors: GitError.
+   * reads the input. Starting each separately would cost as much CPU as most of them use. Errors: GitError.
    */
   runAll(sequence: GitSequence): Promise<GitResult[]>;
 }

@@ -1,6 +1,6 @@
 import { ImageError } from './image-error.ts';
 
-/** What an image may use on the disk, counted over its layers. */
+/** Disk space that an image may use, counted over its layers. */
 export interface ImageBudget {
   /** Throws ImageError once the image is too large. */
   spend(use: { bytes?: number; entries?: number }): void;

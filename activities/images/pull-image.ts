@@ -42,7 +42,7 @@ const passedOn = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
 ];
-/** What registries answer for an image that does not exist, or that may not be read. */
+/** Matches the errors of registries for an image that does not exist, or that may not be read. */
 const refusals = /manifest unknown|name unknown|not found|denied|unauthorized|forbidden|invalid reference/i;
 
 /** Finds the program that pulls images: skopeo, podman or docker. Null if there is none. */

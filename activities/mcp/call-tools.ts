@@ -82,7 +82,7 @@ export function createToolCaller(
     }
   }
 
-  /** A call is stored before it is sent: if its result is lost, nobody knows whether it took effect. */
+  /** A call is stored before it is sent: if its result is lost, its effect is unknown. */
   async function askOnce(pinned: PinnedTool, input: Record<string, unknown>, callId: string): Promise<ToolOutput> {
     const { jobId, turn, step } = ref;
     const id = createHash('sha256').update(callId).digest('hex').slice(0, 16);

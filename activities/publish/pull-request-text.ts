@@ -10,7 +10,7 @@ export interface Summary {
   message: string;
   /** False when the agent reports part of the task as incomplete. */
   isComplete: boolean;
-  /** What the agent found in its own review and left. */
+  /** Findings of the agent’s review that it left open. */
   findings?: string;
 }
 
@@ -67,7 +67,7 @@ export interface ChangeText {
   /** Prompts so far, oldest first. */
   prompts: string[];
   message: string;
-  /** What the agent found in its own review and left. */
+  /** Findings of the agent’s review that it left open. */
   findings?: string;
   /** Description of how the change was checked, in Markdown; null if unknown. */
   checked?: string | null;

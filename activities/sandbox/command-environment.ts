@@ -19,7 +19,7 @@ export interface Mount {
   isReadOnly: boolean;
 }
 
-/** What surrounds a command besides its working copy. Plain data, so that each kind of sandbox can provide it. */
+/** Environment of a command besides its working copy. Plain data, so that each kind of sandbox can provide it. */
 export interface CommandEnvironment {
   /** File system that the command sees instead of the machine's programs; null for the machine's. */
   root: SandboxRoot | null;

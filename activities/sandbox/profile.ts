@@ -65,7 +65,7 @@ export interface ProfileCall {
   tree: string;
   command: string;
   timeoutMs: number;
-  /** What surrounds the command where it differs from the sandbox's defaults. */
+  /** Differences of the command's environment from the sandbox's defaults. */
   environment?: Partial<CommandEnvironment>;
 }
 

@@ -121,7 +121,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const maxSeconds = environment.run?.maxSeconds ?? commands?.maxSeconds ?? 0;
     const place = { tree: workspace.path, environment: surroundings, image: environment.image, maxSeconds };
     const commandContext = { jobId: job.id, ...place, signal, watch: output.watch };
-    /** What the files are equal to in the end; undefined when that is not certain. */
+    /** Tree that the files are equal to in the end; undefined when that is not certain. */
     let left: { tree: string } | undefined;
     const { runCommand, hasFilledDisk } = createCommandRunner(commands, commandContext);
     try {

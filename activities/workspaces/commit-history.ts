@@ -40,7 +40,7 @@ export function createCommitHistory(git: Git, { job, base, mirror, signal }: His
     return exitCode === 0 ? stdout.toString().trim() : null;
   }
 
-  /** The mirror also has commits that were pushed and then withdrawn, which are nobody's history any more. */
+  /** The mirror also has commits that were pushed and then withdrawn, which are no longer part of its history. */
   async function isReachable(commit: string): Promise<boolean> {
     const isAncestor = await git.run({
       gitDir: mirror,

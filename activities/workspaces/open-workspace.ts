@@ -11,7 +11,7 @@ export interface OpenRequest extends RepositoryAccess {
   layer?: string | null;
 }
 
-/** What setup added to a working copy. Names need not be UTF-8, so each byte of a path is one character. */
+/** Files that the setup added to a working copy. Names need not be UTF-8, so each byte of a path is one character. */
 export interface AddedPaths {
   paths: string[];
   /** Those that the repository's own rules do not ignore. */

@@ -1,6 +1,6 @@
 import type { JobEvent } from '../http/types.ts';
 
-/** What a running command has printed so far. */
+/** Output of a running command so far. */
 export interface CommandOutput {
   attempt: number;
   startedAt: number;

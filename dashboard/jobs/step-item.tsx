@@ -20,7 +20,7 @@ interface StepProps extends StepStanding {
   step: Step;
   /** Text of the model while its answer is streaming. */
   words: string | null;
-  /** What running commands have printed; null unless the step's tools run. */
+  /** Output of running commands; null unless the step's tools run. */
   outputs: CommandOutputs | null;
   /** True if the page's address names this step. */
   isHere: boolean;

@@ -16,7 +16,7 @@ interface ToolCallProps {
   job: JobRef;
   step: Step;
   call: ToolCall;
-  /** What its command prints while it runs; null for none. */
+  /** Output of its command while it runs; null for none. */
   live?: CommandOutput | null;
   /** The turn has ended: a call without a result was stopped. */
   isOver: boolean;

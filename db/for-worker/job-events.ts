@@ -14,7 +14,7 @@ export interface TextChunk extends StepRef {
   isRepeated: boolean;
 }
 
-/** What a command has printed, in a step or outside of one. */
+/** Output of a command, in a step or outside of one. */
 export interface OutputChunk extends TurnRef {
   /** Null while no step has begun; otherwise the attempt that holds it appends, until its results are stored. */
   step: { step: number; fence: number } | null;

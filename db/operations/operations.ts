@@ -15,7 +15,7 @@ export interface Percentiles {
   p95Ms: number | null;
 }
 
-/** What happened in one interval. */
+/** Figures of one interval. */
 export interface OperationsPoint {
   at: Date;
   created: number;

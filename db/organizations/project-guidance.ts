@@ -13,7 +13,7 @@ export interface ProjectSkill {
   content: string;
 }
 
-/** What a project tells its agents. */
+/** Instructions and skills of a project for its agents. */
 export interface ProjectGuidance {
   /** Part of every prompt; null for none. */
   instructions: string | null;

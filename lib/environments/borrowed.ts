@@ -1,9 +1,9 @@
 import { parseEnvironment, type Environment } from './environment.ts';
 
-/** What could be taken from a description that was made for another product. */
+/** Environment read from a description that was made for another product. */
 export interface BorrowedEnvironment {
   environment: Environment;
-  /** What was not understood, as ends of a sentence. */
+  /** Parts that were not understood, as phrases. */
   ignored: string[];
 }
 

@@ -1,7 +1,7 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { ThreadQueueError } from './thread-queue.ts';
 
-/** What a thread of a pool answers to a request. */
+/** Response of a thread of a pool to a request. */
 export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error };
 
 export interface ThreadPool extends AsyncDisposable {

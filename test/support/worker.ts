@@ -240,7 +240,7 @@ function depsOf(
 }
 
 const testSetup = { memoryBytes: 512 << 20, processes: 128, diskBytes: 64 << 20, totalBytes: 64 << 20 };
-/** What the operator allows the environments of projects. */
+/** Operator’s limits on the environments of projects. */
 const testEnvironments: Pick<ActivityDeps, 'ceilings' | 'layerBounds'> = {
   ceilings: {
     usual: { memoryBytes: 384 << 20, processes: 64, seconds: 60 },

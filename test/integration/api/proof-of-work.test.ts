@@ -37,7 +37,7 @@ function zeroBits(text: string): number {
   return first === 0 ? 32 : Math.clz32(first);
 }
 
-/** Returns the first text whose digest begins with so many zero bits, or with fewer. */
+/** Returns the first text whose digest begins with enough zero bits, or with too few. */
 function solve({ challenge, bits }: { challenge: string; bits: number }, isSolved = true): string {
   for (let nonce = 0; ; nonce += 1) {
     const text = `${challenge}.${nonce}`;

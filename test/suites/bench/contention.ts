@@ -11,7 +11,7 @@ const sampleEveryMs = 50;
 const steps = 5;
 
 /**
- * What many processes contend for: samples of sessions that wait for a lock, deadlocks, and how long jobs of small organizations
+ * Measures contention between many processes: samples of sessions that wait for a lock, deadlocks, and how long jobs of small organizations
  * wait behind those of a large one.
  */
 export async function benchContention(servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {

@@ -5,7 +5,7 @@ const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
 const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
 
-/** What the environments of jobs are held to. */
+/** Checks on the environments of jobs. */
 export const environmentMutations: Mutation[] = [
   {
     name: 'a setup may leave a secret in a file',

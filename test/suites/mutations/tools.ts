@@ -5,7 +5,7 @@ const history = { project: 'integration', tests: ['git/history-tools'] } as cons
 const servers = { project: 'integration', tests: ['mcp-client/servers'] } as const;
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
-/** What the tools of an agent may reach outside of its files. */
+/** Checks on tools that reach outside of the working copy. */
 export const toolMutations: Mutation[] = [
   {
     name: 'commits that no branch has any more are readable',

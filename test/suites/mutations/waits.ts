@@ -5,7 +5,7 @@ const ask = { project: 'integration', tests: ['jobs/ask'] } as const;
 const review = { project: 'integration', tests: ['jobs/self-review'] } as const;
 const decisions = { project: 'integration', tests: ['api/job-plans'] } as const;
 
-/** What happens while a job waits for a person, and who decides what. */
+/** Checks on jobs that wait for a person. */
 export const waitMutations: Mutation[] = [
   {
     name: 'an agent that only plans may change files',

@@ -15,7 +15,7 @@ async function serverOf(scene: Scene, tool: Partial<TestTool> = {}): Promise<Tes
   return server;
 }
 
-/** What a client without a defense gets from a server: its tools, and the result of the first one. */
+/** Returns the response of a server to a client without a defense: its tools, and the result of the first one. */
 async function carelessly(url: string): Promise<{ tool: Tool | undefined; result: CallToolResult }> {
   const client = new Client({ name: 'careless', version: '1' });
   const options = { requestInit: { headers: { authorization: token } } };
@@ -26,7 +26,7 @@ async function carelessly(url: string): Promise<{ tool: Tool | undefined; result
   return { tool, result };
 }
 
-/** What an agent gets from a server: the pinned tools, and the result of the first one. */
+/** Returns the response of a server as an agent sees it: the pinned tools, and the result of the first one. */
 async function asAgent(server: TestMcpServer, between: () => void = () => {}) {
   const scene = sceneOf(server);
   const { tools, notices } = await scene.pin();
@@ -79,7 +79,7 @@ const texts = [
   saying('a result of 400 KB', 'word '.repeat(80_000), /(?:word ){20000}/, 'a result has at most 50 KB'),
 ];
 
-/** What a server says about its tool. */
+/** Description of a tool by its server. */
 function describing(
   name: string,
   tool: Partial<TestTool>,
