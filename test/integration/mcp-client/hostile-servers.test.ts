@@ -97,26 +97,21 @@ it('reaches no private address that the operator has not listed', async () => {
   expect([hits, server.calls]).toEqual([0, []]);
 });
 
-it(
-  'answers nothing that a server asks of it',
-  { tags: 'slow' },
-  async () => {
-    await using server = await startMcpServer([echo]);
-    const scene = sceneOf(server);
-    let requests = 0;
-    server.replace((request, response) => {
-      requests += 1;
-      request.resume();
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (let id = 0; id < 5_000; id += 1)
-        response.write(
-          `data: ${JSON.stringify({ jsonrpc: '2.0', id: `s${id}`, method: 'sampling/createMessage', params: {} })}\n\n`,
-        );
-      response.end();
-    });
-    const { tools, notices } = await scene.pin();
-    expect([tools, notices.length]).toEqual([[], 1]);
-    expect(requests).toBeLessThanOrEqual(300);
-  },
-  40_000,
-);
+it('answers nothing that a server asks of it', { tags: 'slow', timeout: 40_000 }, async () => {
+  await using server = await startMcpServer([echo]);
+  const scene = sceneOf(server);
+  let requests = 0;
+  server.replace((request, response) => {
+    requests += 1;
+    request.resume();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let id = 0; id < 5_000; id += 1)
+      response.write(
+        `data: ${JSON.stringify({ jsonrpc: '2.0', id: `s${id}`, method: 'sampling/createMessage', params: {} })}\n\n`,
+      );
+    response.end();
+  });
+  const { tools, notices } = await scene.pin();
+  expect([tools, notices.length]).toEqual([[], 1]);
+  expect(requests).toBeLessThanOrEqual(300);
+});
