@@ -30,7 +30,7 @@ export interface ProofOfWorkDeps {
   now?: () => number;
 }
 
-/** Some 16,000 hashes, a fraction of a second in a browser. */
+/** Some 16,000 hashes. */
 const leastBits = 14;
 /** Some 4 million hashes. */
 const mostBits = 22;

@@ -44,7 +44,7 @@ export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange
         isSelected={draft.proofOfWork}
         onChange={(proofOfWork) => onChange({ ...draft, proofOfWork })}
       />
-      <p className="hint">The widget and @docket/react solve it within a second. Other clients have to be changed.</p>
+      <p className="hint">The widget and @docket/react solve it on their own. Other clients have to be changed.</p>
     </>
   );
 }
