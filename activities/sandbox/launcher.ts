@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
-import { createOutputPipes, inheritedDescriptors } from './pipes.ts';
+import { createOutputPipes, inheritedDescriptors, type PipeUse } from './pipes.ts';
 import { channelFd, filterFd, stageFd, variablesFd } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
 
@@ -13,6 +13,10 @@ export interface Launch {
   child: ChildProcess;
   /** Output of the command. */
   stream: Socket;
+  /** Reports of bubblewrap. */
+  status: Socket;
+  /** Reports of the outer of two sandboxes; null if there is only one. */
+  stage: Socket | null;
   /** Null where the kernel cannot limit the memory of several processes together. */
   group: MemoryGroup | null;
   /** Gives the command its variables, as shell text, apart from the arguments, which every process can read. */
@@ -24,7 +28,6 @@ export interface LauncherOptions {
   /** Files that bubblewrap reads, starting at the filter's descriptor. */
   inputs: readonly string[];
   groups: MemoryGroups | null;
-  isOnline: boolean;
   isRoot: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface LauncherOptions {
  * Keeps one process ready for the next command, with its pipes and in its memory group. Moving a process into a group
  * waits for every CPU of the machine, which takes longer than the rest of a command's startup.
  */
-export async function createLauncher({ directory, inputs, groups, isOnline, isRoot }: LauncherOptions): Promise<{
+export async function createLauncher({ directory, inputs, groups, isRoot }: LauncherOptions): Promise<{
   take(): Promise<Launch>;
 }> {
   const pipes = createOutputPipes(directory);
@@ -41,17 +44,25 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
 
   /** Throws SandboxError. */
   async function prepare(): Promise<Launch> {
-    const { stream, writer } = await pipes.take();
     await using files = new AsyncDisposableStack();
-    files.use(writer);
+    const streams: Socket[] = [];
+    const pipe = async (use: PipeUse) => {
+      const { stream, writer } = await pipes.take(use);
+      files.use(writer);
+      streams.push(stream);
+      return { stream, fd: writer.fd };
+    };
+    const output = await pipe('output');
+    const status = await pipe('report');
+    const stage = isRoot ? await pipe('report') : null;
     // small files: a trip through the thread pool for each would take longer than opening them
     const opened = (path: string, flags: string) => files.adopt(openSync(path, flags), closeSync);
     const nothing = opened('/dev/null', 'r+');
-    const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', writer.fd, 'pipe', 'pipe'];
+    const stdio: (number | 'pipe' | 'ipc')[] = ['pipe', output.fd, 'pipe', status.fd];
     for (const path of inputs) stdio.push(opened(path, 'r'));
     for (const descriptor of inherited) stdio[descriptor] = nothing;
-    if (isOnline) stdio[channelFd] = 'ipc';
-    if (isRoot) stdio[stageFd] = 'pipe';
+    stdio[channelFd] = 'ipc';
+    if (stage !== null) stdio[stageFd] = stage.fd;
     stdio[variablesFd] = 'pipe';
     const child = spawn('/bin/sh', ['-s'], {
       cwd: '/',
@@ -65,11 +76,10 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
       await group?.add(child.pid);
       // makes the kernel kill it before the worker; if the worker is root, no command can undo that
       await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
-      holdOpen({ child, stream }, false);
+      const launch = { child, stream: output.stream, status: status.stream, stage: stage?.stream ?? null, group };
+      holdOpen(launch, false);
       return {
-        child,
-        stream,
-        group,
+        ...launch,
         become(file, args, variables) {
           const pipe = child.stdio[variablesFd];
           if (pipe instanceof Socket) pipe.on('error', () => undefined).end(variables);
@@ -77,7 +87,7 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
         },
       };
     } catch (cause) {
-      for (const one of [stream, ...child.stdio]) one?.destroy();
+      for (const one of [...streams, ...child.stdio]) one?.destroy();
       throw new SandboxError('A process for a command could not be started.', { cause });
     }
   }
@@ -104,8 +114,8 @@ export async function createLauncher({ directory, inputs, groups, isOnline, isRo
 }
 
 /** Sets whether a process and its streams keep the event loop alive; a process that waits for a command does not. */
-function holdOpen({ child, stream }: Pick<Launch, 'child' | 'stream'>, isNeeded: boolean): void {
-  const held = [child, child.channel, stream, ...child.stdio.filter((one) => one instanceof Socket)];
+function holdOpen({ child, stream, status, stage }: Omit<Launch, 'become'>, isNeeded: boolean): void {
+  const held = [child, child.channel, stream, status, stage, ...child.stdio.filter((one) => one instanceof Socket)];
   for (const one of held) {
     if (isNeeded) one?.ref();
     else one?.unref();

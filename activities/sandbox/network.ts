@@ -30,27 +30,44 @@ export const proxyEnvironment: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 };
 
-/** Exit code of a sandbox whose network proxy does not come up. */
-export const noNetworkCode = 125;
+/** Time after which a command whose parent does not answer gives up: Node misses the end of one that died early. */
+const answerMs = 15_000;
+/** Exit code of a sandbox whose command did not start, because the process that started it gave no answer. */
+export const noAnswerCode = 125;
 /**
  * Script that runs in the sandbox before the command. It listens, hands the listening socket to its parent, and exits.
  * A socket stays in the network namespace it was created in, so connections made inside are answered from outside.
  */
-const listening = `const server = require("net").createServer().listen(${proxyPort}, "127.0.0.1", () => process.send("listening", server));
-for (const event of ["message", "disconnect"]) process.on(event, () => process.exit());
-server.on("error", () => process.exit(1));`;
+const listening = `const fail = () => process.exit(1);
+setTimeout(fail, ${answerMs});
+process.on("message", () => process.exit()).on("disconnect", fail);
+const server = require("net").createServer().on("error", fail);
+server.listen(${proxyPort}, "127.0.0.1", () => (process.connected ? process.send("listening", server) : fail()));`;
 
-interface OnlineShell {
+/** A command that starts once its parent has answered on the channel at `fd`, which is closed by then. */
+interface WaitingShell {
   fd: number;
   script: string;
-  /** The words that start Node. */
-  node: readonly string[];
   command: string;
 }
 
-/** Returns the shell that starts a command once the proxy is up; the channel at `fd` is closed by then. */
-export function onlineShell({ fd, script: start, node, command }: OnlineShell): string[] {
+/**
+ * Returns the shell that starts a command without a network. A parent that has died does not answer: bubblewrap ends
+ * with its parent only once it has come up, so a command that did not wait could outlive it.
+ */
+export function offlineShell({ fd, script: start, command }: WaitingShell): string[] {
+  const wait = `{ echo '"waiting"' >&${fd} && read -r _ <&${fd}; } 2> /dev/null`;
+  return ['-c', `${wait} || exit ${noAnswerCode}; exec ${fd}>&-; ${start}`, 'command', command];
+}
+
+/** Returns the shell that starts a command once its proxy is up; `node` has the words that start Node. */
+export function onlineShell({
+  fd,
+  script: start,
+  command,
+  node,
+}: WaitingShell & { node: readonly string[] }): string[] {
   const listen = `(cd / && shift && NODE_USE_ENV_PROXY= NODE_CHANNEL_FD=${fd} exec "$@") > /dev/null 2>&1`;
-  const script = `${listen} || exit ${noNetworkCode}; exec ${fd}>&-; set -- "$1"; ${start}`;
+  const script = `${listen} || exit ${noAnswerCode}; exec ${fd}>&-; set -- "$1"; ${start}`;
   return ['-c', script, 'command', command, ...node, '-e', listening];
 }

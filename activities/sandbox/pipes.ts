@@ -10,7 +10,7 @@ const execute = promisify(execFile);
 const descriptorOf = promisify(openDescriptor);
 const madeAtOnce = 16;
 
-/** A pipe between a command and this process. */
+/** A pipe from a command to this process. */
 export interface OutputPipe {
   stream: Socket;
   /** The command's end; closed in this process once it has been handed over. */
@@ -18,11 +18,17 @@ export interface OutputPipe {
 }
 
 /**
+ * `output`: for a command. `report`: for bubblewrap, which can write to it even when this process has died; if it ended
+ * then, the process that it was about to let start would wait for it forever.
+ */
+export type PipeUse = 'output' | 'report';
+
+/**
  * Creates pipes for the output of commands. Node gives a child sockets, which a script cannot open by a name such as
  * `/dev/stderr`, so these are named pipes. Each serves a single command, which may change its mode, and loses its name
  * once it is open.
  */
-export function createOutputPipes(directory: string): { take(): Promise<OutputPipe> } {
+export function createOutputPipes(directory: string): { take(use: PipeUse): Promise<OutputPipe> } {
   const ready: string[] = [];
 
   async function makeSome(): Promise<void> {
@@ -40,11 +46,11 @@ export function createOutputPipes(directory: string): { take(): Promise<OutputPi
   }
 
   return {
-    async take() {
+    async take(use) {
       const path = await nextPath();
       const fd = await descriptorOf(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const stream = new Socket({ fd, readable: true, writable: false });
-      const writer = await open(path, constants.O_WRONLY);
+      const writer = await open(path, use === 'output' ? constants.O_WRONLY : constants.O_RDWR);
       await rm(path);
       return { stream, writer };
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { homePoint, type CommandEnvironment } from './command-environment.ts';
 import { helperCommand, helperFolder } from './helpers.ts';
 import type { Machine } from './machine.ts';
-import { onlineShell, proxyEnvironment } from './network.ts';
+import { offlineShell, onlineShell, proxyEnvironment } from './network.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { SandboxRoot } from './sandbox-root.ts';
 
@@ -41,7 +41,7 @@ export function mountedFiles(): string[] {
   return [...Object.keys(madeFiles), variablesFile];
 }
 
-/** Channel over which the sandbox hands out its listening socket, if commands have network access. */
+/** Channel on which a command waits for an answer before it starts, and over which it hands out its listening socket. */
 export const channelFd = filterFd + 1 + Object.keys(madeFiles).length;
 /** Descriptor to which the outer of two sandboxes reports its first process, if the worker is root. */
 export const stageFd = channelFd + 1;
@@ -72,8 +72,6 @@ export interface ProfileCall {
 /** A command with everything that surrounds it. */
 export interface PlacedCall extends ProfileCall {
   environment: CommandEnvironment;
-  /** Whether the sandbox has a network channel, which is closed for a command without hosts. */
-  hasChannel: boolean;
   hasAuthorities: boolean;
 }
 
@@ -170,7 +168,8 @@ const script = `exec 2>&1; . ${variablesFile}; eval "$1"`;
 
 function machinePrograms({ system, configuration, prlimit, shell }: Machine, placed: Placed): Programs {
   const { node, command } = placed;
-  const online = { fd: channelFd, script, node: [node === null ? process.execPath : directoryOfNode], command };
+  const waiting = { fd: channelFd, script, command };
+  const words = [node === null ? process.execPath : directoryOfNode];
   return {
     path: [...(node === null ? [] : ['/opt/node/bin']), usualPath].join(':'),
     mounts: [
@@ -182,7 +181,7 @@ function machinePrograms({ system, configuration, prlimit, shell }: Machine, pla
     ].flat(),
     prlimit: [prlimit],
     nice: ['nice'],
-    shell: isOnline(placed) ? [shell, ...onlineShell(online)] : [shell, ...offlineShell(placed, script)],
+    shell: [shell, ...(isOnline(placed) ? onlineShell({ ...waiting, node: words }) : offlineShell(waiting))],
   };
 }
 
@@ -192,8 +191,8 @@ function imagePrograms({ helpers, node: ownNode }: Machine, placed: Placed, root
     throw new SandboxError('Images cannot be used here: the libraries of the shell were not found.');
   const { node, command } = placed;
   const sh = helperCommand(helpers, 'sh');
-  const inImage = `exec ${root.shell} -c '${script}' command "$1"`;
-  const online = { fd: channelFd, script: inImage, node: helperCommand(helpers, 'node'), command };
+  const waiting = { fd: channelFd, script: `exec ${root.shell} -c '${script}' command "$1"`, command };
+  const words = helperCommand(helpers, 'node');
   return {
     path: root.variables['PATH'] ?? usualPath,
     mounts: [
@@ -208,12 +207,8 @@ function imagePrograms({ helpers, node: ownNode }: Machine, placed: Placed, root
     ].flat(),
     prlimit: helperCommand(helpers, 'prlimit'),
     nice: helperCommand(helpers, 'nice'),
-    shell: [...sh, ...(isOnline(placed) ? onlineShell(online) : offlineShell(placed, inImage))],
+    shell: [...sh, ...(isOnline(placed) ? onlineShell({ ...waiting, node: words }) : offlineShell(waiting))],
   };
-}
-
-function offlineShell({ hasChannel, command }: Placed, script: string): string[] {
-  return ['-c', `${hasChannel ? `exec ${channelFd}>&-; ` : ''}${script}`, 'command', command];
 }
 
 function descriptorOf(path: string): number {

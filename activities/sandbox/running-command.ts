@@ -4,9 +4,10 @@ import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import { capture, type Captured } from './capture.ts';
-import { noNetworkCode, type SandboxNetwork } from './network.ts';
+import type { Launch } from './launcher.ts';
+import { noAnswerCode, type SandboxNetwork } from './network.ts';
 import { isAlive } from './processes.ts';
-import { stageFd, type ProfileCall } from './profile.ts';
+import type { ProfileCall } from './profile.ts';
 import { serveProxy, type CommandProxy } from './proxy.ts';
 import { sampleOutput, type OutputSample } from './sample-output.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -35,10 +36,7 @@ const outputBytes = 64 * 1024 * 1024;
 const endMs = 5_000;
 const bringUpMs = 300;
 
-export interface StartedCommand {
-  child: ChildProcess;
-  /** Output of the command. */
-  stream: Readable;
+export interface StartedCommand extends Pick<Launch, 'child' | 'stream' | 'status' | 'stage'> {
   /** Null when the command has no network access. */
   network: SandboxNetwork | null;
   onOutput?: SandboxCall['onOutput'];
@@ -50,7 +48,7 @@ export class RunningCommand {
   firstPid: number | null = null;
   readonly #child: ChildProcess;
   readonly #beganAt = performance.now();
-  readonly #stream: Readable;
+  readonly #streams: Readable[];
   readonly #closed: Promise<unknown>;
   readonly #output: () => Captured;
   readonly #problem: () => Captured;
@@ -59,24 +57,22 @@ export class RunningCommand {
   #stopped: CommandEnd['stopped'] | 'aborted' = null;
   #exitCode: number | null = null;
 
-  constructor({ child, stream, network, onOutput }: StartedCommand) {
+  constructor({ child, stream, status, stage, network, onOutput }: StartedCommand) {
     this.#child = child;
     this.#network = network;
-    this.#stream = stream;
-    this.#closed = Promise.all([once(child, 'close'), once(stream, 'close')]);
+    this.#streams = [stream, status, ...(stage === null ? [] : [stage])];
+    this.#closed = Promise.all([child, ...this.#streams].map((one) => once(one, 'close')));
     // a rejection is handled at the end
     this.#closed.catch(() => undefined);
-    const [, , , status] = child.stdio;
-    const stage = child.stdio[stageFd];
     const onOverflow = () => this.stop('output');
     this.#output = capture(stream, { keepBytes, limitBytes: outputBytes, onOverflow });
     if (onOutput !== undefined) sampleOutput(stream, onOutput);
     this.#problem = capture(readable(child.stderr), { keepBytes: 4_096, limitBytes: outputBytes, onOverflow });
     const onExit = (text: string) => (this.#exitCode = numberIn(text, 'exit-code'));
     const onStart = (text: string) => this.#begin(numberIn(text, 'child-pid'));
-    readStatus(readable(status), stage instanceof Readable ? [onExit] : [onStart, onExit]);
-    if (stage instanceof Readable) readStatus(stage, [onStart]);
-    if (network !== null) child.once('message', (_said, listener) => this.#connect(listener));
+    readStatus(status, stage === null ? [onStart, onExit] : [onExit]);
+    if (stage !== null) readStatus(stage, [onStart]);
+    child.once('message', (_said, listener) => this.#answer(listener));
   }
 
   stop(reason: CommandEnd['stopped'] | 'aborted'): void {
@@ -114,20 +110,20 @@ export class RunningCommand {
     if (this.#stopped === null && this.#exitCode === null) {
       throw new SandboxError(`The sandbox did not come up: ${this.#problem().head.toString('utf8').slice(0, 500)}`);
     }
-    if (this.#stopped === null && this.#network !== null && this.#proxy === null && this.#exitCode === noNetworkCode)
+    if (this.#stopped === null && this.#network !== null && this.#proxy === null && this.#exitCode === noAnswerCode)
       throw new SandboxError("The sandbox's network proxy did not start.");
     const exitCode = stopped === null ? this.#exitCode : null;
     return { exitCode, stopped, output: this.#output(), notes: this.#proxy?.notes() ?? [], durationMs };
   }
 
   /**
-   * Starts the proxy and answers the sandbox. The command starts after this answer; by then nothing in the sandbox has
-   * the channel open.
+   * Starts the proxy, if the command has a network, and answers the sandbox. The command starts after this answer; by
+   * then nothing in the sandbox has the channel open.
    */
-  #connect(listener: unknown): void {
+  #answer(listener: unknown): void {
     if (listener instanceof Server && this.#network !== null) this.#proxy = serveProxy(listener, this.#network);
     // not disconnected on this side: Node would then never emit the child's close event
-    if (this.#child.connected) this.#child.send('connected', () => undefined);
+    if (this.#child.connected) this.#child.send('start', () => undefined);
   }
 
   #begin(firstPid: number | null): void {
@@ -144,7 +140,7 @@ export class RunningCommand {
 
   /** Closes the output streams of a stopped command, even if a process still holds them. */
   #letGo(): void {
-    for (const stream of [this.#stream, ...this.#child.stdio]) stream?.destroy();
+    for (const stream of [...this.#streams, ...this.#child.stdio]) stream?.destroy();
   }
 
   /**

@@ -55,7 +55,6 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     inputs.push(path);
   }
   const { root } = machine;
-  const hasChannel = network !== null;
   const defaults: CommandEnvironment = {
     root: null,
     home: null,
@@ -66,7 +65,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     limits,
   };
   const groups = await openMemoryGroups(limits.memoryBytes);
-  const launcher = await createLauncher({ directory, inputs, groups, isOnline: hasChannel, isRoot: root !== null });
+  const launcher = await createLauncher({ directory, inputs, groups, isRoot: root !== null });
   const owner = createTreeOwner();
 
   return {
@@ -84,13 +83,15 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
           owner.give(folder, uidOf(root.uids, call.jobId));
         }
       }
-      const { child, stream, group, become } = await launcher.take();
-      using _stream = { [Symbol.dispose]: () => void stream.destroy() };
+      const { group, become, ...launch } = await launcher.take();
+      using _streams = {
+        [Symbol.dispose]: () => [launch.stream, launch.status, launch.stage].forEach((one) => one?.destroy()),
+      };
       await group?.limit(environment.limits.memoryBytes);
-      const placed = { ...call, environment, hasChannel, hasAuthorities: authorities !== null };
+      const placed = { ...call, environment, hasAuthorities: authorities !== null };
       const { file, args } = sandboxCommand(machine, placed);
       const reached = network === null || hosts.length === 0 ? null : { ...network, hosts };
-      const command = new RunningCommand({ child, stream, network: reached, onOutput: call.onOutput });
+      const command = new RunningCommand({ ...launch, network: reached, onOutput: call.onOutput });
       using watch = watchCommand({
         tree,
         folders,

@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { isRunHost } from '../../../../activities/sandbox/network.ts';
+import { isRunHost, noAnswerCode, offlineShell, onlineShell } from '../../../../activities/sandbox/network.ts';
 import { parseRunHosts } from '../../../../lib/inputs/run-hosts.ts';
 
 it('parses host names, with and without a port', () => {
@@ -33,4 +35,18 @@ it('opens the ports of HTTP and HTTPS, and another one if it is given', () => {
   expect(open('npm.test', 22, 80, 443, 8080)).toEqual([80, 443]);
   expect(open('own.test', 22, 80, 443, 4873)).toEqual([4873]);
   expect(open('evil.test', 22, 80, 443, 4873)).toEqual([]);
+});
+
+it.each(['offline', 'online'])('starts no %s command whose parent does not answer', async (kind) => {
+  const shell = { fd: 9, script: 'eval "$1"', command: 'echo started' };
+  const words = kind === 'offline' ? offlineShell(shell) : onlineShell({ ...shell, node: [process.execPath] });
+  const stdio = Array.from({ length: 10 }, (_, at): 'ipc' | 'pipe' | 'ignore' =>
+    at === 9 ? 'ipc' : at === 1 ? 'pipe' : 'ignore',
+  );
+  const child = spawn('/bin/sh', words, { stdio });
+  child.once('message', () => child.disconnect());
+  let output = '';
+  child.stdout?.on('data', (data) => (output += data));
+  const [code] = await once(child, 'exit');
+  expect({ code, output }).toEqual({ code: noAnswerCode, output: '' });
 });
