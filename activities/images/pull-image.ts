@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { codeOf } from '../../lib/error-code.ts';
 import { sizeOfTree } from '../sandbox/tree.ts';
 import type { ImageBudget } from './image-budget.ts';
 import { ImageError } from './image-error.ts';
@@ -61,7 +62,8 @@ export function createPuller(program: string, architecture: ImageArchitecture): 
     const env = Object.fromEntries(
       passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]])),
     );
-    const options = { env: { ...env, TMPDIR: blobs }, maxBuffer: 1 << 20 };
+    const runtime = basename(program) === 'skopeo' && (await isClosedToUs(env)) ? { XDG_RUNTIME_DIR: blobs } : {};
+    const options = { env: { ...env, TMPDIR: blobs, ...runtime }, maxBuffer: 1 << 20 };
     const stop = new AbortController();
     const timer = setInterval(() => {
       void sizeOfTree(folder, { enoughBytes: limitBytes }).then((size) => {
@@ -88,6 +90,18 @@ export function createPuller(program: string, architecture: ImageArchitecture): 
       clearInterval(timer);
     }
   };
+}
+
+/**
+ * Reports whether skopeo would fail at the folder in which it looks for credentials unless a variable names another:
+ * where only root may enter it, an ordinary user has none there.
+ */
+async function isClosedToUs(env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (env['XDG_RUNTIME_DIR'] !== undefined || env['REGISTRY_AUTH_FILE'] !== undefined) return false;
+  return access(`/run/containers/${process.getuid?.()}/auth.json`).then(
+    () => false,
+    (error: unknown) => codeOf(error) === 'EACCES',
+  );
 }
 
 const tooLarge = new ImageError(

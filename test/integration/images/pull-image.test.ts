@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openImages, type Images } from '../../../activities/images/images.ts';
 import { createPuller } from '../../../activities/images/pull-image.ts';
@@ -10,6 +12,16 @@ import { processesNamed } from '../../support/sandbox.ts';
 
 const skopeo = '/usr/bin/skopeo';
 const isInstalled = await hasSkopeo(skopeo);
+
+const otherUid = 64_322;
+const pullProgram = resolve(import.meta.dirname, '../../support/pull-as-user.ts');
+/** Only root can close a folder to another user, who has to read this checkout. */
+const canBeOther =
+  process.getuid?.() === 0 &&
+  (await promisify(execFile)('setpriv', [`--reuid=${otherUid}`, '--clear-groups', 'test', '-r', pullProgram]).then(
+    () => true,
+    () => false,
+  ));
 
 const live = new AbortController().signal;
 const shell: LayerEntry = { path: 'bin/sh', content: '#!', mode: 0o755 };
@@ -57,6 +69,25 @@ describe.runIf(isInstalled)('an image in a registry', () => {
     }
     expect(registry.asked.filter((path) => path.endsWith('/manifests/1'))).toHaveLength(1);
   });
+
+  it.runIf(canBeOther)(
+    'is pulled by an ordinary user who may not enter /run/containers',
+    { tags: 'slow' },
+    async () => {
+      const home = join(directory, 'other');
+      await cp(join(directory, '.config'), join(home, '.config'), { recursive: true });
+      await chmod(directory, 0o755);
+      await chown(home, otherUid, otherUid);
+      const { XDG_RUNTIME_DIR: _runtime, REGISTRY_AUTH_FILE: _auth, ...env } = process.env;
+      // a folder /run of its own, as a login of root leaves it
+      const closed = 'mount -t tmpfs tmpfs /run && mkdir -m 700 /run/containers && exec "$@"';
+      const asOther = ['/usr/bin/setpriv', `--reuid=${otherUid}`, `--regid=${otherUid}`, '--clear-groups'];
+      const pull = [process.execPath, pullProgram, `${registry.host}/tool:1`, join(home, 'work'), 'tool'];
+      const args = ['--mount', 'sh', '-c', closed, 'sh', ...asOther, ...pull];
+      const { stdout } = await promisify(execFile)('unshare', args, { env: { ...env, HOME: home } });
+      expect(stdout).toBe('pulled\n');
+    },
+  );
 
   it('is refused if it does not exist or needs a credential', async () => {
     for (const name of ['tool:2', 'gone:1', 'secret:1', `tool@sha256:${'0'.repeat(64)}`]) {
