@@ -22,7 +22,7 @@ export interface PlanDecision {
 /**
  * `decided`: the decision was carried out. `repeated`: it was made before, with the same text. `decided-otherwise`: an
  * earlier decision differs. `not-ready`: the agent is still planning. `asks`: it waits for an answer instead.
- * `outdated`: there is a newer plan. `ended`: the job ended without a decision.
+ * `outdated`: there is a newer plan. `ended`: the job ended without a decision, or its deadline has passed.
  */
 export type DecidedPlan =
   | { kind: 'decided' | 'repeated'; job: JobRow }
@@ -37,6 +37,8 @@ export interface JobPlanStore {
   reject(caller: Caller, decision: PlanDecision): Promise<DecidedPlan>;
 }
 
+/** `isLate`: its deadline has passed, although the sweep that ends such jobs has not come by. */
+type WaitingJob = JobRow & { isLate: boolean | null };
 type Act = (client: PoolClient, job: JobRow) => Promise<JobRow>;
 
 /** Creates the store of decisions about plans. Each is one transaction that holds the job's row. */
@@ -47,8 +49,9 @@ export function createJobPlanStore(pool: Pool): JobPlanStore {
     { action, earlier, act }: { action: string; earlier: Earlier; act: Act },
   ): Promise<DecidedPlan> {
     const decided = await withTransaction(pool, async (client): Promise<DecidedPlan> => {
-      const { rows } = await client.query<JobRow>(
-        `select ${jobColumns} from jobs where id = $1 and organization_id = $2 for update`,
+      const { rows } = await client.query<WaitingJob>(
+        `select ${jobColumns}, wait_until <= now() as "isLate" from jobs
+         where id = $1 and organization_id = $2 for update`,
         [jobId, caller.organizationId],
       );
       const [job] = rows;
@@ -103,11 +106,12 @@ function earlierRejection(message: string): Earlier {
   };
 }
 
-function refusalOf(job: JobRow, turn: number | undefined): DecidedPlan | null {
+function refusalOf(job: WaitingJob, turn: number | undefined): DecidedPlan | null {
   if (job.status === 'archived') return { kind: 'archived' };
   if (!job.planReview) return { kind: 'no-plan' };
   if (job.status !== 'active') return { kind: 'ended' };
   if (job.phase !== 'waiting') return { kind: 'not-ready' };
+  if (job.isLate === true) return { kind: 'ended' };
   if (job.question !== null) return { kind: 'asks' };
   return turn !== undefined && turn !== job.turn ? { kind: 'outdated' } : null;
 }

@@ -124,6 +124,18 @@ describe('an approval', () => {
       'The job has ended without a decision about its plan. Send a follow-up message to continue.',
     ],
     [
+      'a job whose deadline has passed',
+      async () => {
+        const id = await waiting();
+        await shared.database.pool.query(`update jobs set wait_until = now() - interval '1 second' where id = $1`, [
+          id,
+        ]);
+        return id;
+      },
+      409,
+      'The job has ended without a decision about its plan. Send a follow-up message to continue.',
+    ],
+    [
       'an archived job',
       async () => {
         const id = await waiting();

@@ -64,6 +64,13 @@ export const waitMutations: Mutation[] = [
     ...decisions,
   },
   {
+    name: 'a plan is approved after its deadline',
+    file: 'db/jobs/job-plans.ts',
+    find: "if (job.isLate === true) return { kind: 'ended' };",
+    replace: '',
+    ...decisions,
+  },
+  {
     name: 'another organization decides about a plan',
     file: 'db/jobs/job-plans.ts',
     find: 'where id = $1 and organization_id = $2 for update',
