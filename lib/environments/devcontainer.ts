@@ -34,10 +34,8 @@ const irrelevant = new Set([
 
 /** Takes setup commands and variables from a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
-  const errors: ParseError[] = [];
-  const parsed = schema.safeParse(parse(content, errors, { allowTrailingComma: true }));
-  if (errors.length > 0 || !parsed.success)
-    return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const parsed = schema.safeParse(parsedOrNull(content));
+  if (!parsed.success) return { environment: {}, ignored: ['everything, because it is not valid'] };
   const { containerEnv, remoteEnv, ...given } = parsed.data;
   const ignored = Object.keys(given).filter(
     (key) => !irrelevant.has(key) && !commandNames.some((name) => name === key),
@@ -53,6 +51,18 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
   if (understood.length < commands.length) ignored.push('commands with variables of the container');
   const setup = understood.join('\n').replaceAll(/\$\{containerWorkspaceFolder\}/g, '/tree');
   return borrowed({ ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+}
+
+function parsedOrNull(content: string): unknown {
+  const errors: ParseError[] = [];
+  try {
+    const value: unknown = parse(content, errors, { allowTrailingComma: true });
+    return errors.length > 0 ? null : value;
+  } catch (error) {
+    // the parser calls itself for each level of the file
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 function linesOf(given: z.infer<typeof command>): string[] {

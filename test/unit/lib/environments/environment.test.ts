@@ -36,6 +36,13 @@ it.each([
   expect(!parsed.ok && parsed.problem).toContain(problem);
 });
 
+it('ignores a devcontainer.json that is nested too deeply', () => {
+  expect(readDevcontainer('['.repeat(30_000))).toEqual({
+    environment: {},
+    ignored: ['everything, because it is not valid'],
+  });
+});
+
 it('takes commands and variables from a devcontainer.json, and names what it ignores', () => {
   const { environment, ignored } = readDevcontainer(`{
     // the image of the team
