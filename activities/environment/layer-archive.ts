@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { EnvironmentLayerStore } from '../../db/for-worker/environment-layers.ts';
+import { base64Cores } from '../../lib/redaction/known-forms.ts';
 import { archiveName } from './layer-files.ts';
 
 const compress = promisify(zstdCompress);
@@ -33,13 +34,23 @@ async function eachPart(
   }
 }
 
+/** Shorter parts of base64 occur by chance. */
+const shortestBase64 = 8;
+
+/** Returns a secret as programs store it: as it is, and in base64, as logins of Docker and npm do. */
+function writtenForms(value: string): string[] {
+  return [value, ...base64Cores(value).filter(({ length }) => length >= shortestBase64)];
+}
+
 /** Returns the size and hash of an archive, and the name of the first secret whose value it contains. */
 export async function inspectArchive(
   folder: string,
   { secrets, signal }: { secrets: Readonly<Record<string, string>>; signal: AbortSignal },
 ): Promise<{ bytes: number; sha256: string; secret: string | null }> {
   const hash = createHash('sha256');
-  const values = Object.entries(secrets).map(([name, value]) => ({ name, value: Buffer.from(value) }));
+  const values = Object.entries(secrets).flatMap(([name, value]) =>
+    writtenForms(value).map((text) => ({ name, value: Buffer.from(text) })),
+  );
   const longest = Math.max(1, ...values.map(({ value }) => value.length)) - 1;
   let before: Buffer = Buffer.alloc(0);
   let bytes = 0;

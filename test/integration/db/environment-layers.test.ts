@@ -95,3 +95,13 @@ it('finds a secret in an archive, also across two parts', async () => {
   expect(await inspectArchive(folder, { secrets, signal })).toMatchObject({ secret: 'TOKEN' });
   expect(await inspectArchive(folder, { secrets: { OTHER: 'not-in-there' }, signal })).toMatchObject({ secret: null });
 });
+
+it.each(['', 'u:', 'user:'])('finds a secret that a login stored in base64 after "%s"', async (before) => {
+  const folder = await machine('h').begin();
+  const auth = Buffer.from(`${before}a-secret-value\n`).toString('base64');
+  await writeFile(join(folder, 'layer.tar'), `{"auths": {"registry.test": {"auth": "${auth}"}}}`);
+  expect(await inspectArchive(folder, { secrets: { TOKEN: 'a-secret-value' }, signal })).toMatchObject({
+    secret: 'TOKEN',
+  });
+  expect(await inspectArchive(folder, { secrets: { OTHER: 'not-in-there' }, signal })).toMatchObject({ secret: null });
+});

@@ -22,6 +22,13 @@ export const environmentMutations: Mutation[] = [
     ...layers,
   },
   {
+    name: 'a secret that a login stored in base64 is not found',
+    file: 'activities/environment/layer-archive.ts',
+    find: 'return [value, ...base64Cores(value).filter(',
+    replace: 'return [value, ...base64Cores(value).slice(3).filter(',
+    ...layers,
+  },
+  {
     name: 'what a setup added outside .gitignore is published',
     file: 'activities/workspaces/job-layer.ts',
     find: "Buffer.from(patterns.join(''), 'latin1')",
