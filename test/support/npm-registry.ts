@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A registry of npm packages on the loopback interface. */
+export interface NpmRegistry extends Disposable {
+  /** `host:port`, with a name that only the resolver of a test knows. */
+  host: string;
+  /** Paths that were requested. */
+  asked: string[];
+}
+
+/** Starts a registry with one version of one package, whose module is a text. */
+export async function startNpmRegistry(name: string, content: string): Promise<NpmRegistry> {
+  const archive = await packed(name, content);
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === `/${name}/-/${name}-1.0.0.tgz`) return response.end(archive);
+    if (request.url !== `/${name}`) return response.writeHead(404).end('{}');
+    const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`;
+    const dist = { tarball: `http://${host}/${name}/-/${name}-1.0.0.tgz`, integrity };
+    const version = { name, version: '1.0.0', dist };
+    response.setHeader('content-type', 'application/json');
+    return response.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = `registry.test:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    asked,
+    [Symbol.dispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function packed(name: string, content: string): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'docket-npm-'));
+  try {
+    await mkdir(join(folder, 'package'));
+    await writeFile(join(folder, 'package/package.json'), JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
+    await writeFile(join(folder, 'package/index.js'), `module.exports = ${JSON.stringify(content)};\n`);
+    await promisify(execFile)('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package']);
+    return await readFile(join(folder, 'package.tgz'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
