@@ -41,4 +41,8 @@ export const attackClasses: Readonly<Record<number, string>> = {
   39: 'ssh',
   40: 'the image that commands run in',
   41: 'MCP servers',
+  42: 'the setup of an environment',
+  43: 'the description of an environment',
+  44: 'decisions about plans',
+  45: 'questions of the agent',
 };

@@ -1,10 +1,13 @@
 import { expect, it } from 'vitest';
 import { attackClasses } from './classes.ts';
 import { addressAttacks } from './lists/addresses.ts';
+import { agentWaitAttacks } from './lists/agent-waits.ts';
 import { commandAttacks } from './lists/commands.ts';
+import { descriptionAttacks } from './lists/descriptions.ts';
 import { driverAttacks } from './lists/drivers.ts';
 import { fileAttacks } from './lists/files.ts';
 import { imageAttacks } from './lists/images.ts';
+import { layerAttacks } from './lists/layers.ts';
 import { linkAttacks } from './lists/links.ts';
 import { mcpAttacks } from './lists/mcp.ts';
 import { networkAttacks } from './lists/networks.ts';
@@ -15,18 +18,23 @@ import { refAttacks } from './lists/refs.ts';
 import { repositoryAttacks } from './lists/repositories.ts';
 import { secretAttacks } from './lists/secrets.ts';
 import { serviceAttacks } from './lists/services.ts';
+import { setupAttacks } from './lists/setups.ts';
 import { sizeAttacks } from './lists/sizes.ts';
 import { sshAttacks } from './lists/ssh.ts';
 import { storedAttacks } from './lists/stored.ts';
 import { treeAttacks } from './lists/trees.ts';
+import { waitAttacks } from './lists/waits.ts';
 import { webhookAttacks } from './lists/webhooks.ts';
 
 const attacks = [
   addressAttacks,
+  agentWaitAttacks,
   commandAttacks,
+  descriptionAttacks,
   driverAttacks,
   fileAttacks,
   imageAttacks,
+  layerAttacks,
   linkAttacks,
   mcpAttacks,
   networkAttacks,
@@ -37,10 +45,12 @@ const attacks = [
   repositoryAttacks,
   secretAttacks,
   serviceAttacks,
+  setupAttacks,
   sizeAttacks,
   sshAttacks,
   storedAttacks,
   treeAttacks,
+  waitAttacks,
   webhookAttacks,
 ].flat();
 

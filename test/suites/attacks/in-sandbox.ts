@@ -54,8 +54,9 @@ export async function inOnlineSandbox(
   { tree }: Scene,
   command: string,
   network: SandboxNetwork,
+  environment: Partial<CommandEnvironment> = {},
 ): Promise<{ text: string }> {
-  return await runIn(await openSandbox({ directory: online, limits, network }), { tree, command });
+  return await runIn(await openSandbox({ directory: online, limits, network }), { tree, command, environment });
 }
 
 interface AttackRun {
