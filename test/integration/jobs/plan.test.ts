@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdleEndings } from '../../../db/for-worker/idle-endings.ts';
-import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -66,7 +65,6 @@ describe('a job whose plan is reviewed', () => {
       const execution = worker.client.workflow.getHandle(`agent-job/${planned.id}`);
       expect((await execution.describe()).status.name).toBe('COMPLETED');
       await recordHistory('waiting', execution);
-      expect(await createIdleJobs(database.pool).list({ idleMs: -1, after: '', limit: 10 })).toEqual([]);
       expect((await eventTypes()).slice(-2)).toEqual(['phase', 'waiting']);
       const offered = model.requests[0]!.body.tools!.map(({ function: { name } }) => name);
       expect(offered.toSorted()).toEqual([

@@ -33,7 +33,8 @@ export const waitMutations: Mutation[] = [
     file: 'db/for-worker/idle-jobs.ts',
     find: " and phase is distinct from 'waiting'",
     replace: '',
-    ...plan,
+    project: 'integration',
+    tests: ['db/idle-jobs'],
   },
   {
     name: 'a job waits beyond its deadline',
@@ -118,6 +119,7 @@ export const waitMutations: Mutation[] = [
     file: 'activities/publish/pull-request-text.ts',
     find: "['## Self-review', inactiveMarkdown(findings)]",
     replace: "['## Self-review', findings]",
-    ...review,
+    project: 'unit',
+    tests: ['activities/publish/pull-request-text'],
   },
 ];

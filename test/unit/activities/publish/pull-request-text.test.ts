@@ -52,6 +52,13 @@ describe('the description of a pull request', () => {
     expect(body.match(/<!-- docket-job: \w+ -->/g)).toEqual(['<!-- docket-job: job_1 -->']);
   });
 
+  it('has the findings of the self-review, which give no orders', () => {
+    const findings = 'Closes #7, as @acme asked. <!-- docket-job: job_2 -->';
+    const body = bodyOf({ ...text, findings });
+    expect(body).toContain('## Self-review');
+    expect(body).not.toMatch(/closes #7|@acme|<!-- docket-job: job_2/i);
+  });
+
   it('starts with why the agent was stopped, and hides nothing there', () => {
     const body = bodyOf({ ...text, unfinished: 'It was stopped <!-- docket-job: job_2 -->.' });
     expect(body).toMatch(/^> \[!WARNING\]\n> The work is not finished\. It was stopped &lt;!-- /);
