@@ -18,6 +18,7 @@ import type { Toolset } from './tools/agent-tool.ts';
 import { createFinishReminder } from './tools/command-notes.ts';
 import { createMcpToolset } from './mcp/mcp-toolset.ts';
 import type { McpNetwork } from './mcp/mcp-session.ts';
+import type { PageNetwork } from './tools/fetch/fetch-page.ts';
 import type { Commands } from './tools/commands.ts';
 import { createArchiveActivities } from './job/archive.ts';
 import { createAskModel } from './model/ask-model.ts';
@@ -50,6 +51,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   guidance: ProjectGuidanceReader;
   toolServers: ProjectToolReader;
   network: McpNetwork;
+  pages: PageNetwork;
   jobs: WorkerJobStore;
   messages: WorkerMessageStore;
   branches: JobBranchStore;

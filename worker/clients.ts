@@ -8,6 +8,7 @@ import { checkMerge, deleteBranch, mergeBranch } from '../activities/workspaces/
 import { createGit } from '../activities/git/git.ts';
 import type { JobDisks } from '../activities/workspaces/job-disks.ts';
 import type { McpNetwork } from '../activities/mcp/mcp-session.ts';
+import { createPageNetwork, type PageNetwork } from '../activities/tools/fetch/fetch-page.ts';
 import { createLocalForge } from '../activities/forges/local-forge.ts';
 import type { ProcessHost } from '../activities/git/process-host.ts';
 import { createWorkspaces } from '../activities/workspaces/workspaces.ts';
@@ -26,6 +27,8 @@ export interface WorkerClients {
   layerFiles: LayerFiles;
   /** The way to MCP servers. */
   network: McpNetwork;
+  /** The way to web pages. */
+  pages: PageNetwork;
   /** Returns why this worker may not use a repository; null when it may. */
   problemWithRepository(repository: string): string | null;
   /** Folders that contain the usable local repositories and directories; null when there are none. */
@@ -65,6 +68,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
     layerFiles: createLayerFiles({ directory: config.workDirectory, mostBytes: config.environments.machineBytes }),
+    pages: createPageNetwork({ hosts: config.fetchHosts, privateHosts: config.privateHosts }),
     network: { egress, privateHosts: config.privateHosts },
     problemWithRepository(repository) {
       const parsed = parseRepository(repository, { ...config.repositories, mayUseSsh: true });

@@ -7,11 +7,11 @@ import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { CallServer, ToolOutput } from '../tools/agent-tool.ts';
-import { cutToBytes } from '../tools/tool-output.ts';
+import { cutToBytes, fenced } from '../tools/tool-output.ts';
 import { McpProblem } from './mcp-problem.ts';
 import { hashOfTool, openMcpSession, type McpNetwork, type McpSession } from './mcp-session.ts';
 import type { PinnedTool } from './pinned-tools.ts';
-import { fenced, resultText } from './result-text.ts';
+import { resultText } from './result-text.ts';
 import { learnHeaders } from './server-headers.ts';
 
 export interface CallToolsDeps {
@@ -107,5 +107,5 @@ export function createToolCaller(
 }
 
 function refusalOf(server: string, { code, message }: McpError): string {
-  return `The call was refused (${code}).\n${fenced(server, cutToBytes(message.toWellFormed(), longestRefusal))}`;
+  return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), longestRefusal))}`;
 }

@@ -1,7 +1,10 @@
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
+import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
 import { pinTools, type PinDeps, type ServerNotice } from '../mcp/pinned-tools.ts';
+import { commonHosts } from '../../lib/inputs/fetch-hosts.ts';
+import type { PageNetwork } from '../tools/fetch/fetch-page.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
@@ -13,6 +16,7 @@ export interface InstructionDeps extends PinDeps {
   context: Pick<JobContextStore, 'addNote'>;
   effects: EffectStore;
   guidance: ProjectGuidanceReader;
+  pages: Pick<PageNetwork, 'hosts'>;
   workspaces: Pick<Workspaces, 'readFile' | 'findFiles'>;
   maskSecrets(text: string): string;
 }
@@ -21,7 +25,7 @@ export interface InstructionDeps extends PinDeps {
 interface TurnStart {
   ref: TurnRef;
   firstStep: number;
-  projectId: string;
+  project: Pick<ProjectRow, 'id' | 'fetchHosts'>;
   commit: string;
   access: RepositoryAccess;
 }
@@ -39,9 +43,9 @@ const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
  */
 export async function storeInstructions(
   deps: InstructionDeps,
-  { ref, firstStep, projectId, commit, access }: TurnStart,
+  { ref, firstStep, project, commit, access }: TurnStart,
 ): Promise<void> {
-  const { effects, context, guidance, maskSecrets } = deps;
+  const { effects, context, guidance, pages, maskSecrets } = deps;
   const effect = { ...ref, effect: 'instructions' };
   const { fence, result } = await effects.claim(effect);
   if (hasInstructions(result)) return;
@@ -49,9 +53,12 @@ export async function storeInstructions(
   // the same files as in the first turn, even if its project's skills took precedence then
   const found =
     first?.commit === null ? first : await readRepository(deps, { commit: first?.commit ?? commit, access });
-  const { instructions, skills } = await guidance.read(projectId);
-  const { tools, notices } = await pinTools(deps, { projectId, signal: access.signal });
+  const { instructions, skills } = await guidance.read(project.id);
+  const { tools, notices } = await pinTools(deps, { projectId: project.id, signal: access.signal });
   for (const notice of notices) await context.addNote({ ...ref, step: firstStep, ...noteOf(notice) });
+  const fetchHosts = commonHosts(project.fetchHosts, pages.hosts);
+  const unreached = hostNote(project.fetchHosts, fetchHosts);
+  if (unreached !== null) await context.addNote({ ...ref, step: firstStep, ...unreached });
   const own = skills.map(({ name, description }) => ({ name, description: maskSecrets(description), path: null }));
   const ofFiles = found.skills.filter(({ name, path }) => path !== null && own.every((skill) => skill.name !== name));
   const contents = Object.fromEntries(skills.map(({ name, content }) => [name, maskSecrets(content)]));
@@ -61,6 +68,7 @@ export async function storeInstructions(
     project: instructions === null ? null : maskSecrets(instructions),
     skills: [...own, ...ofFiles],
     tools,
+    fetchHosts,
   };
   await effects.storeResult({ ...effect, fence, result: stored });
 }
@@ -69,6 +77,14 @@ export async function storeInstructions(
 function noteOf({ server, problem }: ServerNotice) {
   const text = `The MCP server ${server} ${problem}.`;
   return { kind: `mcp:${server}` as const, text, notice: text };
+}
+
+/** Tells about hosts of a project that the operator does not allow, or only in part. */
+function hostNote(wanted: readonly string[], allowed: readonly string[]) {
+  const unreached = wanted.filter((host) => !allowed.includes(host));
+  if (unreached.length === 0) return null;
+  const text = `Web pages of ${unreached.join(', ')} cannot be fetched, or not all: DOCKET_FETCH_HOSTS of the worker does not list them.`;
+  return { kind: 'fetch-hosts' as const, text, notice: text };
 }
 
 /** Apart from the instructions, because every call of the model reads those. */

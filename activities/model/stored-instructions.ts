@@ -27,6 +27,8 @@ const instructionsSchema = z.object({
   skills: z.array(skillSchema).default([]),
   /** The tools of MCP servers. */
   tools: z.array(pinnedToolSchema).default([]),
+  /** Hosts of the web pages that can be fetched. */
+  fetchHosts: z.array(z.string()).default([]),
 });
 
 /** The instructions of a job without any. */

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { PinnedTool } from '../mcp/pinned-tools.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
+import type { PageFetcher } from './fetch/fetch-page.ts';
 import type { SkillReader } from './skill-tool.ts';
 
 export interface ToolContext {
@@ -15,6 +16,8 @@ export interface ToolContext {
   history?: CommitHistory;
   /** Calls a tool of an MCP server. */
   callServer?: CallServer;
+  /** Fetches web pages. */
+  fetchPage?: PageFetcher;
   /** Reads the skills of the turn. */
   readSkill?: SkillReader;
   /** The id of the call, as the model named it. */
@@ -56,7 +59,7 @@ export interface AgentTool {
 }
 
 /**
- * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, ask,
- * finish, and run if there is a sandbox; and those of MCP servers.
+ * Tools by name: read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, fetch, todo,
+ * ask, finish, and run if there is a sandbox; and those of MCP servers.
  */
 export type Toolset = Record<string, AgentTool>;

@@ -98,7 +98,17 @@ function hasPassedIn(calls: ToolCall[], results: ToolResult[], command: string):
   return results.find(({ toolCallId }) => toolCallId === last.toolCallId)?.isError === false;
 }
 
-const looking = new Set(['read', 'list', 'glob', 'grep', ...Object.keys(historyTools), 'skill', 'todo', 'finish']);
+const looking = new Set([
+  'read',
+  'list',
+  'glob',
+  'grep',
+  ...Object.keys(historyTools),
+  'skill',
+  'fetch',
+  'todo',
+  'finish',
+]);
 
 function isCommand(input: unknown, command: string): boolean {
   return typeof input === 'object' && input !== null && 'command' in input && input.command === command;

@@ -26,6 +26,7 @@ import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
 import { instructionsOf, type Instructions } from '../model/stored-instructions.ts';
 import { createSkillReader } from '../model/skills.ts';
+import { createPageFetcher, type PageNetwork } from './fetch/fetch-page.ts';
 import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
@@ -38,6 +39,7 @@ export interface RunCallsDeps extends CallToolsDeps {
   toolset: Toolset;
   /** Returns the pinned tools of MCP servers. */
   mcpToolset(pinned: Instructions['tools']): Toolset;
+  pages: PageNetwork;
   commands: Commands;
   askForReview: AskForReview;
   events: OutputLogDeps['events'];
@@ -78,7 +80,7 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => 
  */
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
   const { steps, effects, access, workspaces, environments, toolset, mcpToolset, commands } = deps;
-  const { attempt, askForReview, maskSecrets, redact } = deps;
+  const { pages, attempt, askForReview, maskSecrets, redact } = deps;
   return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
@@ -133,7 +135,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const pinned = callsServer ? await pinnedTools(ref) : [];
       await using caller = createToolCaller(deps, { ref, projectId: project.id, signal });
       const readSkill = createSkillReader(deps, { ref, access: repository });
-      const context = { root, signal, runCommand, isIgnored, history, readSkill, callServer: caller.call };
+      const fetchPage = createPageFetcher(pages, { hosts: project.fetchHosts, maskSecrets, signal });
+      const context = { root, signal, runCommand, isIgnored, history, readSkill, callServer: caller.call, fetchPage };
       const tools = allowedTools({ ...toolset, ...mcpToolset(pinned) }, job);
       const ran = await runBatch(tools, checked, context);
       let masked: ToolResult[] = [];

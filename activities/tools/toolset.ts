@@ -3,6 +3,7 @@ import { isPlanning, type JobRow } from '../../db/jobs/jobs.ts';
 import type { AgentTool, Toolset } from './agent-tool.ts';
 import { askTool } from './ask-tool.ts';
 import { editTool, multiEditTool } from './edit/edit-tools.ts';
+import { describeFetch, fetchTool } from './fetch/fetch-tool.ts';
 import { globTool } from './files/glob-tool.ts';
 import { grepTool } from './files/grep-tool.ts';
 import { listTool } from './files/list-tool.ts';
@@ -98,6 +99,7 @@ export function createToolset({ run }: { run?: AgentTool } = {}): Toolset {
     grep: grepTool,
     ...historyTools,
     skill: skillTool,
+    fetch: fetchTool,
     ...(run === undefined ? {} : { run }),
     todo: todoTool,
     ask: askTool,
@@ -127,10 +129,17 @@ export function allowedTools(toolset: Toolset, job: ToolUser): Toolset {
 }
 
 /** Returns the tools that a turn offers to its model: those that its job may call and that have a use in it. */
-export function offeredTools(toolset: Toolset, job: ToolUser, { skills }: { skills: readonly unknown[] }): Toolset {
-  const allowed = allowedTools(toolset, job);
-  if (skills.length > 0) return allowed;
-  return Object.fromEntries(Object.entries(allowed).filter(([name]) => name !== 'skill'));
+export function offeredTools(
+  toolset: Toolset,
+  job: ToolUser,
+  { skills, fetchHosts }: { skills: readonly unknown[]; fetchHosts: readonly string[] },
+): Toolset {
+  const offered = Object.entries(allowedTools(toolset, job)).flatMap(([name, tool]): [string, AgentTool][] => {
+    if (name === 'skill') return skills.length > 0 ? [[name, tool]] : [];
+    if (name !== 'fetch') return [[name, tool]];
+    return fetchHosts.length > 0 ? [[name, { ...tool, description: describeFetch(fetchHosts) }]] : [];
+  });
+  return Object.fromEntries(offered);
 }
 
 /** Returns the first valid `finish` call of a batch. */

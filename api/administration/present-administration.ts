@@ -28,6 +28,7 @@ export function presentProject(row: ProjectRow): PublicProject {
     selfReview: row.selfReview,
     checkCommand: row.checkCommand,
     environment: row.environment,
+    fetchHosts: row.fetchHosts,
     jobBudgetUsd: row.jobBudgetMicros === null ? null : row.jobBudgetMicros / 1e6,
     dailyBudgetUsd: row.dailyBudgetMicros === null ? null : row.dailyBudgetMicros / 1e6,
     hasForgeToken: row.hasCredential,

@@ -14,6 +14,7 @@ import {
   nameSchema,
 } from '../../lib/inputs/administration.ts';
 import { environmentTextSchema } from '../../lib/environments/environment-text.ts';
+import { mostFetchHosts, parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
 
@@ -27,6 +28,13 @@ const globSchema = z.string().superRefine((text, context) => {
     if (!(error instanceof GlobError)) throw error;
     context.addIssue(`is not a valid glob: ${error.message}`);
   }
+});
+
+const fetchHostSchema = z.string().transform((text, context) => {
+  const parsed = parseFetchHost(text);
+  if (parsed.ok) return parsed.host;
+  context.addIssue(parsed.problem);
+  return z.NEVER;
 });
 
 /** `review`: a job's first turn only plans, until a person approves the plan. */
@@ -75,6 +83,10 @@ const settings = {
   environment: environmentTextSchema.nullable().meta({
     description:
       "Where its jobs run, as the text of a .docket/environment.yml that replaces the repository's own; null for none.",
+  }),
+  fetchHosts: z.array(fetchHostSchema).max(mostFetchHosts).meta({
+    description:
+      'Hosts of the web pages that agents may fetch, such as docs.example.com or *.example.com, within DOCKET_FETCH_HOSTS of the worker.',
   }),
   jobBudgetUsd: budgetSchema.meta({ description: "Budget per turn of a job; null for the service's setting." }),
   dailyBudgetUsd: budgetSchema.meta({
@@ -125,6 +137,7 @@ export const projectSchema = z.object({
   name: z.string(),
   forgeUrl: z.string().nullable(),
   environment: z.string().nullable(),
+  fetchHosts: z.array(z.string()).max(mostFetchHosts),
   reviewers: shownEntries,
   labels: shownEntries,
   assignees: shownEntries,

@@ -28,6 +28,7 @@ interface SettingOptions {
   selfReview?: boolean;
   check?: string;
   environment?: string;
+  fetchHost?: string[];
   jobBudget?: number | '';
   dailyBudget?: number | '';
   tokenStdin?: true;
@@ -147,6 +148,11 @@ function addSettings(command: Command): Command {
     .option('--no-self-review', 'do not let them')
     .option('--check <command>', 'shell command that must succeed before the agent may finish ("" for none)')
     .option('--environment <file>', 'where its jobs run, in place of .docket/environment.yml ("" for none)')
+    .option(
+      '--fetch-host <host>',
+      'host of web pages that agents may fetch, such as "*.example.com" (repeatable; "" for none)',
+      collect,
+    )
     .option('--job-budget <dollars>', 'US dollars per turn of a job, or "none"', readDollars)
     .option('--daily-budget <dollars>', 'US dollars per day (UTC) for all jobs, or "none"', readDollars)
     .option('--token-stdin', 'token for the forge, from standard input: contents and pull requests, read and write')
@@ -179,6 +185,7 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
     selfReview: options.selfReview,
     checkCommand: orNull(options.check),
     environment: orNull(options.environment && (await textOf(options.environment))),
+    fetchHosts: options.fetchHost,
     jobBudgetUsd: orNull(jobBudget),
     dailyBudgetUsd: orNull(dailyBudget),
     forgeToken: options.removeToken ? null : options.tokenStdin && (await readInput()).trim(),

@@ -17,6 +17,7 @@ export interface ProjectDraft {
   dailyBudgetUsd: string;
   checkCommand: string;
   environment: string;
+  fetchHosts: string;
   mayChangeWorkflows: boolean;
   mayRun: boolean;
   isReviewed: boolean;
@@ -43,6 +44,7 @@ export function draftOf(project: Project | null): ProjectDraft {
     dailyBudgetUsd: project?.dailyBudgetUsd?.toString() ?? '',
     checkCommand: project?.checkCommand ?? '',
     environment: project?.environment ?? '',
+    fetchHosts: (project?.fetchHosts ?? []).join('\n'),
     mayChangeWorkflows: project?.mayChangeWorkflows ?? false,
     mayRun: project?.mayRun ?? true,
     isReviewed: project?.plan === 'review',
@@ -69,6 +71,7 @@ export function changeOf(draft: ProjectDraft) {
     dailyBudgetUsd: amountOf(draft.dailyBudgetUsd),
     checkCommand: draft.checkCommand.trim() || null,
     environment: draft.environment.trim() === '' ? null : draft.environment,
+    fetchHosts: linesOf(draft.fetchHosts),
     mayChangeWorkflows,
     mayRun,
     plan: isReviewed ? ('review' as const) : ('none' as const),

@@ -172,6 +172,14 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
         placeholder="setup: npm ci"
         hint="Replaces the repository's .docket/environment.yml."
       />
+      <Field
+        label="Websites that agents may fetch, one host per line"
+        {...text('fetchHosts')}
+        rows={2}
+        isCode
+        placeholder="none"
+        hint="docs.example.com, or *.example.com for all hosts below it."
+      />
       <h3>Pull requests</h3>
       <div className="field-triple">
         <Field label="Reviewers, one per line" {...text('reviewers')} rows={2} isCode />

@@ -66,6 +66,7 @@ const messageRecord = z.object({
  * `overruled`: others changed the same parts of the branch. `guidance:<path>`: the repository's guidance in that file.
  * `mcp:<server>`: an MCP server cannot be used.
  * `check`: its work is checked. `planning`: the turn only plans. `self-review`: it reviews its change. `no-commands`: it cannot run commands. `call-finish`: it ended without the check.
+ * `fetch-hosts`: web pages of some hosts of the project cannot be fetched.
  */
 const noteKindSchema = z.union([
   z.enum([
@@ -78,6 +79,7 @@ const noteKindSchema = z.union([
     'self-review',
     'no-commands',
     'call-finish',
+    'fetch-hosts',
   ]),
   z.templateLiteral(['guidance:', z.string()]),
   z.templateLiteral(['mcp:', z.string()]),

@@ -43,6 +43,8 @@ export interface ProjectRow {
   checkCommand: string | null;
   /** Where its jobs run, in place of the repository's `.docket/environment.yml`; null for none. */
   environment: string | null;
+  /** Hosts of the web pages that agents may fetch, as in `parseFetchHost`. */
+  fetchHosts: string[];
   /** Budget of one turn, in millionths of a US dollar; null for DOCKET_MAX_JOB_DOLLARS. */
   jobBudgetMicros: number | null;
   /** Budget of all jobs per day (UTC); null for DOCKET_MAX_PROJECT_DOLLARS_PER_DAY. */
@@ -73,6 +75,7 @@ type ProjectDefaults = Pick<
   | 'selfReview'
   | 'checkCommand'
   | 'environment'
+  | 'fetchHosts'
   | 'sshKnownHosts'
 >;
 
@@ -117,6 +120,7 @@ const changeable: Record<keyof ProjectSettings, string> = {
   selfReview: 'self_review',
   checkCommand: 'check_command',
   environment: 'environment',
+  fetchHosts: 'fetch_hosts',
   sshKnownHosts: 'ssh_known_hosts',
 };
 
@@ -139,7 +143,7 @@ export const projectColumns = `
   id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
-  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", self_review as "selfReview", check_command as "checkCommand", environment, credential is not null as "hasCredential",
+  daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", self_review as "selfReview", check_command as "checkCommand", environment, fetch_hosts as "fetchHosts", credential is not null as "hasCredential",
   ssh_known_hosts as "sshKnownHosts", ssh_key is not null as "hasSshKey",
   created_at as "createdAt"`;
 

@@ -8,7 +8,7 @@ export type ParsedRunHosts = { ok: true; hosts: string[] } | { ok: false; proble
 export function parseRunHosts(text: string): ParsedRunHosts {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase());
   const hosts = entries.filter((entry) => entry !== '');
-  const wrong = hosts.find((host) => !isName(host));
+  const wrong = hosts.find((host) => !isHostName(host));
   if (wrong === undefined) return { ok: true, hosts: [...new Set(hosts)] };
   return {
     ok: false,
@@ -16,7 +16,8 @@ export function parseRunHosts(text: string): ParsedRunHosts {
   };
 }
 
-function isName(entry: string): boolean {
+/** Reports whether a text is the name of a host, optionally with a port: `host` or `host:port`. */
+export function isHostName(entry: string): boolean {
   const [, name = '', port = '443'] = /^([a-z\d](?:[a-z\d.-]*[a-z\d])?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
   // the parser rewrites every spelling of an IP address but the plain one, which `isIP` detects
   const url = URL.parse(`https://${name}:${port}`);

@@ -114,6 +114,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.getByLabel('Labels, one per line').fill('docs\nagent');
     await panel.getByRole('checkbox', { name: /may run commands/ }).press('Space');
     await panel.getByLabel('Check command').fill('npm test');
+    await panel.getByLabel('Websites that agents may fetch').fill('docs.example.com\n*.example.org');
     await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('Saved.').waitFor();
     await checkLooks(page, 'project-dark');
@@ -122,6 +123,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.locator('summary').first().click();
     expect(await panel.getByLabel('Budget per day (USD)').inputValue()).toBe('12.5');
     expect(await panel.getByLabel('Labels, one per line').inputValue()).toBe('docs\nagent');
+    expect(await panel.getByLabel('Websites that agents may fetch').inputValue()).toBe(
+      'docs.example.com\n*.example.org',
+    );
     expect(await panel.getByRole('checkbox', { name: /may run commands/ }).isChecked()).toBe(false);
     expect(await panel.getByLabel('Forge token').inputValue()).toBe('');
     expect(await page.content()).not.toContain(token);

@@ -6,6 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createToolset } from '../../activities/tools/toolset.ts';
+import { createPageNetwork } from '../../activities/tools/fetch/fetch-page.ts';
 import { createForges, type ForgeServers } from '../../activities/forges/forges.ts';
 import { createTestGit } from './git.ts';
 import { createLayerFiles } from '../../activities/environment/layer-files.ts';
@@ -213,6 +214,7 @@ function depsOf(
     guidance: createProjectGuidanceReader(pool),
     toolServers: createProjectToolReader(pool, createSecretBox(encryptionKeys ?? [])),
     network: { egress: loopbackEgress, privateHosts: ['127.0.0.1'] },
+    pages: createPageNetwork({ hosts: [], privateHosts: [] }),
     credentials: createProjectCredentialReader(pool, createSecretBox(encryptionKeys ?? [])),
     models: createModelRegistry({
       compatible: modelUrl === undefined ? undefined : { baseUrl: modelUrl, apiKey: 'model-key-0123456789' },

@@ -16,6 +16,7 @@ import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
 import type { Retention } from '../../db/for-worker/retention.ts';
 import type { ModelSettings } from '../../models/registry.ts';
+import { parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
 import { parseRunHosts } from '../../lib/inputs/run-hosts.ts';
 import type { SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 import { parseWebhookHosts } from '../../lib/inputs/webhook-address.ts';
@@ -72,6 +73,15 @@ function hostsOf(text: string, context: z.RefinementCtx): string[] {
   if (parsed.ok) return parsed.hosts;
   context.addIssue({ code: 'custom', message: parsed.problem });
   return z.NEVER;
+}
+
+function fetchHostsOf(text: string, context: z.RefinementCtx): string[] {
+  return parseWebhookHosts(text).flatMap((entry) => {
+    const parsed = parseFetchHost(entry);
+    if (parsed.ok) return parsed.host;
+    context.addIssue({ code: 'custom', message: parsed.problem });
+    return [];
+  });
 }
 
 const commandVariables = z.object({
@@ -167,6 +177,8 @@ export interface WorkerConfig extends SharedConfig {
   prices: PriceOverrides;
   /** `host` or `host:port` of repositories and forges that may have private addresses. */
   privateHosts: string[];
+  /** Hosts of the web pages that agents may fetch, as in `parseFetchHost`. */
+  fetchHosts: string[];
   cloneLimits: { bytes: number; files: number; depth: number; memoryBytes: number; timeoutMs: number };
   siteDirectories: string | null;
   workDirectory: string;
@@ -204,6 +216,7 @@ export interface WorkerConfig extends SharedConfig {
 const environmentSchema = z.object({
   ...sharedVariables.shape,
   DOCKET_MODEL_PRICES: pricesVariable,
+  DOCKET_FETCH_HOSTS: z.string().transform(fetchHostsOf).default([]),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: wholeNumber(1).default(20),
   ...cloneVariables.shape,
@@ -236,6 +249,7 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
     models: providersOf(env),
     embeddingModel: env.DOCKET_EMBEDDING_MODEL ?? null,
     prices: env.DOCKET_MODEL_PRICES,
+    fetchHosts: env.DOCKET_FETCH_HOSTS,
     ...reachOf(env),
     siteDirectories: pathOrNull(env.DOCKET_SITE_DIRECTORIES),
     workDirectory: resolve(env.DOCKET_WORK_DIR),

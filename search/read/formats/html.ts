@@ -42,6 +42,23 @@ export function readHtml(text: string): FrontMatter | null {
   return { values, body };
 }
 
+/**
+ * Returns the main content of any HTML as Markdown, with its title as the first line and with absolute links. Returns null for
+ * elements nested too deeply to be parsed.
+ */
+export function webPageToMarkdown(text: string, address: URL): string | null {
+  if (mostOpenIn(text) > mostOpen) return null;
+  const root = fromHtml(text);
+  const title = wordsOf(titleOf(root) ?? { type: 'element', tagName: 'title', properties: {}, children: [] }).trim();
+  const main = mainContentOf(root);
+  for (const { tagName, properties } of elementsOf(root)) {
+    if (tagName === 'a' && typeof properties.href === 'string')
+      properties.href = URL.parse(properties.href, address)?.href;
+  }
+  const body = main === null ? '' : markdownOf({ type: 'root', children: [main] });
+  return title === '' ? body : `Title: ${title}\n\n${body}`;
+}
+
 /** Returns a fragment of HTML, such as a converter's output, as Markdown. */
 export function htmlToMarkdown(html: string): string {
   return markdownOf(fromHtml(html, { fragment: true }));

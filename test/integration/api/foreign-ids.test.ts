@@ -50,7 +50,7 @@ const plainFields = new Set(
   `status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote days hours prompt source ref model draft fp messages role content parts
   type text citations retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions skills servers tools readOnly headers key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
-  mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
+  mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment fetchHosts jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
   retentionDays refreshMinutes answerBudgetUsd starterQuestions allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
   allowedRepositories`.split(/\s+/),
 );

@@ -102,7 +102,7 @@ describe('docket project', () => {
     expect(await docket(`project show ${id}`)).toMatch(/jobBudgetUsd: +2$/m);
     const update = "--ref '' --model '' --job-budget none --daily-budget none --name Handbook --forge-url ''";
     const changed = await docketJson(
-      `project update ${id} ${update} --reviewer '' --run --allow https://github.com/acme/other.git`,
+      `project update ${id} ${update} --reviewer '' --run --allow https://github.com/acme/other.git --fetch-host *.example.com`,
     );
     expect(changed).toMatchObject({
       name: 'Handbook',
@@ -113,6 +113,7 @@ describe('docket project', () => {
       forgeUrl: null,
       reviewers: [],
       mayRun: true,
+      fetchHosts: ['*.example.com'],
       allowedRepositories: ['https://github.com/acme/other'],
     });
     await expect(docket(`project update ${id}`)).rejects.toMatchObject({
@@ -168,6 +169,7 @@ describe('refusals', () => {
     ['project create --repository https://a:b@github.com/x/y', 'user name or password'],
     ['project create --repository /etc/x', 'outside the folder'],
     ['project create --repository /srv/git/x --ref=-x', 'must be the name of a branch'],
+    ['project create --repository /srv/git/x --fetch-host *', 'must be a host such as docs.example.com'],
     ['project create --repository /srv/git/x --model gpt', 'model'],
     ['project create --repository https://git.example.com/x/y', 'must be on an allowed'],
     ['project update prj_none --remove-token', 'The project was not found'],

@@ -45,4 +45,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   43: 'the description of an environment',
   44: 'decisions about plans',
   45: 'questions of the agent',
+  46: 'web pages',
 };

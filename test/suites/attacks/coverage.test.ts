@@ -13,6 +13,7 @@ import { mcpAttacks } from './lists/mcp.ts';
 import { networkAttacks } from './lists/networks.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
 import { processAttacks } from './lists/processes.ts';
+import { pageAttacks } from './lists/pages.ts';
 import { promptAttacks } from './lists/prompts.ts';
 import { refAttacks } from './lists/refs.ts';
 import { repositoryAttacks } from './lists/repositories.ts';
@@ -39,6 +40,7 @@ const attacks = [
   mcpAttacks,
   networkAttacks,
   configAndHookAttacks,
+  pageAttacks,
   processAttacks,
   promptAttacks,
   refAttacks,

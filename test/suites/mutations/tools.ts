@@ -5,6 +5,9 @@ const history = { project: 'integration', tests: ['git/history-tools'] } as cons
 const servers = { project: 'integration', tests: ['mcp-client/servers'] } as const;
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
+const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
+const pages = { project: 'integration', tests: ['fetch/hostile-pages'] } as const;
+
 /** Checks on tools that reach outside of the working copy. */
 export const toolMutations: Mutation[] = [
   {
@@ -51,7 +54,7 @@ export const toolMutations: Mutation[] = [
   },
   {
     name: 'the text of a server closes its fence',
-    file: 'activities/mcp/result-text.ts',
+    file: 'activities/tools/tool-output.ts',
     find: "'`'.repeat(longest + 1)",
     replace: "'```'",
     ...servers,
@@ -77,5 +80,77 @@ export const toolMutations: Mutation[] = [
     replace: 'name === server.name',
     project: 'integration',
     tests: ['api/mcp-servers'],
+  },
+  {
+    name: 'a redirect leads to any host',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'url = checked(location, url);',
+    replace: 'url = new URL(location, url);',
+    ...pages,
+  },
+  {
+    name: 'the operator does not limit the hosts of a project',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'const hosts = commonHosts(wanted, operators);',
+    replace: 'const hosts = [...wanted, ...operators.slice(0, 0)];',
+    ...readPages,
+  },
+  {
+    name: 'a pattern of the operator covers private addresses',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'privateHosts.filter((host) => hosts.includes(host))',
+    replace: '[...privateHosts]',
+    ...pages,
+  },
+  {
+    name: 'an address with a secret is requested',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'if (maskSecrets(url.href) !== url.href)',
+    replace: "if (maskSecrets('') === url.href)",
+    ...readPages,
+  },
+  {
+    name: 'a page expands without a limit',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'if (size > mostBytes) throw',
+    replace: 'if (size > 50 * mostBytes) throw',
+    ...pages,
+  },
+  {
+    name: 'a page takes any time',
+    file: 'activities/tools/fetch/fetch-page.ts',
+    find: 'AbortSignal.any([signal, batch, AbortSignal.timeout(pageMs)])',
+    replace: 'AbortSignal.any([signal, batch])',
+    ...pages,
+  },
+  {
+    name: 'pages of any type are read',
+    file: 'activities/tools/fetch/page-text.ts',
+    find: 'textTypes.test(essence)',
+    replace: 'textTypes.test(essence) || essence.length > 0',
+    ...pages,
+  },
+  {
+    name: 'HTML is parsed however deep it is nested',
+    file: 'search/read/formats/html.ts',
+    find: 'if (mostOpenIn(text) > mostOpen) return null;\n  const root = fromHtml(text);\n  const title = wordsOf',
+    replace: 'const root = fromHtml(text);\n  const title = wordsOf',
+    ...pages,
+  },
+  {
+    name: 'a host covers names that only end like it',
+    file: 'lib/inputs/fetch-hosts.ts',
+    find: 'name.endsWith(`.${limit.name}`)',
+    replace: 'name.endsWith(limit.name)',
+    project: 'unit',
+    tests: ['inputs/fetch-hosts'],
+  },
+  {
+    name: 'a pattern covers every name of a top-level domain',
+    file: 'lib/inputs/fetch-hosts.ts',
+    find: "name !== host && !name.includes('.')",
+    replace: 'name.length < 0',
+    project: 'unit',
+    tests: ['inputs/fetch-hosts'],
   },
 ];

@@ -43,7 +43,7 @@ it('answers invalid and unknown calls with a sentence and runs the others', asyn
   const results = await runBatch(createToolset(), calls, { root: tree.root, signal });
   expect(results.map(({ isError }) => isError)).toEqual([true, true, true, true, false, true]);
   expect(results[0]?.output).toBe(
-    'There is no tool named "run". The tools are read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, todo, ask, finish.',
+    'There is no tool named "run". The tools are read, write, edit, multi_edit, delete, move, list, glob, grep, log, blame, show, diff, skill, fetch, todo, ask, finish.',
   );
   expect(results[2]?.output).toBe('The arguments are not JSON.');
   expect(results[3]?.output).toContain('content: ');

@@ -53,6 +53,7 @@ it('needs nothing but a database', () => {
     extraAuthorities: null,
     baseUrl: 'http://127.0.0.1:8080',
     historyDays: 90,
+    fetchHosts: [],
     waitDays: 7,
     retention: { jobDays: 365, transcriptDays: 180, auditDays: 730, snapshotBytes: 20 * 2 ** 30, threads: 100_000 },
     selfReview: true,
@@ -80,6 +81,11 @@ it('lets commands be turned off, and refuses invalid limits', () => {
   expect(readConfig({ DATABASE_URL }).commands?.hosts).toEqual([]);
   expect(readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: 'npm.test' }).commands?.hosts).toEqual(['npm.test']);
   expect(() => readConfig({ DATABASE_URL, DOCKET_RUN_HOSTS: '*' })).toThrow('DOCKET_RUN_HOSTS must be host names');
+  const pages = 'docs.example.com, *.example.org';
+  expect(readConfig({ DATABASE_URL, DOCKET_FETCH_HOSTS: pages }).fetchHosts).toEqual(pages.split(', '));
+  expect(() => readConfig({ DATABASE_URL, DOCKET_FETCH_HOSTS: '*' })).toThrow(
+    'DOCKET_FETCH_HOSTS must be a host such as',
+  );
 });
 
 it('reads the images of commands, of which the operator’s own is allowed', () => {

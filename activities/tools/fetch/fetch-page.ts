@@ -1,0 +1,179 @@
+import type { IncomingMessage } from 'node:http';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
+import { createThreadQueue, ThreadQueueError, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
+import { createEgress, type Egress } from '../../network/egress.ts';
+import { PrivateAddressError, type Resolve } from '../../network/public-lookup.ts';
+import { ToolProblem } from '../tool-problem.ts';
+import { problemWithType, type PageBody, type PageText } from './page-text.ts';
+
+export interface PageNetwork {
+  /** Hosts that the operator allows, as in `parseFetchHost`. */
+  hosts: readonly string[];
+  egress: Pick<Egress, 'request'>;
+  /** Reads the pages of all jobs of this worker. */
+  readers: ThreadQueue;
+}
+
+export interface FetchedPage {
+  /** The address after redirects. */
+  url: string;
+  text: string;
+}
+
+/** Fetches pages for the calls of one batch. Errors: ToolProblem, the signal's reason. */
+export type PageFetcher = (url: string) => Promise<FetchedPage>;
+
+/** Time for one page with its redirects, and for all pages of a batch. */
+const pageMs = 20_000;
+const batchMs = 3 * 60_000;
+const mostBytes = 2_000_000;
+const mostRedirects = 5;
+const longestUrl = 2_048;
+const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 };
+const redirects = new Set([301, 302, 303, 307, 308]);
+const headers = {
+  accept: 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1',
+  'accept-encoding': 'gzip, deflate, br',
+};
+
+/** Creates the network of fetched pages. Only a host that the operator names exactly may have a private address. */
+export function createPageNetwork({
+  hosts,
+  privateHosts,
+  resolve,
+}: {
+  hosts: readonly string[];
+  /** `host` or `host:port`. */
+  privateHosts: readonly string[];
+  resolve?: Resolve;
+}): PageNetwork {
+  const named = privateHosts.filter((host) => hosts.includes(host));
+  return { hosts, egress: createEgress({ privateHosts: named, resolve }), readers: createThreadQueue(readerLimits) };
+}
+
+/** Creates the fetcher of a batch. Addresses are checked at every redirect, and nothing but the address is sent. */
+export function createPageFetcher(
+  { hosts: operators, egress, readers }: PageNetwork,
+  {
+    hosts: wanted,
+    maskSecrets,
+    signal,
+  }: {
+    /** Hosts that the project allows. */
+    hosts: readonly string[];
+    maskSecrets(text: string): string;
+    signal: AbortSignal;
+  },
+): PageFetcher {
+  const hosts = commonHosts(wanted, operators);
+  const batch = AbortSignal.timeout(batchMs);
+
+  /** Checks an address before each request to it. */
+  function checked(text: string, base?: URL): URL {
+    const url = text.length > longestUrl ? null : URL.parse(text, base);
+    const subject = base === undefined ? 'The address' : `${base.host} redirects to an address that`;
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new ToolProblem(`${subject} is no http or https address.`);
+    if (url.username !== '' || url.password !== '') throw new ToolProblem(`${subject} has a user name or password.`);
+    url.hash = '';
+    if (!isFetchHost(hosts, url)) throw new ToolProblem(refusalOf(url.host, hosts));
+    if (maskSecrets(url.href) !== url.href) throw new ToolProblem(`${subject} has a secret in it.`);
+    return url;
+  }
+
+  async function request(first: URL, until: AbortSignal): Promise<{ url: URL; response: IncomingMessage }> {
+    let url = first;
+    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+      const response = await egress.request(url, { headers, signal: until });
+      const {
+        statusCode: status = 502,
+        headers: { location },
+      } = response;
+      if (status >= 200 && status < 300) return { url, response };
+      response.destroy();
+      if (!redirects.has(status) || location === undefined) {
+        throw new ToolProblem(`${url.host} answered with status ${status}.`);
+      }
+      url = checked(location, url);
+    }
+    throw new ToolProblem(`${first.host} redirects more than ${mostRedirects} times.`);
+  }
+
+  return async (text) => {
+    const first = checked(text);
+    const until = AbortSignal.any([signal, batch, AbortSignal.timeout(pageMs)]);
+    try {
+      const { url, response } = await request(first, until);
+      const type = response.headers['content-type'] ?? null;
+      const problem = problemWithType(type);
+      if (problem !== null) {
+        response.destroy();
+        throw new ToolProblem(`${url.href} ${problem}.`);
+      }
+      const bytes = await bodyOf(response, url);
+      const data = { url: url.href, type, bytes };
+      const script = new URL('./page-thread.ts', import.meta.url);
+      const page = await readers.run<PageBody, PageText>({ script, data });
+      if ('problem' in page) throw new ToolProblem(`${url.href} ${page.problem}.`);
+      return { url: url.href, text: page.text };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof ToolProblem ? error : problemOf(error, { host: first.host, batch, until });
+    }
+  };
+}
+
+function problemOf(error: unknown, { host, batch, until }: { host: string; batch: AbortSignal; until: AbortSignal }) {
+  if (error instanceof PrivateAddressError)
+    return new ToolProblem(`${host} leads to a private address.`, { cause: error });
+  if (error instanceof ThreadQueueError)
+    return new ToolProblem(`The page of ${host} takes too long to read.`, { cause: error });
+  if (batch.aborted) return new ToolProblem('The time for pages of this answer is over. Fetch less at once.');
+  if (until.aborted) return new ToolProblem(`${host} did not send the page within ${pageMs / 1_000} seconds.`);
+  return new ToolProblem(`${host} could not be reached, or what it sent could not be read.`, { cause: error });
+}
+
+const longestList = 20;
+
+/** Returns why a host may not be fetched from. */
+function refusalOf(host: string, hosts: readonly string[]): string {
+  if (hosts.length === 0) return 'No web page can be fetched: the project allows no hosts.';
+  const more = hosts.length > longestList ? ' and others' : '';
+  return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, longestList).join(', ')}${more}.`;
+}
+
+/** Reads a body up to the limit, which counts for what is sent and for what it expands to. */
+async function bodyOf(response: IncomingMessage, url: URL): Promise<Uint8Array> {
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  const decoder = decoderOf(encoding);
+  if (decoder === undefined) {
+    response.destroy();
+    throw new ToolProblem(
+      `${url.href} has the encoding ${JSON.stringify(encoding.slice(0, 40))}, which is not supported.`,
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // an error of the response ends the decoder, too
+  const body = decoder === null ? response : response.on('error', (error) => decoder.destroy(error)).pipe(decoder);
+  try {
+    for await (const chunk of body) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size > mostBytes) throw new ToolProblem(`${url.href} has more than ${mostBytes / 1e6} MB.`);
+      chunks.push(bytes);
+    }
+  } finally {
+    response.destroy();
+    decoder?.destroy();
+  }
+  return Buffer.concat(chunks);
+}
+
+function decoderOf(encoding: string) {
+  if (encoding === 'identity' || encoding === '') return null;
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
+  if (encoding === 'deflate') return createInflate();
+  return encoding === 'br' ? createBrotliDecompress() : undefined;
+}
