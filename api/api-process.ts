@@ -125,7 +125,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // clients that reconnect are still served while proxies redirect their traffic
   const closing = new AbortController();
-  const { koa, loopHolds, verifier, keyUses, openAnswers } = createApp({
+  const { koa, loopHolds, verifier, keyUses, openedPages, openAnswers } = createApp({
     config,
     pool,
     holders,
@@ -142,6 +142,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   });
   const chores = [
     { name: 'key uses', everyMs: 15_000, work: () => verifier.flushUses(), isRunAtEnd: true },
+    { name: 'opened pages', everyMs: 5_000, work: () => openedPages.flush(), isRunAtEnd: true },
     { name: 'request counts', everyMs: 5_000, work: () => keyUses.flush(), isRunAtEnd: true },
     { name: 'ended access', everyMs: openAnswers.lookEveryMs, work: () => openAnswers.endRevoked() },
     { name: 'request count sweep', everyMs: 3_600_000, work: () => stores.usage.sweep() },
@@ -158,6 +159,8 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
     { name: 'totals of ended jobs', everyMs: 10_000, work: () => stores.figures.addUp() },
     { name: 'operation rollups', everyMs: 10_000, work: () => service.rollups.add() },
     { name: 'earlier operation rollups', everyMs: 60_000, work: () => service.rollups.addEarlier() },
+    { name: 'site rollups', everyMs: 10_000, work: () => service.siteRollups.add() },
+    { name: 'site rollup sweep', everyMs: 3_600_000, work: () => service.siteRollups.sweep() },
     { name: 'operation rollup sweep', everyMs: 3_600_000, work: () => service.rollups.sweep() },
     { name: 'rate limit sweep', everyMs: 300_000, work: () => stores.rateLimits.sweep() },
   ];

@@ -27,7 +27,7 @@ export interface AppDeps {
   stores: ApiStores;
   /** Tracks the organization of each request, because the pool's connections are divided among organizations. */
   holders?: RequestHolders;
-  service: Pick<ServiceStores, 'signedIn' | 'access'>;
+  service: Pick<ServiceStores, 'signedIn' | 'access' | 'siteRollups'>;
   models: Pick<ModelRegistry, 'problemWith'>;
   assistant: AssistantParts;
   log: Logger;

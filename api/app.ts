@@ -8,6 +8,7 @@ import { createJobCreation } from './jobs/create-job.ts';
 import { routes } from './openapi/routes.ts';
 import { createDashboardFiles } from './http/dashboard-files.ts';
 import { createRequestAccess } from './access/request-access.ts';
+import { createOpenedPages, type OpenedPages } from './analytics/opened-pages.ts';
 import { createJobReader } from './jobs/job-reader.ts';
 import { createKeyUses, type KeyUses } from './access/key-uses.ts';
 import { createKeyVerifier } from './access/key-verifier.ts';
@@ -51,6 +52,7 @@ export interface App {
   loopHolds: Pick<HoldWatch<AppContext>, 'watch'>;
   verifier: KeyVerifier;
   keyUses: KeyUses;
+  openedPages: OpenedPages;
   openAnswers: OpenAnswers;
 }
 
@@ -62,6 +64,7 @@ export function createApp(deps: AppDeps): App {
   const holders = deps.holders ?? createRequestHolders();
   const openAnswers = createOpenAnswers(service);
   const keyUses = createKeyUses(stores);
+  const openedPages = createOpenedPages(service.siteRollups);
   const requestAccess = createRequestAccess({ ...deps, verifier, holders, openAnswers, keyUses });
   const readJob = createJobReader({ jobs });
   const openApi = () => createOpenApi({ baseUrl: config.http.baseUrl, routes });
@@ -134,8 +137,8 @@ export function createApp(deps: AppDeps): App {
     }),
     createJobExportRouter({ ...requestAccess, ...stores, readJob, threadQueue, log }),
     createWebhooksRouter({ ...requestAccess, ...stores, allowedHosts: config.webhookAllowedHosts }),
-    ...createAdministrationRouters({ ...deps, threadQueue }, requestAccess, creation),
-    ...createAssistantRouters({ ...deps, threadQueue }, requestAccess),
+    ...createAdministrationRouters({ ...deps, threadQueue, openedPages }, requestAccess, creation),
+    ...createAssistantRouters({ ...deps, threadQueue, openedPages }, requestAccess),
   ];
 
   const loopHolds = createHoldWatch<AppContext>({
@@ -167,7 +170,7 @@ export function createApp(deps: AppDeps): App {
   koa.use(createDashboard({ files }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute({ files }));
-  return { koa, loopHolds, verifier, keyUses, openAnswers };
+  return { koa, loopHolds, verifier, keyUses, openedPages, openAnswers };
 }
 
 async function ping(pool: Pool): Promise<void> {

@@ -4,6 +4,7 @@ import { createDueChoreStore } from '../db/for-service/due-chores.ts';
 import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
 import { createOperationRollups } from '../db/for-service/operation-rollups.ts';
 import { createSessionLookup } from '../db/for-service/session-lookup.ts';
+import { createSiteRollups } from '../db/for-service/site-rollups.ts';
 import { createSweeps } from '../db/for-service/sweeps.ts';
 import type { ApiConfig } from './config.ts';
 
@@ -21,5 +22,6 @@ export function createServiceStores({ pool, config }: { pool: Pool; config: Pick
     dueChores: createDueChoreStore(pool),
     sweeps: createSweeps(pool),
     rollups: createOperationRollups(pool),
+    siteRollups: createSiteRollups(pool),
   };
 }

@@ -31,6 +31,7 @@ import { createRateLimitStore } from '../db/operations/rate-limits.ts';
 import { createReplyStore } from '../db/sites/replies.ts';
 import { createServiceFigureStore } from '../db/operations/service-figures.ts';
 import { createSessionStore } from '../db/organizations/sessions.ts';
+import { createSiteAnalyticsStore } from '../db/sites/site-analytics.ts';
 import { createSiteStore } from '../db/sites/sites.ts';
 import { createThreadStore } from '../db/sites/threads.ts';
 import { createUsageStore } from '../db/organizations/usage.ts';
@@ -84,6 +85,7 @@ export function createApiStores({
       conversations: createConversationStore(pool),
       emptySearches: createEmptySearchStore(pool),
       gaps: createGapStore(pool),
+      analytics: createSiteAnalyticsStore(pool),
       grants: createGrantStore(pool),
       webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
       deliveries: createWebhookDeliveryStore(pool),

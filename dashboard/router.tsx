@@ -10,7 +10,7 @@ import { Layout } from './components/layout.tsx';
 import { messageOf } from './http/client.ts';
 import { ErrorNote } from './components/notes.tsx';
 import { readFilters } from './jobs/filters.ts';
-import { conversationViews, type ConversationView } from './assistant/views.ts';
+import { conversationViews, narrowingOf, type ConversationSearch } from './assistant/views.ts';
 import { pullViews, type PullView } from './pull-requests/views.ts';
 import { JobsPage } from './pages/jobs.tsx';
 
@@ -102,10 +102,10 @@ const page = createRoute({
 const conversations = createRoute({
   getParentRoute: () => rootRoute,
   path: '/conversations',
-  validateSearch: (search: Record<string, unknown>): { site?: string; view?: ConversationView; q?: string } => {
+  validateSearch: (search: Record<string, unknown>): ConversationSearch => {
     const view = conversationViews.find((name) => name === search['view']);
     const q = typeof search['q'] === 'string' && search['q'] !== '' ? { q: search['q'] } : {};
-    return { ...siteOf(search), ...(view === undefined ? {} : { view }), ...q };
+    return { ...siteOf(search), ...(view === undefined ? {} : { view }), ...q, ...narrowingOf(search) };
   },
   component: lazyRouteComponent(() => import('./pages/conversations.tsx'), 'ConversationsPage'),
 });
@@ -114,6 +114,23 @@ const gaps = createRoute({
   path: '/gaps',
   validateSearch: siteOf,
   component: lazyRouteComponent(() => import('./pages/gaps.tsx'), 'GapsPage'),
+});
+const analytics = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/analytics',
+  validateSearch: (
+    search: Record<string, unknown>,
+  ): { site?: string; days?: number; version?: string; language?: string } => {
+    const days = Number(search['days']);
+    const { version, language } = narrowingOf(search);
+    return {
+      ...siteOf(search),
+      ...(Number.isInteger(days) && days >= 1 && days <= 365 && { days }),
+      ...(version !== undefined && { version }),
+      ...(language !== undefined && { language }),
+    };
+  },
+  component: lazyRouteComponent(() => import('./pages/analytics.tsx'), 'AnalyticsPage'),
 });
 const operations = createRoute({
   getParentRoute: () => rootRoute,
@@ -152,6 +169,7 @@ export const router = createRouter({
     page,
     conversations,
     gaps,
+    analytics,
     operations,
     settings,
     settingsPart,

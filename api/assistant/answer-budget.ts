@@ -23,8 +23,10 @@ export interface HeldCall {
   modelName: string;
   /** Longest output of the call, in tokens; null when the model decides. */
   maxOutputTokens: number | null;
-  /** Settles the cost of the finished call. An interrupted one keeps counting at its highest possible cost. */
-  settle(usage: ReplyUsage): Promise<void>;
+  /** Its highest possible cost, in millionths of a US dollar; an interrupted call keeps counting at it. */
+  mostMicros: number;
+  /** Settles the cost of the finished call and returns it. */
+  settle(usage: ReplyUsage): Promise<number>;
 }
 
 /**
@@ -47,12 +49,12 @@ export function createAnswerBudget({ spending, prices, model, modelName, budgetM
   const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = ({ promptTokens: inputTokens, completionTokens: outputTokens }: ReplyUsage) =>
     prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });
-  const settle = async () => undefined;
+  const free = { mostMicros: 0, settle: async () => 0 };
   const extract: HeldCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
     modelName: 'offline/extract',
     maxOutputTokens: null,
-    settle,
+    ...free,
   };
 
   return async function holdCall({ site, characters }) {
@@ -61,7 +63,7 @@ export function createAnswerBudget({ spending, prices, model, modelName, budgetM
     const promptTokens = mostTokensOf(characters + charactersOfTools);
     const mostMicros = costOf({ promptTokens, completionTokens: maxOutputTokens });
     if (mostMicros === null && isLimited) throw answersUnpriced(modelName);
-    const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, settle };
+    const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, ...free };
     if (mostMicros === null || mostMicros === 0) return call;
     const held = await spending.hold(site, { mostMicros, siteMicros, organizationMicros: budgetMicros });
     if ('spent' in held) {
@@ -70,9 +72,11 @@ export function createAnswerBudget({ spending, prices, model, modelName, budgetM
     }
     return {
       ...call,
+      mostMicros,
       async settle(usage) {
         const micros = costOf(usage) ?? mostMicros;
         await spending.add(site, { day: held.day, micros: micros - mostMicros });
+        return micros;
       },
     };
   };

@@ -7,14 +7,14 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources, type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
-import { ApiError } from '../http/errors.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import { citationsOf, type Citation, type ShownPassage } from './citations.ts';
 import { slicesOf } from './slices-of.ts';
 import { createLinkChecker, type CheckedText } from './links/check-links.ts';
 import type { SearchPassages } from './search-passages.ts';
-import { generate, GenerationError, type GenerateOptions } from './generate.ts';
+import { generate, GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
+import { placeOf } from './place-of.ts';
 import { isAnswer, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
@@ -61,6 +61,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const hits = await retrieve(deps.searchPassages, { index, request, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
+      let costMicros = 0;
       const prompt = promptOf({ request, hits, weakScore: index.weakScore, site });
       let held: HeldCall | null = await deps.holdCall({ site, characters: JSON.stringify(prompt).length });
       let { modelName } = held;
@@ -76,36 +77,31 @@ export function createAssistant(deps: AssistantDeps): Assistant {
           title: hit.title,
         })),
         usage: () => usage,
+        costMicros: () => costMicros,
         async run(take) {
           // the first call was reserved before the reply began, when a refusal could still be its status
           const holdCall = async (characters: number) => {
             const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
             held = null;
             ({ modelName } = call);
+            costMicros += call.mostMicros;
             return {
               ...call,
-              settle: (used: ReplyUsage) =>
-                call.settle(used).catch((error: unknown) => {
+              async settle(used: ReplyUsage) {
+                try {
+                  costMicros += (await call.settle(used)) - call.mostMicros;
+                } catch (error) {
                   deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
-                }),
+                }
+              },
             };
           };
           const turn = { site, index, request, signal, threadId, messageId, hits, usage, prompt, holdCall };
-          await answer(deps, { ...turn, modelName: () => modelName }, take);
+          await answer(deps, { ...turn, modelName: () => modelName, costMicros: () => costMicros }, take);
         },
       };
     },
   };
-}
-
-/** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
-async function holdNext(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall> {
-  try {
-    return await holdCall(call);
-  } catch (error) {
-    if (error instanceof ApiError) throw new GenerationError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 type Ending = 'finished' | 'failed' | 'aborted';
@@ -119,6 +115,8 @@ interface Turn extends AnswerRequest {
   holdCall: GenerateOptions['holdCall'];
   /** Returns the model of the latest call, as `provider/model`; it is stored with the answer. */
   modelName(): string;
+  /** Returns what the calls so far cost, in millionths of a US dollar. */
+  costMicros(): number;
 }
 
 /** Forwards the parts of a reply, then stores the turn regardless of how the reply ended. */
@@ -263,7 +261,7 @@ async function openThread(
 /** Stores the turn. A failure is only logged, because the reader already has the answer. */
 async function store(
   deps: AssistantDeps,
-  { site, request, threadId, messageId, modelName }: Turn,
+  { site, index, request, threadId, messageId, hits, modelName, costMicros }: Turn,
   answered: {
     content: string;
     sources: Source[];
@@ -281,6 +279,12 @@ async function store(
         id: messageId,
         model: modelName(),
         answered: answered.ending === 'finished' && isAnswer(answered.content),
+        costMicros: costMicros(),
+        place: placeOf(index, {
+          viewed: request.currentPath,
+          cited: answered.sources.map(({ path }) => path),
+          found: hits.map(({ path }) => path),
+        }),
         ...answered,
       },
     });

@@ -7,7 +7,8 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { usedTokens, type CallLength } from '../../models/used-tokens.ts';
-import type { HeldCall } from './answer-budget.ts';
+import { ApiError } from '../http/errors.ts';
+import type { HeldCall, HoldCall } from './answer-budget.ts';
 import type { ReplyUsage } from './reply.ts';
 
 /** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
@@ -22,7 +23,7 @@ const longestInputs = 20_000;
 const mostCallsSent = 200;
 
 /** The model call of one step. */
-type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens' | 'settle'>;
+type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: ReplyUsage): Promise<void> };
 
 export interface GenerateOptions {
   prompt: LanguageModelV4Prompt;
@@ -247,5 +248,15 @@ function parseInput(input: string): unknown {
     return JSON.parse(input);
   } catch {
     return {};
+  }
+}
+
+/** Reserves a further call of an answer whose stream has begun. Throws GenerationError when the budget is spent. */
+export async function holdNext(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Promise<HeldCall> {
+  try {
+    return await holdCall(call);
+  } catch (error) {
+    if (error instanceof ApiError) throw new GenerationError(error.message, { cause: error });
+    throw error;
   }
 }

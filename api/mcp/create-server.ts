@@ -116,7 +116,7 @@ export function createMcpServers({ refusalOf, log, ...deps }: McpServerDeps): Cr
     server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
       try {
         const path = uri.startsWith(root) ? uri.slice(root.length) : null;
-        const page = path === null ? null : await deps.reading.withIndex(reader, (index) => index.page(path));
+        const page = path === null ? null : await deps.reading.openPage(reader, path);
         if (page === null) throw pageNotFound();
         return { contents: [{ uri: uriOf(page.path), mimeType: 'text/markdown', text: page.content }] };
       } catch (error) {

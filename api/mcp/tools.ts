@@ -5,7 +5,6 @@ import { mostSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
 import type { Answers } from '../assistant/assistant-parts.ts';
 import { filterSchema, messageBodySchema, parseMessageRequest, toSearchFilter } from '../assistant/message-request.ts';
-import { matchesFilter } from '../assistant/page-filter.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { pageNotFound } from '../http/errors.ts';
 import { schemaOf } from '../openapi/openapi.ts';
@@ -90,8 +89,8 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
       }),
       isReadOnly: true,
       async run({ path, offset, filter }, { reader }) {
-        const page = await reading.withIndex(reader, (index) => index.page(path));
-        if (page === null || !matchesFilter(toSearchFilter(filter), page.metadata)) throw pageNotFound();
+        const page = await reading.openPage(reader, path, { filter: toSearchFilter(filter) });
+        if (page === null) throw pageNotFound();
         const end = offset + longestExcerpt;
         const more = end < page.content.length ? [`The page continues. Read on with offset ${end}.`] : [];
         const texts = [page.content.slice(offset, end), ...more];

@@ -90,7 +90,7 @@ export function createDocumentRouter({ admit, readSite, readerAccess, reading }:
     async getMarkdownPage({ ctx, caller, params, headers }) {
       const site = await readSite(caller, params.domain);
       const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
-      const page = await reading.withIndex({ site, access }, (index) => index.page(params.path));
+      const page = await reading.openPage({ site, access }, params.path, { isSignedIn: caller.sessionId !== null });
       if (page === null) throw pageNotFound();
       const published = URL.parse(urlOf({ path: page.path, anchor: null }, site.baseUrl));
       const up = '../'.repeat(params.path.split('/').length - 1);

@@ -75,8 +75,15 @@ export function createFeedbackRouter({ admit, readSite, rateAnswer, ...stores }:
 
     async listConversations({ caller, params, query: { q, ...query } }) {
       const site = await readSite(caller, params.domain);
-      const page = await pageOf(() => stores.conversations.list(site, { ...query, search: q || undefined }));
-      return { conversations: page.conversations.map(presentConversation), nextCursor: page.nextCursor };
+      const { topic, version, language, ...more } = query;
+      const { conversations, nextCursor } = await pageOf(() =>
+        stores.conversations.list(site, {
+          ...more,
+          search: q || undefined,
+          place: { topic, version, language },
+        }),
+      );
+      return { conversations: conversations.map(presentConversation), nextCursor };
     },
 
     async listEmptySearches({ caller, params, query: { days } }) {

@@ -100,7 +100,7 @@ export function createSearchRouter({ admit, readSite, readerAccess, reading }: S
       const site = await readSite(caller, params.domain);
       const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const { path } = await body();
-      const page = await reading.withIndex({ site, access }, (index) => index.page(path));
+      const page = await reading.openPage({ site, access }, path, { isSignedIn: caller.sessionId !== null });
       if (page === null) throw pageNotFound();
       return { path: page.path, content: page.content };
     },

@@ -2,7 +2,11 @@ import type { Logger } from 'pino';
 import type { SiteRef } from '../../db/caller.ts';
 import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
+import type { SitePages } from '../../search/query/site-index.ts';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { OpenedPages } from '../analytics/opened-pages.ts';
+import type { MessageFilter } from '../assistant/message-request.ts';
+import { matchesFilter } from '../assistant/page-filter.ts';
 import type { SearchPassages } from '../assistant/search-passages.ts';
 import type { LeasedIndex, SiteIndexes } from '../assistant/site-indexes.ts';
 import { siteNotIndexed } from '../http/errors.ts';
@@ -16,11 +20,18 @@ export interface SiteReader {
 export interface SiteReading {
   /** Runs work with a site's newest index, which stays open meanwhile. Throws ApiError when the site has none. */
   withIndex<Result>(reader: SiteReader, work: (index: LeasedIndex) => Result | Promise<Result>): Promise<Result>;
+  /** Returns a page that matches the filter, null when there is none, and counts that a reader has opened it. */
+  openPage(
+    reader: SiteReader,
+    path: string,
+    options?: { filter?: MessageFilter | null; isSignedIn?: boolean },
+  ): Promise<ReturnType<SitePages['page']>>;
   /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
   search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;
 }
 
 export interface SiteReadingDeps {
+  openedPages: Pick<OpenedPages, 'note'>;
   indexes: SiteIndexes;
   searchPassages: SearchPassages;
   emptySearches: Pick<EmptySearchStore, 'count'>;
@@ -28,7 +39,8 @@ export interface SiteReadingDeps {
 }
 
 /** Creates the access to the indexes of sites that the routes share. */
-export function createSiteReading({ indexes, searchPassages, emptySearches, log }: SiteReadingDeps): SiteReading {
+export function createSiteReading(deps: SiteReadingDeps): SiteReading {
+  const { indexes, searchPassages, emptySearches, openedPages, log } = deps;
   const withIndex: SiteReading['withIndex'] = async ({ site, access }, work) => {
     const lease = await indexes.lease(site, access);
     if (lease === null) throw siteNotIndexed();
@@ -41,6 +53,14 @@ export function createSiteReading({ indexes, searchPassages, emptySearches, log 
 
   return {
     withIndex,
+
+    async openPage(reader, path, { filter = null, isSignedIn = false } = {}) {
+      const page = await withIndex(reader, (index) => index.page(path));
+      if (page === null || !matchesFilter(filter, page.metadata)) return null;
+      if (!isSignedIn) openedPages.note(reader.site, page);
+      return page;
+    },
+
     async search(reader, request, signal) {
       const hits = await withIndex(reader, (index) => searchPassages(index, request, signal));
       if (hits.length === 0 && !signal.aborted) {

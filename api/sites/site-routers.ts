@@ -1,6 +1,8 @@
 import type { AppDeps } from '../app-deps.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
+import { createAnalyticsRouter } from '../analytics/routes.ts';
+import type { OpenedPages } from '../analytics/opened-pages.ts';
 import { createGaps } from './gaps.ts';
 import { createReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
@@ -27,7 +29,7 @@ import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { createSiteReader } from './site-reader.ts';
 import { createSiteReading } from './site-reading.ts';
 
-type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue };
+type SiteRouterDeps = AppDeps & { threadQueue: ThreadQueue; openedPages: OpenedPages };
 
 /** Creates the routers for what an organization administers. */
 export function createAdministrationRouters(
@@ -37,6 +39,7 @@ export function createAdministrationRouters(
 ): AppRouter[] {
   const { config, stores } = deps;
   const readSite = createSiteReader(stores);
+  const gapReader = createGaps({ ...stores, threadQueue: deps.threadQueue });
   const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories, budgets: config.budgets };
   return [
     createProjectsRouter({
@@ -51,10 +54,11 @@ export function createAdministrationRouters(
     createGapsRouter({
       ...shared,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
-      gapReader: createGaps({ ...stores, threadQueue: deps.threadQueue }),
+      gapReader,
       creation,
       onCreated: deps.onJobCreated,
     }),
+    createAnalyticsRouter({ ...shared, gapReader }),
     createKeysRouter(shared),
   ];
 }
@@ -66,7 +70,7 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const readSite = createSiteReader(stores);
   const readerAccess = createReaderAccess({ ...stores, box: createSecretBox(config.encryptionKeys) });
   const rateAnswer = createRateAnswer(stores);
-  const reading = createSiteReading({ ...stores, ...parts, log });
+  const reading = createSiteReading({ ...stores, ...parts, openedPages: deps.openedPages, log });
   const shared = { admit, readSite, readerAccess, reading };
   const refusalOf = createRefusals({ refusalOfStore });
   const answerMessage = createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });

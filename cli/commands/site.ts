@@ -5,6 +5,7 @@ import { answerOf, done, everyItem, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, orNull, readDollars, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
+import { addAnalyticsCommand } from './site-analytics.ts';
 
 interface SiteOptions {
   repository?: string;
@@ -27,7 +28,7 @@ interface ReaderOptions {
 const pollMs = 500;
 const longestWaitMs = 10 * 60_000;
 
-/** Adds `docket site create|show|list|index|update|delete`. */
+/** Adds `docket site create|show|list|index|update|delete|analytics`. */
 export function addSiteCommands(program: Command, context: CommandContext): void {
   const group = program.command('site').description('documentation sites: the pages that the assistant answers from');
 
@@ -96,6 +97,8 @@ export function addSiteCommands(program: Command, context: CommandContext): void
       await done(api.DELETE('/v1/sites/{domain}', { params: { path: { domain } } }));
       printRecord(command, { domain, deleted: true });
     });
+
+  addAnalyticsCommand(group, context);
 }
 
 function onSite(command: Command): Command {

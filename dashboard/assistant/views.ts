@@ -8,3 +8,24 @@ export const views = {
 } as const;
 export type ConversationView = keyof typeof views;
 export const conversationViews: ConversationView[] = ['all', 'unanswered', 'answered', 'helpful', 'not helpful'];
+
+/** Criteria by which the list of conversations can be narrowed from the analytics. */
+export const narrowings = ['since', 'until', 'topic', 'version', 'language', 'page'] as const;
+export type Narrowing = Partial<Record<(typeof narrowings)[number], string>>;
+
+export interface ConversationSearch extends Narrowing {
+  site?: string;
+  view?: ConversationView;
+  q?: string;
+}
+
+/** Returns the criteria that an address names. */
+export function narrowingOf(search: Record<string, unknown>): Narrowing {
+  return Object.fromEntries(
+    narrowings.flatMap((name) => {
+      const value = search[name];
+      // a version in an address may look like a number
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
+    }),
+  );
+}

@@ -18,6 +18,7 @@ const pages = [
   { to: '/playground', label: 'Playground' },
   { to: '/conversations', label: 'Conversations' },
   { to: '/gaps', label: 'Gaps' },
+  { to: '/analytics', label: 'Analytics' },
   { to: '/operations', label: 'Operations' },
   { to: '/settings', label: 'Settings' },
 ] as const;

@@ -24,6 +24,7 @@ export type Site = Answer<'listSites', 200>['sites'][number];
 export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];
 export type Conversation = Answer<'listConversations', 200>['conversations'][number];
 export type Gap = Answer<'listGaps', 200>['gaps'][number];
+export type Analytics = Answer<'getSiteAnalytics', 200>;
 export type Usage = Answer<'getUsage', 200>;
 export type Key = Answer<'listKeys', 200>['keys'][number];
 export type Delivery = Answer<'listWebhookDeliveries', 200>['deliveries'][number];

@@ -25,6 +25,8 @@ interface PlotProps {
   note?: string | undefined;
   /** With `day`, times are whole days (UTC). */
   span?: 'time' | 'day';
+  /** Opens what happened in an interval, by a click or the Enter key. */
+  onOpen?: (index: number) => void;
 }
 
 const noLimit = null;
@@ -38,7 +40,7 @@ const dayOf = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short',
  * of them.
  */
 export function Plot(props: PlotProps) {
-  const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time' } = props;
+  const { title, times, series, format, kind = 'lines', limit = noLimit, note, span = 'time', onOpen } = props;
   const container = useRef<HTMLDivElement>(null);
   const drawn = useRef<UPlot>(null);
   const [at, setAt] = useState<{ index: number; isRight: boolean; offset: number } | null>(null);
@@ -140,6 +142,8 @@ export function Plot(props: PlotProps) {
       <div
         ref={container}
         className="plot-area"
+        data-opens={onOpen !== undefined || undefined}
+        aria-description={onOpen === undefined ? undefined : 'Press Enter to open the conversations of the interval.'}
         role="slider"
         tabIndex={0}
         aria-label={`${title}: values by time`}
@@ -151,7 +155,9 @@ export function Plot(props: PlotProps) {
           if (currentTarget.matches(':focus-visible')) point(last);
         }}
         onBlur={() => point(null)}
+        onClick={() => at !== null && onOpen?.(at.index)}
         onKeyDown={(event) => {
+          if (event.key === 'Enter') onOpen?.(at?.index ?? last);
           const next = movedBy(event.key, at?.index ?? last, last);
           if (next === null) return;
           event.preventDefault();

@@ -3,14 +3,21 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, Input, SearchField } from 'react-aria-components';
 import { SiteMarkdown, Sources } from '../assistant/site-markdown.tsx';
-import { conversationViews, views, type ConversationView } from '../assistant/views.ts';
+import {
+  conversationViews,
+  narrowingOf,
+  views,
+  type ConversationSearch,
+  type ConversationView,
+  type Narrowing,
+} from '../assistant/views.ts';
 import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
-import { plural } from '../format.ts';
+import { fullTime, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Conversation } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -21,19 +28,23 @@ import '../styles/assistant.css';
 /** Shows readers' questions and the answers. */
 export function ConversationsPage() {
   const { sites } = useSession();
-  const { site = sites[0]?.domain ?? '', view = 'all', q = '' } = useSearch({ from: '/conversations' });
+  const { site = sites[0]?.domain ?? '', view = 'all', q = '', ...more } = useSearch({ from: '/conversations' });
+  const narrowing = narrowingOf(more);
   const navigate = useNavigate();
   useEffect(() => {
     document.title = 'Conversations · Docket';
   }, []);
   if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
-  const show = (change: { site?: string; view?: ConversationView; q?: string }) =>
-    void navigate({ to: '/conversations', search: { site, view, q, ...change }, replace: true });
+  const show = (change: ConversationSearch) =>
+    void navigate({ to: '/conversations', search: { site, view, q, ...narrowing, ...change }, replace: true });
   return (
     <>
       <div className="page-head">
         <h1>Conversations</h1>
-        <SiteChoice domain={site} onChange={(domain) => show({ site: domain })} />
+        <SiteChoice
+          domain={site}
+          onChange={(domain) => void navigate({ to: '/conversations', search: { site: domain, view, q } })}
+        />
       </div>
       <div className="filters">
         <div className="segments" role="group" aria-label="Filter conversations">
@@ -54,14 +65,50 @@ export function ConversationsPage() {
           <Input className="input" placeholder="Search questions and answers" />
         </SearchField>
       </div>
-      <ConversationList key={`${site} ${view}`} domain={site} view={view} q={q} />
+      <NarrowedTo
+        narrowing={narrowing}
+        onClear={() => void navigate({ to: '/conversations', search: { site, view, q } })}
+      />
+      <ConversationList key={`${site} ${view}`} domain={site} view={view} q={q} narrowing={narrowing} />
     </>
   );
 }
 
-function ConversationList({ domain, view, q }: { domain: string; view: ConversationView; q: string }) {
+const nounOf = { topic: 'section', version: 'version', language: 'language', page: 'citing' } as const;
+
+/** Says which part of the conversations the analytics led to. */
+function NarrowedTo({ narrowing, onClear }: { narrowing: Narrowing; onClear(): void }) {
+  const { since, until } = narrowing;
+  const places = (['topic', 'version', 'language', 'page'] as const).flatMap((name) => {
+    const value = narrowing[name];
+    return value === undefined ? [] : [`${nounOf[name]} ${value === '' ? 'none' : plain(value)}`];
+  });
+  const times = [
+    since === undefined ? [] : `from ${fullTime(since)}`,
+    until === undefined ? [] : `until ${fullTime(until)}`,
+  ];
+  const parts = [...places, ...times.flat()];
+  if (parts.length === 0) return null;
+  return (
+    <p className="hint">
+      Only {parts.join(', ')}.{' '}
+      <Button className="button button-quiet" onPress={onClear}>
+        Show all
+      </Button>
+    </p>
+  );
+}
+
+interface ConversationListProps {
+  domain: string;
+  view: ConversationView;
+  q: string;
+  narrowing: Narrowing;
+}
+
+function ConversationList({ domain, view, q, narrowing }: ConversationListProps) {
   const list = useInfiniteQuery({
-    queryKey: ['conversations', domain, view, q],
+    queryKey: ['conversations', domain, view, q, narrowing],
     initialPageParam: '',
     refetchInterval: 15_000,
     queryFn: ({ pageParam }) =>
@@ -71,6 +118,7 @@ function ConversationList({ domain, view, q }: { domain: string; view: Conversat
             path: { domain },
             query: {
               ...views[view],
+              ...narrowing,
               ...(q === '' ? {} : { q }),
               limit: 50,
               ...(pageParam === '' ? {} : { cursor: pageParam }),
@@ -84,7 +132,8 @@ function ConversationList({ domain, view, q }: { domain: string; view: Conversat
     <Loaded query={list} problem="Conversations could not be loaded">
       {({ pages }) => {
         const conversations = pages.flatMap((page) => page.conversations);
-        if (conversations.length === 0) return <NoConversation isNarrowed={view !== 'all' || q !== ''} />;
+        if (conversations.length === 0)
+          return <NoConversation isNarrowed={view !== 'all' || q !== '' || Object.keys(narrowing).length > 0} />;
         return (
           <>
             <div className="conversations">

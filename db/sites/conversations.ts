@@ -2,8 +2,9 @@ import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 import { canBeId } from '../ids.ts';
 import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
-import { readWithin } from '../pool.ts';
+import { readWithin, withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
+import { noteOutcome, noteVote, ownFingerprints } from './site-facts.ts';
 import { mostSources } from './threads.ts';
 
 export interface Feedback {
@@ -31,6 +32,14 @@ export interface ConversationQuery {
   answered?: boolean;
   vote?: 'up' | 'down';
   search?: string;
+  /** Began at or after this time. */
+  since?: Date;
+  /** Began before this time. */
+  until?: Date;
+  /** Has an answer in this place of the documentation; an empty text stands for none. */
+  place?: { topic?: string; version?: string; language?: string };
+  /** Has an answer that cites the page. */
+  page?: string;
   limit: number;
   cursor?: string;
 }
@@ -50,9 +59,6 @@ export interface ConversationStore {
   listUnanswered(site: SiteRef, limit: number): Promise<{ text: string; askedAt: Date }[]>;
 }
 
-/** Reader of conversations that were held in the dashboard. */
-const ownFingerprints = ['playground'];
-
 /** Length of the beginning of a question that the list shows. */
 const longestQuestion = 2_000;
 
@@ -65,14 +71,16 @@ const mostLookedAt = 2_000;
 /** Creates the store of readers' conversations on a site, and of their feedback. */
 export function createConversationStore(pool: Pool): ConversationStore {
   return {
-    async list({ id, organizationId }, { answered, vote, search, limit, cursor }) {
+    async list({ id, organizationId }, { answered, vote, search, since, until, place = {}, page, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
       const looked = `
         select * from threads
         where site_id = $1 and organization_id = $4 and ($2::bigint is null or (created_at, id) < (${time('$2')}, $3::text))
+          and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
         order by created_at desc, id desc`;
-      const where = [id, after?.createdMicros ?? null, after?.id ?? null, organizationId];
+      const where = [id, after?.createdMicros ?? null, after?.id ?? null, organizationId, since ?? null, until ?? null];
+      const ofAnswer = [place.topic, place.version, place.language, page].map((value) => value ?? null);
       return readWithin(pool, 'search', async (client) => {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
@@ -96,23 +104,34 @@ export function createConversationStore(pool: Pool): ConversationStore {
              on message_feedback.thread_id = thread_messages.thread_id and message_id = thread_messages.id
            where thread_messages.thread_id = threads.id
          ) as counts
-         where ($5::boolean is null or (unanswered = 0 and questions > 0) = $5)
-           and ($6::text is null or ($6 = 'up' and up > 0) or ($6 = 'down' and down > 0))
-           and ($7::text is null or exists (
+         where ($7::boolean is null or (unanswered = 0 and questions > 0) = $7)
+           and ($8::text is null or ($8 = 'up' and up > 0) or ($8 = 'down' and down > 0))
+           and ($9::text is null or exists (
              -- the offset keeps the planner from hashing the messages of all conversations
-             select from thread_messages where thread_id = threads.id and content ilike $7 offset 0
+             select from thread_messages where thread_id = threads.id and content ilike $9 offset 0
            ))
-         order by threads.created_at desc, threads.id desc limit $8`,
+           and (coalesce($10::text, $11::text, $12::text, $13::text) is null or exists (
+             select from thread_messages where thread_id = threads.id and role = 'assistant'
+               and ($10 is null or coalesce(topic, '') = $10) and ($11 is null or coalesce(version, '') = $11)
+               and ($12 is null or coalesce(language, '') = $12)
+               and ($13 is null or sources @> jsonb_build_array(jsonb_build_object('path', $13))) offset 0
+           ))
+         order by threads.created_at desc, threads.id desc limit $14`,
           [
             ...where,
             answered ?? null,
             vote ?? null,
             search === undefined ? null : `%${toStoredText(search).replaceAll(/[\\%_]/g, '\\$&')}%`,
+            ...ofAnswer.map((value) => value && toStoredText(value)),
             limit + 1,
           ],
         );
         const { rows: conversations, nextCursor } = pageOf(rows, limit);
-        if (nextCursor !== null || (answered ?? vote ?? search) === undefined) return { conversations, nextCursor };
+        if (
+          nextCursor !== null ||
+          [answered, vote, search, ...Object.values(place), page].every((one) => one === undefined)
+        )
+          return { conversations, nextCursor };
         // the next page continues where this one stopped reading
         const stopped = await client.query<{ id: string; createdMicros: string }>(
           `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
@@ -126,24 +145,30 @@ export function createConversationStore(pool: Pool): ConversationStore {
     async rate({ id, organizationId }, { threadId, messageId, feedback }) {
       if (!canBeId(threadId)) return false;
       const { vote, reasons, comment } = feedback;
-      const { rowCount } = await pool.query(
-        `insert into message_feedback (thread_id, message_id, vote, reasons, comment)
-         select thread_id, thread_messages.id, $4, $5, $6
-         from thread_messages join threads on threads.id = thread_id
-         where thread_id = $1 and thread_messages.id = $2 and role = 'assistant' and site_id = $3 and organization_id = $7
-         on conflict (thread_id, message_id) do update
-         set vote = excluded.vote, reasons = excluded.reasons, comment = excluded.comment, updated_at = now()`,
-        [
-          threadId,
-          toStoredText(messageId),
-          id,
-          vote,
-          reasons.map(toStoredText),
-          comment === null ? null : toStoredText(comment),
-          organizationId,
-        ],
-      );
-      return rowCount === 1;
+      return withTransaction(pool, async (client) => {
+        // one change of a conversation's figures at a time
+        const held = await client.query(
+          'select from threads where id = $1 and site_id = $2 and organization_id = $3 for update',
+          [threadId, id, organizationId],
+        );
+        if (held.rowCount !== 1) return false;
+        await noteVote(client, { threadId, messageId: toStoredText(messageId), vote });
+        const { rowCount } = await client.query(
+          `insert into message_feedback (thread_id, message_id, vote, reasons, comment)
+           select thread_id, id, $3, $4, $5 from thread_messages where thread_id = $1 and id = $2 and role = 'assistant'
+           on conflict (thread_id, message_id) do update
+           set vote = excluded.vote, reasons = excluded.reasons, comment = excluded.comment, updated_at = now()`,
+          [
+            threadId,
+            toStoredText(messageId),
+            vote,
+            reasons.map(toStoredText),
+            comment === null ? null : toStoredText(comment),
+          ],
+        );
+        await noteOutcome(client, threadId);
+        return rowCount === 1;
+      });
     },
 
     async listUnanswered({ id, organizationId }, limit) {

@@ -4,6 +4,7 @@ import type { Caller, SiteRef } from '../caller.ts';
 import type { Feedback } from './conversations.ts';
 import { canBeId, newId } from '../ids.ts';
 import { withTransaction } from '../pool.ts';
+import { noteAnswer, noteOutcome } from './site-facts.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export interface Source {
@@ -45,6 +46,14 @@ const mostUnderWay = 50;
 /** Length of the texts of one page; a page has at least one message. */
 const pageBytes = 1_000_000;
 
+/** Where in the documentation a question belongs; null where that is unknown. */
+export interface AnswerPlace {
+  /** Section of the documentation. */
+  topic: string | null;
+  version: string | null;
+  language: string | null;
+}
+
 export interface RecordedTurn {
   threadId: string;
   question: { id: string; content: string; currentPath: string | null };
@@ -57,6 +66,8 @@ export interface RecordedTurn {
     ending: 'finished' | 'failed' | 'aborted';
     firstTokenMs: number | null;
     durationMs: number;
+    costMicros: number;
+    place: AnswerPlace;
   };
 }
 
@@ -108,7 +119,9 @@ export function createThreadStore(pool: Pool): ThreadStore {
   async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
     await withTransaction(pool, async (client) => {
       const { rowCount } = await client.query({ ...holdThread, values: [turn.threadId, id, organizationId] });
-      if (rowCount === 1 && (await fitsMessages(client, turn.threadId))) await insertMessages(client, turn);
+      if (rowCount !== 1 || !(await fitsMessages(client, turn.threadId))) return;
+      await insertMessages(client, turn);
+      await noteOutcome(client, turn.threadId);
     });
   }
 
@@ -200,10 +213,14 @@ async function insertMessages(client: PoolClient, { threadId, question, answer }
   await client.query({
     name: 'add-answer',
     text: `
-      insert into thread_messages
-        (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms)
-      values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9)
-      on conflict (thread_id, id) do nothing`,
+      with added as (
+        insert into thread_messages
+          (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms, cost_micros, topic, version,
+           language)
+        values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+        on conflict (thread_id, id) do nothing returning *
+      )
+      ${noteAnswer('added')}`,
     values: [
       threadId,
       toStoredText(answer.id),
@@ -214,6 +231,8 @@ async function insertMessages(client: PoolClient, { threadId, question, answer }
       answer.ending,
       answer.firstTokenMs === null ? null : Math.round(answer.firstTokenMs),
       Math.round(answer.durationMs),
+      answer.costMicros,
+      ...[answer.place.topic, answer.place.version, answer.place.language].map((name) => name && toStoredText(name)),
     ],
   });
 }

@@ -41,6 +41,7 @@ beforeAll(async () => {
     playground: '/playground',
     conversations: '/conversations',
     gaps: '/gaps',
+    analytics: '/analytics',
     operations: '/operations',
     compare: `/compare?left=${nameOf(job)}&right=${nameOf(failed)}`,
     keys: '/settings/keys',

@@ -31,6 +31,8 @@ function turnOf(threadId: string, at: number): RecordedTurn {
     ending: 'finished',
     firstTokenMs: 1,
     durationMs: 2,
+    costMicros: 0,
+    place: { topic: null, version: null, language: null },
   } as const;
   return {
     threadId,

@@ -72,6 +72,7 @@ function meantFor(word: string): Record<string, unknown> {
     'job_history_exports.state': 'waiting',
     'pull_requests.state': 'open',
     'sites.directory': null,
+    'threads.outcome': 'open',
     'sites.reader_algorithm': 'HS256',
     'thread_messages.role': 'user',
     'thread_messages.ending': 'finished',

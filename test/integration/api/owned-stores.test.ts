@@ -187,6 +187,8 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
         ending: 'finished',
         firstTokenMs: null,
         durationMs: 1,
+        costMicros: 0,
+        place: { topic: null, version: null, language: null },
       },
     }),
   'threads.get': (a) => a.stores.threads.get(site(a), id(a, 'thread')),
@@ -194,6 +196,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'answerSpending.hold': (a) =>
     a.stores.answerSpending.hold(site(a), { mostMicros: 1, siteMicros: null, organizationMicros: null }),
   'answerSpending.add': (a) => a.stores.answerSpending.add(site(a), { day: '2026-01-01', micros: 1 }),
+  'analytics.read': (a) => a.stores.analytics.read(site(a), { days: 30, bucketSeconds: 86_400 }),
   'conversations.list': (a) => a.stores.conversations.list(site(a), { limit }),
   'conversations.rate': (a) =>
     a.stores.conversations.rate(site(a), {

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
 import type { KeyUses } from '../../../api/access/key-uses.ts';
+import type { OpenedPages } from '../../../api/analytics/opened-pages.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createGapChecks } from '../../../api/sites/gap-checks.ts';
@@ -31,6 +32,8 @@ export interface ServedApi extends AsyncDisposable {
   checkGaps(): Promise<void>;
   /** Request counts, which the process stores every few seconds. */
   keyUses: KeyUses;
+  /** Counts of opened pages, likewise. */
+  openedPages: OpenedPages;
   /** Ends the streams of job events, as a shutdown does. */
   stop(): void;
   /**
@@ -92,7 +95,7 @@ export async function serveApi(
   const url = pool.options.connectionString ?? '';
   const wakeups = cleanup.use(createJobEventWakeups({ url, pool }));
   const stopping = new AbortController();
-  const { koa, keyUses, openAnswers } = createApp({
+  const { koa, keyUses, openedPages, openAnswers } = createApp({
     config,
     pool,
     holders,
@@ -122,6 +125,7 @@ export async function serveApi(
     created,
     routes: () => koa.middleware.flatMap(routesOf),
     keyUses,
+    openedPages,
     stop: () => stopping.abort(),
     checkGaps: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: stopping.signal }),
     log: () => lines.join(''),

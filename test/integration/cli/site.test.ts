@@ -106,6 +106,19 @@ it('waits for a requested index, and reports the result', async () => {
   ]);
 });
 
+it('shows the analytics of a site as figures, lists and CSV', async () => {
+  await createSite('counted');
+  expect(await docket('analytics counted --days 7')).toMatch(/^questions: +0$/m);
+  expect((await docketJson('analytics counted --days 7 --page-version 2')).series).toHaveLength(
+    (await docket('analytics counted --days 7 --csv')).trimEnd().split('\n').length - 1,
+  );
+  expect(await docket('analytics counted --table topics')).toBe('(none)');
+  expect(await docketJson('analytics counted --table gaps')).toEqual([]);
+  expect(await docket('analytics counted --table cited --csv')).toBe('path,cited,opened');
+  await expect(docket('analytics counted --table threads')).rejects.toThrow(/Allowed choices/);
+  await expect(docket('analytics nowhere')).rejects.toMatchObject({ status: 404 });
+});
+
 it('docket ask prints an answer and its sources, using an assistant key', async () => {
   const { site, assistantKey, adminKey } = await buildIndexedSite(served.database.pool);
   const ask = (env: NodeJS.ProcessEnv, ...more: string[]) =>

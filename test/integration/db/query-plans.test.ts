@@ -117,7 +117,10 @@ const asked: Record<string, string[]> = {
   answered: ['true', 'false'],
   vote: ['up', 'down'],
   hours: ['24', '720'],
-  days: ['90'],
+  days: ['7', '90'],
+  since: ['2026-01-01T00:00:00Z'],
+  topic: ['guides'],
+  page: ['guides/install'],
 };
 
 it('requests read only few rows besides those they return', { tags: ['slow'], timeout }, async () => {
@@ -178,6 +181,8 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     rollups: () => service.rollups.add(),
     'earlier rollups': () => service.rollups.addEarlier(),
     'rollup sweep': () => service.rollups.sweep(),
+    'site rollups': () => service.siteRollups.add(),
+    'site rollup sweep': () => service.siteRollups.sweep(),
   };
   await pool.query(`update operation_start set after_job = 'job_many9', after_thread = 'thr_many9'`);
   explained.take();

@@ -25,6 +25,8 @@ function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
       ending: 'finished',
       firstTokenMs: 1.5,
       durationMs: 20.4,
+      costMicros: 7,
+      place: { topic: 'guides\0', version: null, language: 'en' },
     },
   };
 }

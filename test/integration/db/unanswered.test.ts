@@ -34,6 +34,8 @@ it('lists what was unanswered or last voted down, newest first', async () => {
         ending: answer.ending,
         firstTokenMs: null,
         durationMs: 1,
+        costMicros: 0,
+        place: { topic: null, version: null, language: null },
       },
     });
     for (const vote of 'votes' in answer ? answer.votes : [])
@@ -71,6 +73,8 @@ it('excludes what is deleted while readers vote on it', async () => {
         ending: 'finished' as const,
         firstTokenMs: null,
         durationMs: 1,
+        costMicros: 0,
+        place: { topic: null, version: null, language: null },
       },
     });
     await threads.recordTurn(site, turn('a'));

@@ -73,8 +73,8 @@ export const administrationMutations: Mutation[] = [
   {
     name: 'an answer is rated in any organization',
     file: 'db/sites/conversations.ts',
-    find: 'and site_id = $3 and organization_id = $7',
-    replace: 'and site_id = $3 and $7::text is not null',
+    find: 'where id = $1 and site_id = $2 and organization_id = $3 for update',
+    replace: 'where id = $1 and site_id = $2 and $3::text is not null for update',
     ...owned,
   },
   {

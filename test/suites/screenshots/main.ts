@@ -108,6 +108,7 @@ async function prepareScenes(browser: Browser, stack: TestStack): Promise<Scene[
     },
     { name: 'conversations', path: '/conversations' },
     { name: 'gaps', path: '/gaps' },
+    { name: 'analytics', path: '/analytics' },
     { name: 'operations', path: '/operations' },
     ...['keys', 'projects', 'sites', 'webhooks', 'audit'].map((name) => ({ name, path: `/settings/${name}` })),
     { name: 'palette', path: '/jobs', prepare: (page) => page.keyboard.press('Control+k') },

@@ -1,0 +1,42 @@
+import type { SiteRef } from '../../db/caller.ts';
+import type { SiteRollups } from '../../db/for-service/site-rollups.ts';
+import type { PageMetadata } from '../../search/read/source-page.ts';
+
+export interface OpenedPages {
+  /** Counts a page that a reader has opened. */
+  note(site: SiteRef, page: { path: string; metadata: PageMetadata }): void;
+  /** Stores the counts since the last call. */
+  flush(): Promise<void>;
+}
+
+/** Largest number of pages that are counted between two flushes. */
+const mostPages = 10_000;
+
+/** Counts opened pages in memory, so that no reader waits for the database. A kill loses the counts since the last flush. */
+export function createOpenedPages({ countOpened }: Pick<SiteRollups, 'countOpened'>): OpenedPages {
+  let opened = new Map<string, Parameters<typeof countOpened>[0][number]>();
+
+  return {
+    note({ id: siteId }, { path, metadata: { version = '', language = '' } }) {
+      const key = JSON.stringify([siteId, path, version, language]);
+      const known = opened.get(key);
+      if (known !== undefined) known.times += 1;
+      else if (opened.size < mostPages) opened.set(key, { siteId, path, version, language, times: 1 });
+    },
+
+    async flush() {
+      if (opened.size === 0) return;
+      const counted = opened;
+      opened = new Map();
+      try {
+        await countOpened([...counted.values()]);
+      } catch (error) {
+        for (const [key, page] of counted) {
+          const newer = opened.get(key);
+          opened.set(key, { ...page, times: page.times + (newer?.times ?? 0) });
+        }
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { mostListed } from '../../db/sites/site-analytics.ts';
+import { time } from '../../lib/time-schemas.ts';
+import { closedQuery } from '../http/closed-object.ts';
+import { wholeNumber } from '../http/page-schemas.ts';
+import { gapSchema } from '../sites/gap-schemas.ts';
+
+/** Longest period, in days. */
+export const mostDays = 365;
+/** Periods up to this long have hourly intervals. */
+const hourlyDays = 7;
+const mostPoints = Math.max(mostDays, hourlyDays * 24);
+
+export function bucketSecondsOf(days: number): 3_600 | 86_400 {
+  return days <= hourlyDays ? 3_600 : 86_400;
+}
+
+const name = z.string().max(200).optional();
+const query = {
+  days: wholeNumber(1, mostDays).default(30).meta({ description: 'Number of days (UTC), today last.' }),
+  version: name.meta({ description: 'Only questions about this version; empty for those about none.' }),
+  language: name.meta({ description: 'Only questions about pages of this language; empty for those of none.' }),
+};
+
+/** Query of `GET …/analytics`. */
+export const analyticsQuerySchema = closedQuery(query);
+
+/** Names of the tables that can be exported. */
+export const tableNames = ['series', 'topics', 'versions', 'languages', 'cited', 'opened', 'gaps'] as const;
+
+/** Query of `GET …/analytics/csv`. */
+export const tableQuerySchema = closedQuery({
+  ...query,
+  table: z.enum(tableNames).default('series').meta({ description: 'The list of the analytics to return.' }),
+});
+
+const count = z.number().int();
+const measures = {
+  questions: count.meta({ description: 'Questions of readers, without those asked in the dashboard.' }),
+  answered: count,
+  unanswered: count.meta({ description: 'Questions that the documentation does not answer.' }),
+  interrupted: count.meta({ description: 'Answers that failed or that the reader stopped.' }),
+  up: count.meta({ description: 'Answers rated helpful.' }),
+  down: count,
+  conversations: count.meta({ description: 'Conversations that began.' }),
+  resolved: count.meta({
+    description: 'Conversations whose latest question is answered and in which no answer is rated down.',
+  }),
+  confirmed: count.meta({ description: 'Resolved conversations in which an answer is rated up.' }),
+  costUsd: z.number(),
+};
+const share = z.number().nullable().meta({ description: 'From 0 to 1; null if there was nothing to share.' });
+const named = z.object({ name: z.string().nullable().meta({ description: 'Null for none.' }), ...measures });
+const pages = z
+  .array(
+    z.object({
+      path: z.string(),
+      cited: count.meta({ description: 'Answers that cite the page.' }),
+      opened: count.meta({ description: 'Times that readers opened the page through Docket.' }),
+    }),
+  )
+  .max(mostListed);
+
+export const analyticsSchema = z.object({
+  from: time,
+  to: time,
+  bucketSeconds: count,
+  totals: z.object({
+    ...measures,
+    answeredShare: share.meta({ description: 'Answered questions of those that were answered or unanswered.' }),
+    deflection: z
+      .object({ confirmed: share, resolved: share })
+      .meta({ description: 'Bounds of the share of conversations that needed no person: confirmed, and resolved.' }),
+  }),
+  series: z.array(z.object({ at: time, ...measures })).max(mostPoints),
+  topics: z.array(named).max(mostListed).meta({ description: 'By section of the documentation; most asked first.' }),
+  versions: z.array(named).max(mostListed),
+  languages: z.array(named).max(mostListed),
+  cited: pages.meta({ description: 'Most cited pages.' }),
+  opened: pages.meta({ description: 'Most opened pages.' }),
+  gaps: z
+    .array(gapSchema.pick({ id: true, label: true, state: true, count: true, lastAskedAt: true }))
+    .max(mostListed)
+    .meta({ description: 'What the documentation lacks: gaps with a question in this period; most asked first.' }),
+});
+export type PublicAnalytics = z.infer<typeof analyticsSchema>;

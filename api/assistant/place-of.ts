@@ -1,0 +1,39 @@
+import type { AnswerPlace } from '../../db/sites/threads.ts';
+import type { PageMetadata } from '../../search/read/source-page.ts';
+import type { LeasedIndex } from './site-indexes.ts';
+
+const longestName = 200;
+
+/**
+ * Returns where in the documentation a question belongs. Its topic is the section of the first page that the answer
+ * cites, or else of the best passage; its version and language are those of the page that the reader was looking at.
+ */
+export function placeOf(
+  index: Pick<LeasedIndex, 'page'>,
+  { viewed, cited, found }: { viewed: string | null; cited: readonly string[]; found: readonly string[] },
+): AnswerPlace {
+  const subjects = [...cited.slice(0, 1), ...found.slice(0, 1)];
+  const seen = viewed === null ? [] : [viewed];
+  const subject = firstPage(index, [...subjects, ...seen]);
+  const context = firstPage(index, [...seen, ...subjects])?.metadata;
+  return {
+    topic: subject === null ? null : sectionOf(subject).slice(0, longestName),
+    version: context?.version?.slice(0, longestName) ?? null,
+    language: context?.language?.slice(0, longestName) ?? null,
+  };
+}
+
+function firstPage(index: Pick<LeasedIndex, 'page'>, paths: readonly string[]) {
+  for (const path of paths) {
+    const page = index.page(path);
+    if (page !== null) return page;
+  }
+  return null;
+}
+
+/** Returns the folder of a page, without its version and language; a page outside of folders is its own section. */
+export function sectionOf({ path, metadata }: { path: string; metadata: Pick<PageMetadata, 'version' | 'language'> }) {
+  const own = path.split('/');
+  const rest = own.filter((name, at) => at > 1 || (name !== metadata.version && name !== metadata.language));
+  return rest.slice(0, -1).join('/') || (rest[0] ?? path);
+}
