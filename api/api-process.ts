@@ -107,6 +107,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const assistant = cleanup.use(
     createAssistantParts({
       stores,
+      indexChanges: service.indexChanges,
       log,
       models,
       modelName: config.models.assistant,
@@ -114,6 +115,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       budgetMicros: config.budgets.organizationMicros,
       embeddingModel: embeddingModelOf(config.models.embedding, models),
       cacheDirectory: config.cacheDirectory,
+      isQuiet: notices.isQuiet,
     }),
   );
   const wakeups = cleanup.use(

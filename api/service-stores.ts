@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { createAccessStore } from '../db/for-service/access.ts';
 import { createDueChoreStore } from '../db/for-service/due-chores.ts';
 import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
+import { createIndexChangeStore } from '../db/for-service/index-changes.ts';
 import { createOperationRollups } from '../db/for-service/operation-rollups.ts';
 import { createSessionLookup } from '../db/for-service/session-lookup.ts';
 import { createSiteRollups } from '../db/for-service/site-rollups.ts';
@@ -20,6 +21,7 @@ export function createServiceStores({ pool, config }: { pool: Pool; config: Pick
     access: createAccessStore(pool),
     gapChecks: createGapCheckStore(pool),
     dueChores: createDueChoreStore(pool),
+    indexChanges: createIndexChangeStore(pool),
     sweeps: createSweeps(pool),
     rollups: createOperationRollups(pool),
     siteRollups: createSiteRollups(pool),

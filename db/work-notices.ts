@@ -15,7 +15,7 @@ export interface WorkNotices extends AsyncDisposable {
   isQuiet(): boolean;
 }
 
-/** Listens for work that is written for any process: starts, cancellations, deliveries, histories, indexes, merges. */
+/** Listens for work that is written for any process: starts, cancellations, deliveries, histories, indexes, merges; and for newer indexes. */
 export function createWorkNotices(deps: WorkNoticeDeps): WorkNotices {
   const { url, applicationName = 'docket-work', quietAfterMs = 15_000, reopenEveryMs = 1_000 } = deps;
   let heardAt = performance.now();

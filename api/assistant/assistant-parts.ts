@@ -25,6 +25,7 @@ import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './
 import { createSearchPool } from '../../search/query/search-pool.ts';
 import { SiteIndexes } from './site-indexes.ts';
 import { createQueryEmbedder, type NamedEmbeddingModel } from './embed-query.ts';
+import type { IndexChangeStore } from '../../db/for-service/index-changes.ts';
 import type { ApiStores } from '../stores.ts';
 
 /** Operations used by the routes that answer. */
@@ -57,6 +58,7 @@ interface AssistantTimes extends AnswerTimes, ResumeTimes {
 
 export interface AssistantPartsDeps {
   stores: Pick<ApiStores, 'threads' | 'replies' | 'indexes' | 'answerSpending'>;
+  indexChanges: IndexChangeStore;
   log: Logger;
   models: Pick<ModelRegistry, 'languageModel'>;
   /** Model that answers, as `provider/model`. */
@@ -68,6 +70,8 @@ export interface AssistantPartsDeps {
   embeddingModel: NamedEmbeddingModel | null;
   /** Directory for the files of the indexes in use. */
   cacheDirectory: string;
+  /** Reports that a newer index would be announced, and that none has been lately; by default, one never is. */
+  isQuiet?: () => boolean;
   times?: Partial<AssistantTimes>;
   longestText?: number;
 }
@@ -89,6 +93,7 @@ const defaultTimes: AssistantTimes = {
 /** Creates the assistant's components. Throws UnknownModelError when the model is unknown or has no key. */
 export function createAssistantParts({
   stores,
+  indexChanges,
   log,
   models,
   modelName,
@@ -96,6 +101,7 @@ export function createAssistantParts({
   budgetMicros,
   embeddingModel,
   cacheDirectory,
+  isQuiet = () => false,
   times,
   longestText = 200_000,
 }: AssistantPartsDeps): AssistantParts {
@@ -106,10 +112,12 @@ export function createAssistantParts({
   const searchPassages = createPassageSearch(embedQuery);
   const indexes = new SiteIndexes({
     store: stores.indexes,
+    changes: indexChanges,
     searches: createSearchPool(),
     directory: cacheDirectory,
     logger: log,
     pollMs: allTimes.indexPollMs,
+    isQuiet,
   });
   const shedder = new LoadShedder(allTimes.maxLoopDelayMs);
   const streams = new OpenStreams();

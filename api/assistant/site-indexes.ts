@@ -9,16 +9,20 @@ import type { SearchPool } from '../../search/query/search-pool.ts';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import { indexFormat, openSiteIndex, type OpenedIndex, type SitePages } from '../../search/query/site-index.ts';
 import type { Suggestion, SuggestRequest } from '../../search/query/suggest.ts';
+import type { IndexChangeStore } from '../../db/for-service/index-changes.ts';
 import type { SiteIndexStore } from '../../db/sites/site-indexes.ts';
 
 export interface SiteIndexesDeps {
   store: Pick<SiteIndexStore, 'current' | 'download'>;
+  changes: IndexChangeStore;
   searches: SearchPool;
   /** Parent directory of this process's folder, which is created at startup and removed on disposal. */
   directory: string;
   logger: Logger;
-  /** Interval between checks for newer versions of the indexes in use. */
+  /** Interval between checks for newer versions of the indexes in use, unless the database is quiet. */
   pollMs: number;
+  /** Reports that a newer version would be announced, and that none has been lately. */
+  isQuiet(): boolean;
 }
 
 /** An index as one reader sees it. Searches run in other threads. Throws ThreadQueueError when too many are waiting. */
@@ -51,6 +55,7 @@ interface Entry {
 }
 
 const retryAfterMs = 5_000;
+const quietPollMs = 5_000;
 const folderPrefix = 'indexes-';
 /** Age at which a folder counts as orphaned. A live process touches its folder at every poll; a killed one does not. */
 const abandonedAfterMs = 60 * 60_000;
@@ -61,6 +66,7 @@ export class SiteIndexes {
   readonly #entries = new Map<string, Entry>();
   readonly #folder: Promise<string>;
   readonly #timer: NodeJS.Timeout;
+  #checkedAt = -Infinity;
 
   constructor(deps: SiteIndexesDeps) {
     this.#deps = deps;
@@ -125,16 +131,30 @@ export class SiteIndexes {
   }
 
   async #refreshAll(): Promise<void> {
+    if (this.#deps.isQuiet() && performance.now() - this.#checkedAt < quietPollMs) return;
+    this.#checkedAt = performance.now();
     const now = new Date();
     await this.#folder.then((folder) => utimes(folder, now, now)).catch(() => {});
-    for (const entry of this.#entries.values()) {
-      if (entry.retryAt > Date.now()) continue;
+    for (const entry of await this.#changedEntries()) {
       try {
         await this.#refresh(entry);
       } catch (error) {
         entry.retryAt = Date.now() + retryAfterMs;
         this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
       }
+    }
+  }
+
+  async #changedEntries(): Promise<Entry[]> {
+    const entries = [...this.#entries.values()].filter(({ retryAt }) => retryAt <= Date.now());
+    try {
+      const known = entries.map(({ site, current }) => ({ ...site, version: current?.version ?? 0 }));
+      const changed = new Set((await this.#deps.changes.changed(known)).map(keyOf));
+      return entries.filter(({ site }) => changed.has(keyOf(site)));
+    } catch (error) {
+      for (const entry of entries) entry.retryAt = Date.now() + retryAfterMs;
+      this.#deps.logger.warn({ err: error }, 'newer indexes could not be looked for');
+      return [];
     }
   }
 

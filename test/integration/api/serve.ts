@@ -80,6 +80,7 @@ export async function serveApi(
   const assistant = cleanup.use(
     createAssistantParts({
       stores,
+      indexChanges: service.indexChanges,
       log,
       models,
       modelName: config.models.assistant,

@@ -163,6 +163,8 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     merged: () => service.gapChecks.noteMerged(),
     gaps: () => service.gapChecks.claim({ seconds: 1 }),
     'due chores': () => service.dueChores.look(),
+    'changed indexes': () =>
+      service.indexChanges.changed([{ id: owner.ids['site'] ?? '', organizationId: owner.organizationId, version: 1 }]),
     'due work': () => worker.dueWork.look(),
     merges: () => worker.merges.claimMerge(),
     'pull requests': () => worker.branches.claimOpenPullRequests({ limit, everyMs: 1 }),

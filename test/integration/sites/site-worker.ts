@@ -29,6 +29,7 @@ import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/c
 import type { IndexSiteOutcome } from '../../../workflows/contract/site.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { quietRuntime, testWorkers } from '../../support/worker.ts';
+import { createIndexChangeStore } from '../../../db/for-service/index-changes.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 
 export interface SiteWorkerOptions {
@@ -131,7 +132,9 @@ export async function search({ pool }: TestDatabase, site: SiteRow, query: strin
   try {
     const store = createSiteIndexStore(pool);
     await using indexes = new SiteIndexes({
+      isQuiet: () => false,
       store,
+      changes: createIndexChangeStore(pool),
       searches: createSearchPool(),
       directory,
       logger: silent,

@@ -30,7 +30,8 @@ const models = { languageModel: () => createStreamModel({ onAbort }), problemWit
 const times = { maxLoopDelayMs: 60_000 };
 const modelName = 'bench/stream';
 const money = { prices: createPriceBook(), budgetMicros: null };
-const parts = { stores, log, models, modelName, ...money, embeddingModel: null, cacheDirectory, times };
+const { indexChanges } = service;
+const parts = { stores, indexChanges, log, models, modelName, ...money, embeddingModel: null, cacheDirectory, times };
 const assistant = createAssistantParts(parts);
 const wakeups = createJobEventWakeups({ url: config.database.url, pool });
 const { koa } = createApp({

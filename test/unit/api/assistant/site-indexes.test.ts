@@ -3,18 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
+import type { SiteRef } from '../../../../db/caller.ts';
 import { createSearchPool } from '../../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../../api/assistant/site-indexes.ts';
 
 const anHourAgo = new Date(Date.now() - 61 * 60_000);
 
-function open(directory: string): SiteIndexes {
-  const store = {
-    current: () => Promise.resolve(null),
-    download: () => Promise.reject(new Error('nothing is stored')),
-  };
+function open(
+  directory: string,
+  { changed = () => Promise.resolve<SiteRef[]>([]), isQuiet = (): boolean => false } = {},
+): SiteIndexes {
   return new SiteIndexes({
-    store,
+    store: {
+      current: () => Promise.resolve(null),
+      download: () => Promise.reject(new Error('nothing is stored')),
+    },
+    changes: { changed },
+    isQuiet,
     searches: createSearchPool(),
     directory,
     logger: pino({ level: 'silent' }),
@@ -43,6 +48,22 @@ it('removes the page data of a killed process, and keeps that of a running one',
     await open(directory)[Symbol.asyncDispose]();
     expect(running).toBeDefined();
     expect(await readdir(directory)).toEqual([own, 'other']);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+it('seldom looks for newer indexes while they would be announced', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'site-indexes-'));
+  try {
+    let isQuiet = true;
+    const changed = vi.fn(() => Promise.resolve([]));
+    const asked = vi.fn(() => isQuiet);
+    await using _indexes = open(directory, { changed, isQuiet: asked });
+    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20));
+    expect(changed.mock.calls.length).toBeLessThanOrEqual(1);
+    isQuiet = false;
+    await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(5));
   } finally {
     await rm(directory, { recursive: true });
   }
