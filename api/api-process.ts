@@ -14,6 +14,7 @@ import { traceModels } from '../lib/tracing/trace-models.ts';
 import { createApp } from './app.ts';
 import { createAssistantParts } from './assistant/assistant-parts.ts';
 import { secretsOf, type ApiConfig } from './config.ts';
+import { createEvaluationRuns } from './evaluations/run-evaluations.ts';
 import { createGapChecks } from './sites/gap-checks.ts';
 import { createJobCanceller } from './jobs/job-canceller.ts';
 import { createJobStarter } from './jobs/job-starter.ts';
@@ -155,6 +156,12 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       everyMs: 3_000,
       isDue: isDue('gapChecks'),
       work: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: signal }),
+    },
+    {
+      name: 'evaluations',
+      everyMs: 3_000,
+      isDue: isDue('evaluations'),
+      work: createEvaluationRuns({ ...stores, ...assistant, ...service, log, stopping: signal }),
     },
     { name: 'empty search sweep', everyMs: 3_600_000, work: () => service.sweeps.emptySearches() },
     { name: 'session sweep', everyMs: 3_600_000, work: () => service.sweeps.sessions() },

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { createAccessStore } from '../db/for-service/access.ts';
 import { createDueChoreStore } from '../db/for-service/due-chores.ts';
+import { createEvaluationRunStore } from '../db/for-service/evaluation-runs.ts';
 import { createGapCheckStore } from '../db/for-service/gap-checks.ts';
 import { createIndexChangeStore } from '../db/for-service/index-changes.ts';
 import { createOperationRollups } from '../db/for-service/operation-rollups.ts';
@@ -25,5 +26,6 @@ export function createServiceStores({ pool, config }: { pool: Pool; config: Pick
     sweeps: createSweeps(pool),
     rollups: createOperationRollups(pool),
     siteRollups: createSiteRollups(pool),
+    evaluationRuns: createEvaluationRunStore(pool),
   };
 }

@@ -2,6 +2,8 @@ import type { Pool } from 'pg';
 import { createAnswerSpendingStore } from '../db/sites/answer-spending.ts';
 import { createAuditStore } from '../db/organizations/audit.ts';
 import { createConversationStore } from '../db/sites/conversations.ts';
+import { createEvaluationStore } from '../db/sites/evaluations.ts';
+import { createQuestionSetStore } from '../db/sites/question-sets.ts';
 import { createEmptySearchStore } from '../db/sites/empty-searches.ts';
 import { createErasure } from '../db/organizations/erasure.ts';
 import { createGapStore } from '../db/sites/gaps.ts';
@@ -86,6 +88,8 @@ export function createApiStores({
       emptySearches: createEmptySearchStore(pool),
       gaps: createGapStore(pool),
       analytics: createSiteAnalyticsStore(pool),
+      questionSets: createQuestionSetStore(pool),
+      evaluations: createEvaluationStore(pool),
       grants: createGrantStore(pool),
       webhooks: createWebhookStore(pool, createSecretBox(config.encryptionKeys)),
       deliveries: createWebhookDeliveryStore(pool),

@@ -15,7 +15,9 @@ export type IdPrefix =
   | 'aud_'
   | 'gap_'
   | 'lay_'
-  | 'sec_';
+  | 'sec_'
+  | 'set_'
+  | 'eval_';
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const timeLength = 9;

@@ -41,6 +41,8 @@ export interface Answers {
 /** Components shared by the assistant's routes, such as the open indexes, the running streams and the model. */
 export interface AssistantParts extends AsyncDisposable {
   assistant: Assistant;
+  /** Creates an assistant with another model. Throws UnknownModelError when the model is unknown or has no key. */
+  assistantOf(modelName: string): Assistant;
   searchPassages: SearchPassages;
   indexes: SiteIndexes;
   streams: OpenStreams;
@@ -107,7 +109,6 @@ export function createAssistantParts({
 }: AssistantPartsDeps): AssistantParts {
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
-  const model = models.languageModel(modelName);
   const embedQuery = embeddingModel === null ? null : createQueryEmbedder({ ...embeddingModel, log });
   const searchPassages = createPassageSearch(embedQuery);
   const indexes = new SiteIndexes({
@@ -122,18 +123,23 @@ export function createAssistantParts({
   const shedder = new LoadShedder(allTimes.maxLoopDelayMs);
   const streams = new OpenStreams();
   const schedule = createFlushQueue();
-  const assistant = createAssistant({
-    threads,
-    holdCall: createAnswerBudget({ spending: stores.answerSpending, prices, model, modelName, budgetMicros }),
-    searchPassages,
-    logger: log,
-    maxSteps,
-    modelStalledMs: allTimes.modelStalledMs,
-    longestText,
-  });
+  function assistantOf(modelName: string): Assistant {
+    const model = models.languageModel(modelName);
+    return createAssistant({
+      threads,
+      holdCall: createAnswerBudget({ spending: stores.answerSpending, prices, model, modelName, budgetMicros }),
+      searchPassages,
+      logger: log,
+      maxSteps,
+      modelStalledMs: allTimes.modelStalledMs,
+      longestText,
+    });
+  }
+  const assistant = assistantOf(modelName);
   const shared = { assistant, indexes, replies, streams, times: allTimes, logger: log };
   return {
     assistant,
+    assistantOf,
     searchPassages,
     indexes,
     streams,

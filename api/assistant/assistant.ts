@@ -77,6 +77,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
           title: hit.title,
         })),
         usage: () => usage,
+        modelName: () => modelName,
         costMicros: () => costMicros,
         async run(take) {
           // the first call was reserved before the reply began, when a refusal could still be its status

@@ -70,6 +70,11 @@ export function citationsOf(
   return citations;
 }
 
+/** Reports whether a text contains a fact, other than as a part of a longer word or number. */
+export function statesFact(text: string, fact: string): boolean {
+  return patternOf(fact).test(normalized(text));
+}
+
 /** Returns what was shown of the cited pages; of all pages if the sentence cites none. */
 function evidenceOf(shown: readonly ShownPassage[], paths: readonly string[]): readonly ShownPassage[] {
   const ofPaths = shown.filter(({ path }) => paths.includes(path));

@@ -38,6 +38,8 @@ export interface Reply {
   run(take: TakePart): Promise<void>;
   /** Returns the tokens used so far. The count is complete once `run` has resolved. */
   usage(): ReplyUsage;
+  /** Returns the model of the latest call, as `provider/model`. */
+  modelName(): string;
   /** Returns the cost so far, in millionths of a US dollar; 0 for a model without a price. */
   costMicros(): number;
 }

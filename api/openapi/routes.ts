@@ -7,6 +7,7 @@ import { mcpServerRoutes } from '../administration/routes-mcp-servers.ts';
 import { projectRoutes } from '../administration/routes-projects.ts';
 import { sessionRoutes } from '../administration/routes-session.ts';
 import { systemRoutes } from '../administration/routes-system.ts';
+import { evaluationRoutes } from '../evaluations/routes.ts';
 import { analyticsRoutes } from '../analytics/routes.ts';
 import { assistantRoutes } from '../assistant/routes.ts';
 import { jobActionRoutes } from '../jobs/routes-job-actions.ts';
@@ -47,6 +48,7 @@ export const routes = {
   ...mcpRoutes,
   ...gapRoutes,
   ...analyticsRoutes,
+  ...evaluationRoutes,
   ...sessionRoutes,
   ...projectRoutes,
   ...guidanceRoutes,

@@ -3,6 +3,7 @@ import type { AppRouter } from '../http/app-context.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
 import { createAnalyticsRouter } from '../analytics/routes.ts';
 import type { OpenedPages } from '../analytics/opened-pages.ts';
+import { createEvaluationRouter } from '../evaluations/routes.ts';
 import { createGaps } from './gaps.ts';
 import { createReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
@@ -59,6 +60,12 @@ export function createAdministrationRouters(
       onCreated: deps.onJobCreated,
     }),
     createAnalyticsRouter({ ...shared, gapReader }),
+    createEvaluationRouter({
+      ...shared,
+      gapReader,
+      problemWithModel: (name) => deps.models.problemWith(name),
+      defaultModel: config.models.assistant,
+    }),
     createKeysRouter(shared),
   ];
 }

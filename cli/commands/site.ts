@@ -6,6 +6,7 @@ import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, orNull, readDollars, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 import { addAnalyticsCommand } from './site-analytics.ts';
+import { addEvaluationCommands } from './site-evaluation.ts';
 
 interface SiteOptions {
   repository?: string;
@@ -99,6 +100,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     });
 
   addAnalyticsCommand(group, context);
+  addEvaluationCommands(group, context);
 }
 
 function onSite(command: Command): Command {

@@ -6,6 +6,7 @@ export interface DueChores {
   starts: boolean;
   cancels: boolean;
   gapChecks: boolean;
+  evaluations: boolean;
 }
 
 export interface DueChoreStore {
@@ -25,7 +26,10 @@ export function createDueChoreStore(pool: Pool): DueChoreStore {
                    select from gaps join sites on sites.id = site_id left join jobs on jobs.id = job_id
                    where (state = 'working' and pr_state = 'merged') or state = 'asking'
                       or (state = 'indexing' and index_failure is null)
-                 ) as "gapChecks"`,
+                 ) as "gapChecks",
+                 exists (
+                   select from evaluations where state = 'running' and (claimed_until is null or claimed_until < now())
+                 ) as evaluations`,
       });
       return onlyRow(rows);
     },

@@ -52,6 +52,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-docs-'));
   await writeFile(join(folder, 'token.txt'), 'a-token-for-the-forge\n');
   await writeFile(join(folder, 'prompt.txt'), 'Create from-a-file.md with "text"\n');
+  await writeFile(join(folder, 'questions.json'), '[{"text": "How do I run a scene?"}]');
   await writeFile(join(folder, 'rules.md'), 'Write in American English.\n');
   await writeFile(join(folder, 'headers.txt'), 'Authorization: Bearer a-token\n');
   await writeFile(
@@ -109,6 +110,10 @@ const ids: Record<string, () => Promise<string>> = {
     return /org_\w+/.exec(output)![0];
   },
   KEY_ID: async () => (await api('/v1/keys', { json: { kind: 'assistant' } })).id,
+  SET: async () => {
+    const json = { name: `Set ${++made}`, questions: [{ text: 'How do I run a scene?' }] };
+    return (await api('/v1/sites/acme/question-sets', { json })).id;
+  },
   WEBHOOK: async () =>
     (await api(`/v2/agent/${stack.localJson.projectId}/webhooks`, { json: { url: 'https://hooks.example.com/' } })).id,
 };
@@ -130,7 +135,7 @@ async function filledIn({ text }: Snippet): Promise<string> {
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
     .replaceAll(
-      /\b(deploy_key|(?:token|prompt|headers)\.txt|rules\.md|SKILL\.md)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      /\b(deploy_key|(?:token|prompt|headers)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),
     )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);

@@ -73,6 +73,7 @@ function meantFor(word: string): Record<string, unknown> {
     'pull_requests.state': 'open',
     'sites.directory': null,
     'threads.outcome': 'open',
+    'evaluations.state': 'completed',
     'sites.reader_algorithm': 'HS256',
     'thread_messages.role': 'user',
     'thread_messages.ending': 'finished',

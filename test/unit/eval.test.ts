@@ -4,7 +4,7 @@ import { parsePrompt } from '../../models/offline-editor/grammar.ts';
 import { compareRuns } from '../suites/eval/compare.ts';
 import { rowsOf } from '../suites/eval/report.ts';
 import type { Result } from '../suites/eval/results.ts';
-import { mcNemar, wilson } from '../suites/eval/statistics.ts';
+import { mcNemar, wilson } from '../../lib/statistics.ts';
 import { readTasks } from '../suites/eval/tasks.ts';
 
 const tasks = readTasks(resolve(import.meta.dirname, '../suites/eval/tasks'));

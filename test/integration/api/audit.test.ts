@@ -57,6 +57,7 @@ const deletions = [
   'deleteWebhook',
   'deleteProjectSecret',
   'deleteThread',
+  'deleteQuestionSet',
   'deleteAgentJob',
   'deleteSite',
   'deleteProject',
@@ -65,6 +66,9 @@ const deletions = [
 /** Preconditions of an operation; `$1` is the job, `$2` the pull request. */
 const before: Record<string, string> = {
   cancelAgentJob: active,
+  stopEvaluation: `
+    with gone as (delete from evaluations where state = 'running' and $1 <> '' and $2 <> '' returning id, site_id)
+    update evaluations set state = 'running' from gone where evaluations.site_id = gone.site_id and evaluations.id <> gone.id`,
   approveAgentJob: waiting,
   rejectAgentJob: waiting,
   sendAgentJobMessage: active,

@@ -31,6 +31,7 @@ export function bodyOf(operation: Operation, ids: Record<string, string>): Recor
     secret: () => `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
     eventTypes: () => [],
     threadId: () => ids['thread'] ?? null,
+    setId: () => ids['question-sets'] ?? null,
     messageId: () => ids['answer'] ?? null,
     repository: () => 'https://github.com/acme/more',
     domain: () => 'more-docs',

@@ -22,6 +22,8 @@ const pathPlaces: Record<string, string | null> = {
   docs: 'sites',
   mcp: 'sites',
   gaps: 'gaps',
+  'question-sets': 'question-sets',
+  evaluations: 'evaluations',
   job: 'job',
   keys: 'keys',
   'pull-requests': 'pull-requests',
@@ -40,6 +42,7 @@ const idFields: Record<string, string> = {
   project: 'agent',
   projectId: 'agent',
   threadId: 'thread',
+  setId: 'question-sets',
   messageId: 'answer',
   cursor: 'cursor',
   domain: 'sites',
@@ -47,7 +50,7 @@ const idFields: Record<string, string> = {
 
 /** Fields that take no row id. */
 const plainFields = new Set(
-  `status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote days hours since until topic page table prompt source ref model draft fp messages role content parts
+  `status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote days hours since until topic page table questions expectedPages expectedFacts expectsAnswer origin configurations prompt source ref model draft fp messages role content parts
   type text citations retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions skills servers tools readOnly headers key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment fetchHosts jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl

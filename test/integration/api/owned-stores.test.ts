@@ -8,6 +8,7 @@ import type { Owner } from '../../../db/caller.ts';
 import { testPepper } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createOwner, insertForeignRows, receiver, secretIdsOf, type Owner as Scene } from './owner.ts';
+import { evaluationCalls, id, site, type Asked } from './owned-calls.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -49,19 +50,8 @@ const unscoped: Record<Named<false>, string> = {
   'replies.read': 'the reply that findResumable or the request itself has named',
 };
 
-interface Asked {
-  stores: ApiStores;
-  /** The calling organization. */
-  as: { organizationId: string; keyId: string; sessionId: string; person: null };
-  /** The organization that owns the requested rows. */
-  ids: Record<string, string>;
-  directory: string;
-}
-
 const limit = 50;
 const idempotency = null;
-const id = ({ ids }: Asked, kind: string) => ids[kind]!;
-const site = (asked: Asked) => ({ id: id(asked, 'site'), organizationId: asked.as.organizationId });
 const step = (asked: Asked) => ({ jobId: id(asked, 'job'), turn: 1, step: 1 });
 const webhook = (asked: Asked) => ({ projectId: id(asked, 'agent'), id: id(asked, 'webhooks') });
 const gap = (asked: Asked) => ({ siteId: id(asked, 'site'), id: id(asked, 'gaps'), label: 'x', questions: [] });
@@ -197,6 +187,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
     a.stores.answerSpending.hold(site(a), { mostMicros: 1, siteMicros: null, organizationMicros: null }),
   'answerSpending.add': (a) => a.stores.answerSpending.add(site(a), { day: '2026-01-01', micros: 1 }),
   'analytics.read': (a) => a.stores.analytics.read(site(a), { days: 30, bucketSeconds: 86_400 }),
+  ...evaluationCalls,
   'conversations.list': (a) => a.stores.conversations.list(site(a), { limit }),
   'conversations.rate': (a) =>
     a.stores.conversations.rate(site(a), {

@@ -40,6 +40,12 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
     question(`How is ${site.domain} painted?`),
   );
   const found = await api.ask(`/v1/sites/${site.domain}/gaps`, { key: adminKey });
+  const { body: set } = await post(adminKey, `/v1/sites/${site.domain}/question-sets`, {
+    name: 'Known',
+    questions: [{ text: 'retries?' }],
+  });
+  const { body: evaluation } = await post(adminKey, `/v1/sites/${site.domain}/evaluations`, { setId: set.id });
+  await post(adminKey, `/v1/sites/${site.domain}/evaluations/${evaluation.id}/stop`);
   const answered = eventsOf(reply.text).find(({ type }) => type === 'start');
   const pullRequest = await createWorkerPullRequestStore(pool).create({
     repository: project.repository,
@@ -60,6 +66,8 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       sites: site.domain,
       keys: (await buildKey(pool, { organizationId })).row.id,
       gaps: found.body.gaps[0].id,
+      'question-sets': set.id,
+      evaluations: evaluation.id,
       answer: answered?.['messageId'] ?? '',
       site: site.id,
       organization: organizationId,

@@ -9,6 +9,7 @@ import type { KeyUses } from '../../../api/access/key-uses.ts';
 import type { OpenedPages } from '../../../api/analytics/opened-pages.ts';
 import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
+import { createEvaluationRuns } from '../../../api/evaluations/run-evaluations.ts';
 import { createGapChecks } from '../../../api/sites/gap-checks.ts';
 import { repeat } from '../../../lib/repeat.ts';
 import type { RequestHolders } from '../../../api/access/request-holders.ts';
@@ -28,6 +29,8 @@ export interface ServedApi extends AsyncDisposable {
   created: { count: number };
   /** The dependencies of its routers. */
   routes(): { method: string; path: string }[];
+  /** Carries out the running evaluations. */
+  evaluate(): Promise<void>;
   /** Runs one round of the gap checks. */
   checkGaps(): Promise<void>;
   /** Request counts, which the process stores every few seconds. */
@@ -128,6 +131,7 @@ export async function serveApi(
     keyUses,
     openedPages,
     stop: () => stopping.abort(),
+    evaluate: createEvaluationRuns({ ...stores, ...assistant, ...service, log, stopping: stopping.signal }),
     checkGaps: createGapChecks({ ...stores, ...assistant, gaps: service.gapChecks, log, stopping: stopping.signal }),
     log: () => lines.join(''),
     async ask(path, { key, method, json, body, headers = {} } = {}) {

@@ -119,6 +119,31 @@ it('shows the analytics of a site as figures, lists and CSV', async () => {
   await expect(docket('analytics nowhere')).rejects.toMatchObject({ status: 404 });
 });
 
+it('evaluates the answers of a site, and shows two configurations side by side', async () => {
+  const { site, adminKey } = await buildIndexedSite(served.database.pool);
+  const { domain } = site;
+  served.env['DOCKET_API_KEY'] = adminKey;
+  const folder = await mkdtemp(join(tmpdir(), 'docket-questions-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'questions.json');
+  await writeFile(file, '{"text": "retries?"}');
+  await expect(docket(`questions create ${domain} --name Basics --file ${file}`)).rejects.toThrow(/must be a list/);
+  await writeFile(file, JSON.stringify([{ text: 'How do I set the retry limit?', expectedFacts: ['retryLimit'] }]));
+  const set = await docketJson(`questions create ${domain} --name Basics --file ${file}`);
+  expect(await docketJson(`questions list ${domain}`)).toMatchObject([{ id: set.id, questions: 1 }]);
+  expect(await docket(`questions show ${domain} ${set.id}`)).toContain('retryLimit');
+  expect(await docketJson(`questions add ${domain} ${set.id} --from gaps`)).toMatchObject({ questions: 1 });
+  const evaluation = await docketJson(`evaluate ${domain} ${set.id} --with-passages 1`);
+  await served.api.evaluate();
+  const shown = await docket(`evaluation ${domain} ${evaluation.id} --wait`);
+  expect(shown).toMatch(/^state: +completed$/m);
+  expect(shown).toMatch(/^comparison\.verdict: +undecided$/m);
+  expect(shown).toMatch(/offline\/extract +1 +1 of 1 +100 %/);
+  expect(await docket(`evaluations ${domain}`)).toContain('2 of 2');
+  expect(await docketJson(`evaluation ${domain} ${evaluation.id} --stop`)).toMatchObject({ state: 'completed' });
+  expect(await docketJson(`questions delete ${domain} ${set.id}`)).toEqual({ id: set.id, deleted: true });
+});
+
 it('docket ask prints an answer and its sources, using an assistant key', async () => {
   const { site, assistantKey, adminKey } = await buildIndexedSite(served.database.pool);
   const ask = (env: NodeJS.ProcessEnv, ...more: string[]) =>

@@ -67,6 +67,7 @@ it('deleting an organization leaves only the audit entry for it', async () => {
 it('every foreign key to deletable rows cascades or is set to null, so nothing is left over', () => {
   const held = schema.references.filter(({ onDelete }) => onDelete !== 'c');
   expect(held.map(({ child, parent, onDelete }) => `${child} → ${parent}: ${onDelete}`).sort()).toEqual([
+    'evaluations → question_sets: n',
     'gaps → jobs: n',
     'jobs → jobs: n',
     // identical blocks are shared

@@ -162,6 +162,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     sessions: () => service.sweeps.sessions(),
     merged: () => service.gapChecks.noteMerged(),
     gaps: () => service.gapChecks.claim({ seconds: 1 }),
+    evaluations: () => service.evaluationRuns.claim({ seconds: 1 }),
     'due chores': () => service.dueChores.look(),
     'changed indexes': () =>
       service.indexChanges.changed([{ id: owner.ids['site'] ?? '', organizationId: owner.organizationId, version: 1 }]),

@@ -68,7 +68,7 @@ it('an API process sees starts, cancellations and gaps that are due', async () =
   await using database = await createTestDatabase();
   const { pool } = database;
   const chores = createDueChoreStore(pool);
-  const nothing = { starts: false, cancels: false, gapChecks: false };
+  const nothing = { starts: false, cancels: false, gapChecks: false, evaluations: false };
   expect(await chores.look()).toEqual(nothing);
   const { id } = await buildJob(pool, await buildProject(pool));
   expect(await chores.look()).toEqual({ ...nothing, starts: true });

@@ -2,7 +2,7 @@ import { CommandError } from '../../../cli/command-error.ts';
 import { interval } from '../quality/evaluate.ts';
 import { printCells, type Format } from './report.ts';
 import type { Result } from './results.ts';
-import { mcNemar, mean } from './statistics.ts';
+import { mcNemar, mean } from '../../../lib/statistics.ts';
 
 /** Means of two runs over the tasks that both have, and the interval of their difference. */
 export interface Difference {

@@ -1,6 +1,6 @@
 import { printTable } from '../../../cli/commands/output.ts';
 import type { Result } from './results.ts';
-import { mean, wilson } from './statistics.ts';
+import { mean, wilson } from '../../../lib/statistics.ts';
 
 export const formats = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof formats)[number];

@@ -7,6 +7,28 @@ const audited = { project: 'integration', tests: ['api/job-audit'] } as const;
 /** Conditions that keep organizations apart, each in the SQL of one query, and entries of the audit log. */
 export const organizationMutations: Mutation[] = [
   {
+    name: 'a question set is found in any organization',
+    file: 'db/sites/question-sets.ts',
+    find: 'const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;',
+    replace: 'const ofSite = `site_id = $1 and $2::text is not null`;',
+    ...owned,
+  },
+  {
+    name: 'an evaluation is found in any organization',
+    file: 'db/sites/evaluations.ts',
+    find: 'const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;',
+    replace: 'const ofSite = `site_id = $1 and $2::text is not null`;',
+    ...owned,
+  },
+  {
+    name: 'answers of the extractive model count in an evaluation of another one',
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'if (answer.modelName !== model) throw spent();',
+    replace: '',
+    project: 'integration',
+    tests: ['sites/evaluations'],
+  },
+  {
     name: 'the analytics of a site are read in any organization',
     file: 'db/sites/site-analytics.ts',
     find: 'exists (select from sites where id = $1 and organization_id = $2)',

@@ -1,0 +1,19 @@
+import { ApiError } from '../http/errors.ts';
+
+/** Returns one error for a missing question set and for one of another site. */
+export function questionSetNotFound(): ApiError {
+  return new ApiError(404, 'The question set was not found.');
+}
+
+export function questionSetTaken(): ApiError {
+  return new ApiError(409, 'Another question set of the site has this name. Choose another one.');
+}
+
+/** Returns one error for a missing evaluation and for one of another site. */
+export function evaluationNotFound(): ApiError {
+  return new ApiError(404, 'The evaluation was not found.');
+}
+
+export function evaluationRunning(): ApiError {
+  return new ApiError(409, 'Another evaluation of the site is running. Wait for its end, or stop it.');
+}

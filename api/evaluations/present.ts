@@ -1,0 +1,81 @@
+import type { EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
+import type { QuestionSetRow } from '../../db/sites/question-sets.ts';
+import { mcNemar, mean, wilson } from '../../lib/statistics.ts';
+import type { PublicEvaluation } from './schemas.ts';
+
+export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
+  return { id, name, questions, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+export function presentFields(evaluation: EvaluationRow, asked: number) {
+  const { id, setId, setName, state, notice, questions, createdAt, endedAt } = evaluation;
+  return {
+    id,
+    setId,
+    setName,
+    state,
+    notice,
+    questions: questions.length,
+    asked,
+    createdAt: createdAt.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+  };
+}
+
+/** Returns an evaluation with its figures by configuration, their comparison, and the answers by question. */
+export function presentEvaluation(evaluation: EvaluationRow & { results: EvaluationResult[] }): PublicEvaluation {
+  const { questions, configurations, results } = evaluation;
+  const sides = configurations.map((_, side) => results.filter((result) => result.side === side));
+  return {
+    ...presentFields(evaluation, results.length),
+    indexVersions: [...new Set(results.map(({ indexVersion }) => indexVersion))],
+    configurations: configurations.map((configuration, side) => ({
+      ...configuration,
+      ...figuresOf(sides[side] ?? []),
+    })),
+    comparison: comparisonOf(sides),
+    results: questions.map((question, position) => ({
+      ...question,
+      answers: sides.map((side) => presentResult(side.find((result) => result.position === position))),
+    })),
+  };
+}
+
+function figuresOf(results: EvaluationResult[]) {
+  const countOf = (is: (result: EvaluationResult) => boolean | null) =>
+    results.filter((one) => is(one) === true).length;
+  const asked = results.length;
+  const passed = countOf((result) => result.passed);
+  const [low, high] = wilson(asked === 0 ? 0 : passed / asked, asked);
+  return {
+    asked,
+    passed,
+    passedShare: asked === 0 ? null : passed / asked,
+    interval: { low, high },
+    answered: countOf(({ answered }) => answered),
+    citesExpected: countOf(({ citesExpected }) => citesExpected),
+    findsExpected: countOf(({ findsExpected }) => findsExpected),
+    withExpectedPages: countOf(({ citesExpected }) => citesExpected !== null),
+    costUsd: results.reduce((sum, { costMicros }) => sum + costMicros, 0) / 1e6,
+    meanMs: asked === 0 ? null : mean(results.map(({ durationMs }) => durationMs)),
+  };
+}
+
+function comparisonOf([first, second]: EvaluationResult[][]): PublicEvaluation['comparison'] {
+  if (first === undefined || second === undefined) return null;
+  const pairs = first.flatMap((one) => {
+    const other = second.find(({ position }) => position === one.position);
+    return other === undefined ? [] : [{ before: one.passed, after: other.passed }];
+  });
+  const better = pairs.filter(({ before, after }) => after && !before).length;
+  const worse = pairs.filter(({ before, after }) => before && !after).length;
+  const pValue = mcNemar(better, worse);
+  const verdict = pValue >= 0.05 ? 'undecided' : better > worse ? 'better' : 'worse';
+  return { pairs: pairs.length, better, worse, pValue, verdict };
+}
+
+function presentResult(result: EvaluationResult | undefined) {
+  if (result === undefined) return null;
+  const { position: _, side: _side, indexVersion: _version, costMicros, ...shown } = result;
+  return { ...shown, costUsd: costMicros / 1e6 };
+}

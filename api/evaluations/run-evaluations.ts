@@ -1,0 +1,187 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { ClaimedEvaluation, EvaluationRunStore } from '../../db/for-service/evaluation-runs.ts';
+import type { EvaluatedConfiguration } from '../../db/sites/evaluations.ts';
+import type { SetQuestion } from '../../db/sites/question-sets.ts';
+import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
+import { UnknownModelError } from '../../models/registry.ts';
+import { askForWhole, type OneAnswer } from '../assistant/ask-once.ts';
+import type { Assistant } from '../assistant/assistant.ts';
+import type { IndexLease, SiteIndexes } from '../assistant/site-indexes.ts';
+import { ApiError } from '../http/errors.ts';
+import { checkAnswer } from './check-answer.ts';
+
+export interface EvaluationRunDeps {
+  evaluationRuns: EvaluationRunStore;
+  sites: Pick<SiteStore, 'findByDomain'>;
+  indexes: Pick<SiteIndexes, 'lease'>;
+  assistantOf(modelName: string): Assistant;
+  log: Logger;
+  /** Aborts a run, which another process then continues. */
+  stopping: AbortSignal;
+}
+
+/** Lease of a claimed evaluation, in seconds. After it expires, another process may continue. */
+const claimSeconds = 120;
+const longestAnswerMs = 90_000;
+const indexWaits = 40;
+const indexWaitMs = 250;
+const retrySeconds = 30;
+/** Failures in a row after which an evaluation ends. */
+const mostFailures = 5;
+const longestAnswer = 20_000;
+
+const budgetNotice = 'The budget for the answers of the day is spent. The evaluation continues after 00:00 UTC.';
+const failureNotice = 'The model did not answer. The question is asked again.';
+const indexNotice = 'The site has no index yet. The evaluation waits for it.';
+
+/** A reason to continue an evaluation later. */
+class PostponedError extends Error {
+  override name = 'PostponedError';
+  readonly seconds: number;
+  readonly isFailure: boolean;
+
+  constructor(notice: string, { seconds, isFailure }: { seconds: number; isFailure: boolean }) {
+    super(notice);
+    this.seconds = seconds;
+    this.isFailure = isFailure;
+  }
+}
+
+/**
+ * Creates a function that carries out the running evaluations, one question after another. Processes share the work: a
+ * result is stored before the next question, and another process continues after the last one of a killed process.
+ */
+export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<void> {
+  const { evaluationRuns, stopping, log } = deps;
+  let isRunning = false;
+
+  async function carryOut(evaluation: ClaimedEvaluation): Promise<void> {
+    const { id, failures } = evaluation;
+    try {
+      if (await askAll(deps, evaluation)) await evaluationRuns.end(id, { state: 'completed', notice: null });
+      else await evaluationRuns.postpone(id, { seconds: 0, notice: null, isFailure: false });
+    } catch (error) {
+      const isLast = error instanceof PostponedError && error.isFailure && failures + 1 >= mostFailures;
+      if (error instanceof PostponedError && !isLast) {
+        const { message: notice, seconds, isFailure } = error;
+        await evaluationRuns.postpone(id, { seconds, notice, isFailure });
+        return;
+      }
+      const isExplained =
+        error instanceof PostponedError || error instanceof ApiError || error instanceof UnknownModelError;
+      if (!isExplained) {
+        // the store or another part is down: the lease expires, and the evaluation continues
+        log.error({ err: error, evaluation: id }, 'an evaluation broke off; continuing later');
+        return;
+      }
+      await evaluationRuns.end(id, {
+        state: 'failed',
+        notice: isLast ? 'The model failed five times in a row.' : error.message,
+      });
+    }
+  }
+
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      while (!stopping.aborted) {
+        const evaluation = await evaluationRuns.claim({ seconds: claimSeconds });
+        if (evaluation === null) return;
+        await carryOut(evaluation);
+      }
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+/** Asks what has no result yet. Returns false when the evaluation was stopped, or this process is stopping. */
+async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): Promise<boolean> {
+  const { id, questions, configurations } = evaluation;
+  const isDone = new Set(evaluation.done.map(({ position, side }) => `${position} ${side}`));
+  const site = await deps.sites.findByDomain(evaluation, evaluation.domain);
+  if (site === null) return false;
+  const assistants = configurations.map(({ model }) => deps.assistantOf(model));
+  const lease = await newestIndex(deps.indexes, site);
+  try {
+    for (const [position, question] of questions.entries()) {
+      for (const [side, configuration] of configurations.entries()) {
+        const assistant = assistants[side];
+        if (assistant === undefined || isDone.has(`${position} ${side}`)) continue;
+        const began = performance.now();
+        const answer = await ask(deps, { site, lease, assistant, question, configuration });
+        if (answer === null) return false;
+        const result = {
+          position,
+          side,
+          answer: answer.text.slice(0, longestAnswer),
+          cited: answer.cited,
+          found: answer.found,
+          answered: answer.isAnswered,
+          ...checkAnswer(question, answer),
+          costMicros: answer.costMicros,
+          durationMs: Math.round(performance.now() - began),
+          indexVersion: lease.version,
+        };
+        if (!(await deps.evaluationRuns.record(id, result, { seconds: claimSeconds }))) return false;
+      }
+    }
+    return true;
+  } finally {
+    lease.release();
+  }
+}
+
+interface Asked {
+  site: SiteRow;
+  lease: IndexLease;
+  assistant: Assistant;
+  question: SetQuestion;
+  configuration: EvaluatedConfiguration;
+}
+
+/** Asks one question. Null when this process is stopping. Throws PostponedError. */
+async function ask(
+  { stopping }: EvaluationRunDeps,
+  { site, lease, assistant, question, configuration }: Asked,
+): Promise<OneAnswer | null> {
+  const { model, instructions, retrievalPageSize } = configuration;
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
+  const asked = {
+    assistant,
+    site: { ...site, instructions },
+    index: lease.index,
+    question: question.text,
+    retrievalPageSize,
+    signal,
+  };
+  try {
+    const answer = await askForWhole(asked);
+    if (stopping.aborted) return null;
+    if (answer === null) throw new PostponedError(failureNotice, { seconds: retrySeconds, isFailure: true });
+    // over the site's budget, another model answers: its answer says nothing about this configuration
+    if (answer.modelName !== model) throw spent();
+    return answer;
+  } catch (error) {
+    throw error instanceof ApiError && error.status === 429 ? spent() : error;
+  }
+}
+
+function spent(): PostponedError {
+  const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000) + 1;
+  return new PostponedError(budgetNotice, { seconds, isFailure: false });
+}
+
+/** Leases the site's current index, waiting while this process is still downloading it. Throws PostponedError. */
+async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease> {
+  for (let waits = 0; waits < indexWaits; waits += 1) {
+    // only the organization sees the answers
+    const lease = await indexes.lease(site, 'all');
+    if (lease !== null && lease.version >= site.indexVersion) return lease;
+    lease?.release();
+    await wait(indexWaitMs);
+  }
+  throw new PostponedError(indexNotice, { seconds: retrySeconds, isFailure: false });
+}

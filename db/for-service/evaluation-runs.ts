@@ -1,0 +1,103 @@
+import type { Pool } from 'pg';
+import type { EvaluatedConfiguration, EvaluationResult } from '../sites/evaluations.ts';
+import type { SetQuestion } from '../sites/question-sets.ts';
+import { toStoredText } from '../stored-text.ts';
+
+/** An evaluation that this process carries out. */
+export interface ClaimedEvaluation {
+  id: string;
+  organizationId: string;
+  domain: string;
+  questions: SetQuestion[];
+  configurations: EvaluatedConfiguration[];
+  failures: number;
+  /** Results that exist already. */
+  done: { position: number; side: number }[];
+}
+
+/** Running evaluations, as the API's processes share the work on them. */
+export interface EvaluationRunStore {
+  /** Claims an evaluation for `seconds`; null when there is none. */
+  claim(options: { seconds: number }): Promise<ClaimedEvaluation | null>;
+  /**
+   * Records a result, once, and claims the evaluation for `seconds` more. False when it was stopped or deleted: nothing
+   * is recorded.
+   */
+  record(id: string, result: EvaluationResult, options: { seconds: number }): Promise<boolean>;
+  /** Releases an evaluation, which continues after `seconds`; a failure counts. */
+  postpone(id: string, options: { seconds: number; notice: string | null; isFailure: boolean }): Promise<void>;
+  end(id: string, ending: { state: 'completed' | 'failed'; notice: string | null }): Promise<void>;
+}
+
+export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
+  return {
+    async claim({ seconds }) {
+      const { rows } = await pool.query<ClaimedEvaluation>(
+        `with waiting as (
+           select evaluations.id, organization_id, domain from evaluations join sites on sites.id = site_id
+           where state = 'running' and (claimed_until is null or claimed_until < now())
+           order by evaluations.created_at limit 1 for update of evaluations skip locked
+         )
+         update evaluations set claimed_until = now() + $1::float8 * interval '1 second' from waiting
+         where evaluations.id = waiting.id
+         returning evaluations.id, waiting.organization_id as "organizationId", waiting.domain, questions, configurations, failures, (
+           select coalesce(jsonb_agg(jsonb_build_object('position', position, 'side', side)), '[]')
+           from evaluation_results where evaluation_id = evaluations.id
+         ) as done`,
+        [seconds],
+      );
+      return rows[0] ?? null;
+    },
+
+    async record(id, result, { seconds }) {
+      const { rowCount } = await pool.query(
+        `with held as (
+           update evaluations set claimed_until = now() + $15::float8 * interval '1 second', failures = 0, notice = null
+           where id = $1 and state = 'running' returning id
+         ), added as (
+           insert into evaluation_results
+             (evaluation_id, position, side, answer, cited, found, answered, missing_facts, cites_expected, finds_expected, passed,
+              cost_micros, duration_ms, index_version)
+           select id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 from held
+           on conflict do nothing
+         )
+         select from held`,
+        [
+          id,
+          result.position,
+          result.side,
+          toStoredText(result.answer),
+          result.cited.map(toStoredText),
+          result.found.map(toStoredText),
+          result.answered,
+          result.missingFacts.map(toStoredText),
+          result.citesExpected,
+          result.findsExpected,
+          result.passed,
+          result.costMicros,
+          result.durationMs,
+          result.indexVersion,
+          seconds,
+        ],
+      );
+      return rowCount === 1;
+    },
+
+    async postpone(id, { seconds, notice, isFailure }) {
+      await pool.query(
+        `update evaluations set claimed_until = now() + $2::float8 * interval '1 second', notice = $3,
+           failures = failures + $4::boolean::integer
+         where id = $1 and state = 'running'`,
+        [id, seconds, notice, isFailure],
+      );
+    },
+
+    async end(id, { state, notice }) {
+      await pool.query(
+        `update evaluations set state = $2, notice = $3, ended_at = now(), claimed_until = null
+         where id = $1 and state = 'running'`,
+        [id, state, notice],
+      );
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { DatabaseError, type Pool } from 'pg';
+import type { Caller, SiteRef } from '../caller.ts';
+import { canBeId, newId } from '../ids.ts';
+import { writeAudit } from '../organizations/audit.ts';
+import { withTransaction } from '../pool.ts';
+import { onlyRow } from '../rows.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { ownFingerprints } from './site-facts.ts';
+
+/** A question, and what a good answer to it cites and states. */
+export interface SetQuestion {
+  text: string;
+  /** Paths of pages, of which an answer should cite at least one. */
+  expectedPages: string[];
+  /** Texts that an answer should contain. */
+  expectedFacts: string[];
+  /** False for a question that the documentation should leave unanswered. */
+  expectsAnswer: boolean;
+  origin: 'manual' | 'conversation' | 'feedback' | 'gap';
+}
+
+export interface QuestionSetRow {
+  id: string;
+  name: string;
+  questions: SetQuestion[];
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Largest number of question sets of a site, and of questions of a set. */
+export const mostSets = 50;
+export const mostQuestions = 200;
+
+export class SetNameTakenError extends Error {
+  override name = 'SetNameTakenError';
+}
+
+export class TooManySetsError extends Error {
+  override name = 'TooManySetsError';
+}
+
+export interface QuestionSetStore {
+  /** Returns all sets, by name. */
+  list(site: SiteRef): Promise<QuestionSetRow[]>;
+  find(site: SiteRef, id: string): Promise<QuestionSetRow | null>;
+  /** Throws SetNameTakenError and TooManySetsError. */
+  create(caller: Caller, siteId: string, set: { name: string; questions: SetQuestion[] }): Promise<QuestionSetRow>;
+  /** Changes a set; omitted fields stay. Null when there is no such set. Throws SetNameTakenError. */
+  update(
+    caller: Caller,
+    siteId: string,
+    change: { id: string; name?: string; questions?: SetQuestion[] },
+  ): Promise<QuestionSetRow | null>;
+  /** False when there is no such set. Its evaluations remain. */
+  remove(caller: Caller, siteId: string, id: string): Promise<boolean>;
+  /** Returns the newest questions that were answered, or whose answer was rated up, with the pages that were cited. */
+  listAnswered(site: SiteRef, options: { isRatedUp: boolean; limit: number }): Promise<SetQuestion[]>;
+}
+
+const columns = `question_sets.id, name, questions, question_sets.created_at as "createdAt", updated_at as "updatedAt"`;
+const ofSite = `site_id = $1 and exists (select from sites where sites.id = site_id and organization_id = $2)`;
+const uniqueViolation = '23505';
+/** Number of the newest conversations that are looked through for questions. */
+const conversationsLookedAt = 500;
+
+/** Creates the store of a site's question sets. */
+export function createQuestionSetStore(pool: Pool): QuestionSetStore {
+  async function orTaken<Result>(name: string | undefined, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      const isTaken = error instanceof DatabaseError && error.code === uniqueViolation;
+      throw isTaken ? new SetNameTakenError(`The site already has a question set ${name}.`) : error;
+    }
+  }
+
+  return {
+    async list({ id, organizationId }) {
+      const { rows } = await pool.query<QuestionSetRow>(
+        `select ${columns} from question_sets where ${ofSite} order by name limit ${mostSets}`,
+        [id, organizationId],
+      );
+      return rows;
+    },
+
+    async find({ id: siteId, organizationId }, id) {
+      if (!canBeId(id)) return null;
+      const { rows } = await pool.query<QuestionSetRow>(
+        `select ${columns} from question_sets where ${ofSite} and question_sets.id = $3`,
+        [siteId, organizationId, id],
+      );
+      return rows[0] ?? null;
+    },
+
+    create: (caller, siteId, { name, questions }) =>
+      orTaken(
+        name,
+        withTransaction(pool, async (client) => {
+          // one set of a site at a time, so that their number stays within its limit
+          await client.query('select from sites where id = $1 and organization_id = $2 for no key update', [
+            siteId,
+            caller.organizationId,
+          ]);
+          const { rowCount } = await client.query('select from question_sets where site_id = $1', [siteId]);
+          if ((rowCount ?? 0) >= mostSets) throw new TooManySetsError(`A site has at most ${mostSets} question sets.`);
+          const { rows } = await client.query<QuestionSetRow>(
+            `insert into question_sets (id, site_id, name, questions)
+             select $3, id, $4, $5 from sites where id = $1 and organization_id = $2 returning ${columns}`,
+            [siteId, caller.organizationId, newId('set_'), toStoredText(name), toStoredJson(questions)],
+          );
+          const set = onlyRow(rows);
+          await writeAudit(client, caller, { action: 'question-set.create', subject: set.id, details: { name } });
+          return set;
+        }),
+      ),
+
+    update: (caller, siteId, { id, name, questions }) =>
+      orTaken(
+        name,
+        withTransaction(pool, async (client) => {
+          const { rows } = await client.query<QuestionSetRow>(
+            `update question_sets set name = coalesce($4, name), questions = coalesce($5, questions), updated_at = now()
+             where ${ofSite} and id = $3 returning ${columns}`,
+            [
+              siteId,
+              caller.organizationId,
+              id,
+              name === undefined ? null : toStoredText(name),
+              questions === undefined ? null : toStoredJson(questions),
+            ],
+          );
+          const [set] = rows;
+          if (set === undefined) return null;
+          await writeAudit(client, caller, { action: 'question-set.change', subject: id });
+          return set;
+        }),
+      ),
+
+    remove: (caller, siteId, id) =>
+      withTransaction(pool, async (client) => {
+        const { rowCount } = await client.query(`delete from question_sets where ${ofSite} and id = $3`, [
+          siteId,
+          caller.organizationId,
+          id,
+        ]);
+        if (rowCount !== 1) return false;
+        await writeAudit(client, caller, { action: 'question-set.delete', subject: id });
+        return true;
+      }),
+
+    async listAnswered({ id, organizationId }, { isRatedUp, limit }) {
+      const { rows } = await pool.query<SetQuestion>(
+        `select left(question.content, 2000) as text, array(
+           select distinct source ->> 'path' from jsonb_array_elements(answer.sources) as source limit 10
+         ) as "expectedPages", '{}'::text[] as "expectedFacts", true as "expectsAnswer",
+           case when $3 then 'feedback' else 'conversation' end as origin
+         from (
+           select id, created_at from threads where site_id = $1 and organization_id = $2 and fp <> all($5)
+           order by created_at desc, id desc limit ${conversationsLookedAt}
+         ) as thread, lateral (
+           select position, sources from thread_messages
+           where thread_id = thread.id and role = 'assistant' and answered and ending = 'finished' and (not $3 or exists (
+             select from message_feedback where thread_id = thread.id and message_id = thread_messages.id and vote = 'up'
+           )) offset 0
+         ) as answer, lateral (
+           select content from thread_messages where thread_id = thread.id and role = 'user' and position < answer.position
+           order by position desc limit 1
+         ) as question
+         order by thread.created_at desc, answer.position desc limit $4`,
+        [id, organizationId, isRatedUp, limit, ownFingerprints],
+      );
+      return rows;
+    },
+  };
+}
