@@ -28,10 +28,11 @@ const integration = { globalSetup: servers, testTimeout: 60_000, hookTimeout: 12
 
 export default defineConfig({
   test: {
-    maxWorkers: '100%',
+    // tests wait for servers, processes and timers, too
+    maxWorkers: '150%',
     // `npm test` leaves both out
     tags: [
-      { name: 'slow', description: 'Takes over five seconds on a quiet machine.' },
+      { name: 'slow', description: 'Takes seconds; required above five on a quiet machine.' },
       { name: 'control', description: 'Proves that an attack reaches its goal where nothing defends it.' },
     ],
     projects: [

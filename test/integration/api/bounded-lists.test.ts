@@ -119,22 +119,26 @@ async function walkSteps(path: string): Promise<{ pages: any[][]; largest: numbe
   return { pages, largest };
 }
 
-it('reads a bounded number of bytes for a page of steps, and all steps across all pages', async () => {
-  const job = await buildJob(shared.database.pool, shared.project);
-  await storeSteps(job.id, { count: 30, calls: 20, characters: 20_001 });
-  const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
-  const { pages, largest } = await walkSteps(path);
-  expect(pages.flat().map(({ step }) => step)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
-  expect(pages.length).toBeGreaterThan(3);
-  expect(largest).toBeLessThan(3_000_000);
-  const [{ text, toolCalls }] = pages.flat();
-  expect(text).toHaveLength(20_000);
-  expect(toolCalls[0]).toMatchObject({ output: 'ö'.repeat(4_000), characters: 20_001 });
-  expect(toolCalls[0].input).toMatch(/^\{"path": "a.txt", "content": "ä+$|^\{"content": "ä+$/);
-  expect(toolCalls[0].input).toHaveLength(4_000);
-  const whole = await ask(`${path}/steps/1/1`);
-  expect(whole.toolCalls[0]).toMatchObject({ output: 'ö'.repeat(20_001), input: { path: 'a.txt' } });
-});
+it(
+  'reads a bounded number of bytes for a page of steps, and all steps across all pages',
+  { tags: ['slow'] },
+  async () => {
+    const job = await buildJob(shared.database.pool, shared.project);
+    await storeSteps(job.id, { count: 30, calls: 20, characters: 20_001 });
+    const path = `/v2/agent/${shared.project.id}/job/${job.id}`;
+    const { pages, largest } = await walkSteps(path);
+    expect(pages.flat().map(({ step }) => step)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
+    expect(pages.length).toBeGreaterThan(3);
+    expect(largest).toBeLessThan(3_000_000);
+    const [{ text, toolCalls }] = pages.flat();
+    expect(text).toHaveLength(20_000);
+    expect(toolCalls[0]).toMatchObject({ output: 'ö'.repeat(4_000), characters: 20_001 });
+    expect(toolCalls[0].input).toMatch(/^\{"path": "a.txt", "content": "ä+$|^\{"content": "ä+$/);
+    expect(toolCalls[0].input).toHaveLength(4_000);
+    const whole = await ask(`${path}/steps/1/1`);
+    expect(whole.toolCalls[0]).toMatchObject({ output: 'ö'.repeat(20_001), input: { path: 'a.txt' } });
+  },
+);
 
 it('shows a bounded number of tool calls of a step', async () => {
   const job = await buildJob(shared.database.pool, shared.project);

@@ -183,7 +183,7 @@ it('every parameter and field of the API description that could be an id is know
 
 it(
   'answers another organization as if nothing existed, and changes none of its data',
-  { timeout: 60_000 },
+  { tags: ['slow'], timeout: 60_000 },
   async () => {
     const secretIds = secretIdsOf(ours);
     const before = await rowsWith(database.pool, secretIds);

@@ -25,7 +25,7 @@ async function createKey(json: object) {
 }
 
 describe('a key with allowed origins', () => {
-  it('works in all requests of its pages, and in none of others', async () => {
+  it('works in all requests of its pages, and in none of others', { tags: ['slow'] }, async () => {
     const { body } = await createKey({ allowedOrigins: [own, below] });
     expect(body).toMatchObject({ allowedOrigins: [own, below], allowsNoOrigin: false });
     for (const request of readerRequests(docs.site.domain)) {

@@ -57,31 +57,43 @@ function countOf(answers: Answer[], isAccepted: boolean): number {
   return answers.filter(({ status }) => status < 300 === isAccepted).length;
 }
 
-it('allows exactly as many requests of an organization as its limit, across two processes', async () => {
-  await using pair = await servePair(20, 1_000);
-  const docs = await buildIndexedSite(database.pool);
-  const other = await buildIndexedSite(database.pool);
-  const addresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
-  const answers = (await Promise.all(addresses.map((address) => pair.ask(docs, address, 20)))).flat();
-  expect([countOf(answers, true), countOf(answers, false)]).toEqual([20, 40]);
-  expect(countOf(await pair.ask(other, '203.0.113.1', 5), true)).toBe(5);
-});
+it(
+  'allows exactly as many requests of an organization as its limit, across two processes',
+  { tags: ['slow'] },
+  async () => {
+    await using pair = await servePair(20, 1_000);
+    const docs = await buildIndexedSite(database.pool);
+    const other = await buildIndexedSite(database.pool);
+    const addresses = ['203.0.113.1', '203.0.113.2', '203.0.113.3'];
+    const answers = (await Promise.all(addresses.map((address) => pair.ask(docs, address, 20)))).flat();
+    expect([countOf(answers, true), countOf(answers, false)]).toEqual([20, 40]);
+    expect(countOf(await pair.ask(other, '203.0.113.1', 5), true)).toBe(5);
+  },
+);
 
-it('allows exactly as many requests of an address as its limit, whichever keys it uses', async () => {
-  await using pair = await servePair(1_000, 15);
-  const sites = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
-  const answers = (await Promise.all(sites.map((site) => pair.ask(site, '203.0.113.10', 20)))).flat();
-  expect([countOf(answers, true), countOf(answers, false)]).toEqual([15, 25]);
-  expect(countOf(await pair.ask(sites[0]!, '203.0.113.11', 5), true)).toBe(5);
-});
+it(
+  'allows exactly as many requests of an address as its limit, whichever keys it uses',
+  { tags: ['slow'] },
+  async () => {
+    await using pair = await servePair(1_000, 15);
+    const sites = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
+    const answers = (await Promise.all(sites.map((site) => pair.ask(site, '203.0.113.10', 20)))).flat();
+    expect([countOf(answers, true), countOf(answers, false)]).toEqual([15, 25]);
+    expect(countOf(await pair.ask(sites[0]!, '203.0.113.11', 5), true)).toBe(5);
+  },
+);
 
-it('does not charge the address when the organization is refused, nor the other way round', async () => {
-  await using pair = await servePair(5, 8);
-  const [first, second] = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
-  expect(countOf(await pair.ask(first, '203.0.113.20', 30), true)).toBe(5);
-  expect(countOf(await pair.ask(second, '203.0.113.20', 30), true)).toBe(3);
-  expect(countOf(await pair.ask(second, '203.0.113.21', 30), true)).toBe(2);
-});
+it(
+  'does not charge the address when the organization is refused, nor the other way round',
+  { tags: ['slow'] },
+  async () => {
+    await using pair = await servePair(5, 8);
+    const [first, second] = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
+    expect(countOf(await pair.ask(first, '203.0.113.20', 30), true)).toBe(5);
+    expect(countOf(await pair.ask(second, '203.0.113.20', 30), true)).toBe(3);
+    expect(countOf(await pair.ask(second, '203.0.113.21', 30), true)).toBe(2);
+  },
+);
 
 it('returns the state of the limits and Retry-After with every answer, to pages of other origins too', async () => {
   await using pair = await servePair(2, 100);

@@ -91,7 +91,7 @@ describe('the limits of a repository', () => {
     expect((await openWith(long.path, {})).error).toMatchObject({ kind: 'too-large' });
   });
 
-  it('include the memory of git', async () => {
+  it('include the memory of git', { tags: ['slow'] }, async () => {
     await using repository = await createTestRepository();
     await makeBomb(repository, { depth: 6, content: 'x' });
     const home = await mkdtemp(join(tmpdir(), 'docket-limits-'));

@@ -36,19 +36,23 @@ function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string 
   return { layers, build, provide };
 }
 
-it('is built once and found by other machines, byte for byte, and by no other project', async () => {
-  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
-  const first = layersOf(machine('a'), ref);
-  expect(await first.provide()).toMatchObject({ source: 'setup', layer: { excluded: ['made/'] } });
-  expect(await first.provide()).toMatchObject({ source: 'machine' });
-  const second = layersOf(machine('b'), ref);
-  const { folder, source } = await second.provide();
-  expect(source).toBe('database');
-  expect(await readFile(join(folder, 'layer.tar'), 'utf8')).toBe('one '.repeat(3_000_000));
-  const other = layersOf(machine('a'), { ...ref, projectId: (await buildProject(database.pool)).id });
-  expect(await other.provide()).toMatchObject({ source: 'setup' });
-  expect([first, second, other].map(({ build }) => build.mock.calls.length)).toEqual([1, 0, 1]);
-});
+it(
+  'is built once and found by other machines, byte for byte, and by no other project',
+  { tags: ['slow'] },
+  async () => {
+    const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+    const first = layersOf(machine('a'), ref);
+    expect(await first.provide()).toMatchObject({ source: 'setup', layer: { excluded: ['made/'] } });
+    expect(await first.provide()).toMatchObject({ source: 'machine' });
+    const second = layersOf(machine('b'), ref);
+    const { folder, source } = await second.provide();
+    expect(source).toBe('database');
+    expect(await readFile(join(folder, 'layer.tar'), 'utf8')).toBe('one '.repeat(3_000_000));
+    const other = layersOf(machine('a'), { ...ref, projectId: (await buildProject(database.pool)).id });
+    expect(await other.provide()).toMatchObject({ source: 'setup' });
+    expect([first, second, other].map(({ build }) => build.mock.calls.length)).toEqual([1, 0, 1]);
+  },
+);
 
 it('is not built again if its builder died after it was finished, and is if it died before', async () => {
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
@@ -72,20 +76,24 @@ it('is built again if what is stored of it is damaged', async () => {
   expect(await layersOf(machine('f'), ref).provide()).toMatchObject({ source: 'setup' });
 });
 
-it('is removed when its project has newer ones or its organization has no space, and stays out if it is too large', async () => {
-  const { id: projectId } = await buildProject(database.pool);
-  const stored = async () => {
-    const { rows } = await database.pool.query(
-      'select key from environment_layers where project_id = $1 order by key',
-      [projectId],
-    );
-    return rows.map(({ key }) => key);
-  };
-  for (const key of ['one', 'two', 'three']) await layersOf(machine('g'), { projectId, key }).provide();
-  expect(await stored()).toEqual(['three', 'two']);
-  await layersOf(machine('g'), { projectId, key: 'zero' }, 100).provide();
-  expect(await stored()).toEqual(['three', 'two']);
-});
+it(
+  'is removed when its project has newer ones or its organization has no space, and stays out if it is too large',
+  { tags: ['slow'] },
+  async () => {
+    const { id: projectId } = await buildProject(database.pool);
+    const stored = async () => {
+      const { rows } = await database.pool.query(
+        'select key from environment_layers where project_id = $1 order by key',
+        [projectId],
+      );
+      return rows.map(({ key }) => key);
+    };
+    for (const key of ['one', 'two', 'three']) await layersOf(machine('g'), { projectId, key }).provide();
+    expect(await stored()).toEqual(['three', 'two']);
+    await layersOf(machine('g'), { projectId, key: 'zero' }, 100).provide();
+    expect(await stored()).toEqual(['three', 'two']);
+  },
+);
 
 it('finds a secret in an archive, also across two parts', async () => {
   const folder = await machine('h').begin();

@@ -10,7 +10,7 @@ import { createJobMessageStore } from '../../../db/jobs/job-messages.ts';
 import { buildJob, buildProject } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
-it('updates the rows of active jobs in place, without writing to their indexes', async () => {
+it('updates the rows of active jobs in place, without writing to their indexes', { tags: ['slow'] }, async () => {
   await using database = await createTestDatabase();
   const project = await buildProject(database.pool);
   const jobs = await Promise.all(Array.from({ length: 20 }, () => buildJob(database.pool, project)));

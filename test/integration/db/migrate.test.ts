@@ -46,7 +46,7 @@ function runMain(databaseUrl: string | undefined): Promise<{ code: number; stdou
   });
 }
 
-it('reports in one sentence why it could not migrate, without the password', async () => {
+it('reports in one sentence why it could not migrate, without the password', { tags: ['slow'] }, async () => {
   const unset = await runMain(undefined);
   expect(unset).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL is not set[^\n]*\n$/) });
   const down = await runMain('postgres://docket:hunter2@127.0.0.1:1/docket');

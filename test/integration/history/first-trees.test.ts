@@ -58,7 +58,7 @@ it('what a person pushed between two turns is not part of a step’s change', { 
   });
 });
 
-it('what was merged between two turns is not reverted by a step', async () => {
+it('what was merged between two turns is not reverted by a step', { tags: ['slow'] }, async () => {
   await scene(async ({ worker, model, repository, first }) => {
     await repository.commit({ 'one.txt': 'one.txt\n' });
     await database.pool.query(`update pull_requests set state = 'merged' where id = $1`, [first.prId]);

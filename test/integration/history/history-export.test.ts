@@ -95,7 +95,7 @@ it(
   },
 );
 
-it('stores the history of each turn and serves it in the format that replayers read', async () => {
+it('stores the history of each turn and serves it in the format that replayers read', { tags: ['slow'] }, async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, finish, { text: 'It is fine.' });

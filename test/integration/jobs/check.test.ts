@@ -50,26 +50,30 @@ async function start(change: (deps: ActivityDeps) => Partial<ActivityDeps> = () 
 }
 
 describe.runIf(accounts.length > 0)('the check command of a project', () => {
-  it('is shown to the agent, sends it back to work, and lets it finish when it succeeds', async () => {
-    await using scene = await start();
-    const { model, repository, ran, runJob } = scene;
-    model.script({ toolCalls: [write('bad\n'), finish] }, { toolCalls: [write('good\n')] }, { toolCalls: [finish] });
-    const { job, pullRequest, said } = await runJob();
-    expect(job).toMatchObject({ status: 'completed', title: 'Write it', incomplete: null, prDraft: false });
-    expect(job.check).toEqual({ command: check, result: 'passed' });
-    expect(said).toContain('check command did not pass.\\n$ cat docs/a.md');
-    expect(said).toContain('[exit code 1]\\nbad');
-    expect(JSON.stringify(model.requests[0]!.body)).toContain('When you call finish, this command runs');
-    expect(ran).toEqual([check, check]);
-    expect(pullRequest).toMatchObject({ draft: false });
-    expect(pullRequest!.body).toContain(
-      "## Checked\n\nThe project's check command succeeded:\n\n```text\ncat docs/a.md",
-    );
-    // what the check wrote is not part of the change
-    expect(Object.keys(await repository.read(job.headCommit!))).not.toContain('docs/report');
-  });
+  it(
+    'is shown to the agent, sends it back to work, and lets it finish when it succeeds',
+    { tags: ['slow'] },
+    async () => {
+      await using scene = await start();
+      const { model, repository, ran, runJob } = scene;
+      model.script({ toolCalls: [write('bad\n'), finish] }, { toolCalls: [write('good\n')] }, { toolCalls: [finish] });
+      const { job, pullRequest, said } = await runJob();
+      expect(job).toMatchObject({ status: 'completed', title: 'Write it', incomplete: null, prDraft: false });
+      expect(job.check).toEqual({ command: check, result: 'passed' });
+      expect(said).toContain('check command did not pass.\\n$ cat docs/a.md');
+      expect(said).toContain('[exit code 1]\\nbad');
+      expect(JSON.stringify(model.requests[0]!.body)).toContain('When you call finish, this command runs');
+      expect(ran).toEqual([check, check]);
+      expect(pullRequest).toMatchObject({ draft: false });
+      expect(pullRequest!.body).toContain(
+        "## Checked\n\nThe project's check command succeeded:\n\n```text\ncat docs/a.md",
+      );
+      // what the check wrote is not part of the change
+      expect(Object.keys(await repository.read(job.headCommit!))).not.toContain('docs/report');
+    },
+  );
 
-  it('makes work that fails it three times a draft, and says so', async () => {
+  it('makes work that fails it three times a draft, and says so', { tags: ['slow'] }, async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script(
@@ -89,29 +93,33 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(pullRequest!.body).toMatch(/check command did not succeed:[^]*It said:\n\n```text\n\[exit code 1\]\nthree/);
   });
 
-  it('is not repeated on a tree that the agent ran it on, nor when its result is stored', async () => {
-    let lost = 0;
-    await using scene = await start(({ steps }) => ({
-      steps: {
-        ...steps,
-        async storeResults(batch) {
-          if (batch.step === 2 && (lost += 1) === 1) throw new Error('the worker is lost before it stores');
-          return steps.storeResults(batch);
+  it(
+    'is not repeated on a tree that the agent ran it on, nor when its result is stored',
+    { tags: ['slow'] },
+    async () => {
+      let lost = 0;
+      await using scene = await start(({ steps }) => ({
+        steps: {
+          ...steps,
+          async storeResults(batch) {
+            if (batch.step === 2 && (lost += 1) === 1) throw new Error('the worker is lost before it stores');
+            return steps.storeResults(batch);
+          },
         },
-      },
-    }));
-    const { model, ran, runJob } = scene;
-    const plain = 'grep good docs/a.md';
-    model.script({ toolCalls: [write('good\n')] }, { toolCalls: [finish] });
-    expect((await runJob(plain)).pullRequest).toMatchObject({ draft: false });
-    expect(lost).toBe(2);
-    expect(ran).toEqual([plain]);
-    model.script({ toolCalls: [write('good\n'), run(plain), finish] });
-    expect((await runJob(plain)).pullRequest).toMatchObject({ draft: false });
-    expect(ran).toEqual([plain, plain]);
-  });
+      }));
+      const { model, ran, runJob } = scene;
+      const plain = 'grep good docs/a.md';
+      model.script({ toolCalls: [write('good\n')] }, { toolCalls: [finish] });
+      expect((await runJob(plain)).pullRequest).toMatchObject({ draft: false });
+      expect(lost).toBe(2);
+      expect(ran).toEqual([plain]);
+      model.script({ toolCalls: [write('good\n'), run(plain), finish] });
+      expect((await runJob(plain)).pullRequest).toMatchObject({ draft: false });
+      expect(ran).toEqual([plain, plain]);
+    },
+  );
 
-  it('is required when the agent ends with text alone, a few times', async () => {
+  it('is required when the agent ends with text alone, a few times', { tags: ['slow'] }, async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script({ toolCalls: [write('good\n')] }, { text: 'Done.' }, { toolCalls: [finish] });
@@ -133,7 +141,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
     expect(pullRequest!.body).toContain("The project's check command was not run.");
   });
 
-  it('is skipped if nothing was changed', async () => {
+  it('is skipped if nothing was changed', { tags: ['slow'] }, async () => {
     await using scene = await start();
     const { model, ran, runJob } = scene;
     model.script({ toolCalls: [finish] });
@@ -142,7 +150,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
   });
 });
 
-it('makes the work a draft if no command can be run, and the job says why', async () => {
+it('makes the work a draft if no command can be run, and the job says why', { tags: ['slow'] }, async () => {
   const problem = 'Commands cannot run here: bubblewrap is missing; install the package "bubblewrap".';
   await using scene = await startCommandScene(database, () => ({
     commands: { sandbox: null, problem, maxSeconds: 1 },

@@ -101,32 +101,36 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     expect(Object.keys(files).filter((name) => name.startsWith('half'))).toHaveLength(1);
   });
 
-  it('leave nothing behind after filling the disk, and the agent continues with the tree before them', async () => {
-    await using scene = await startCommandScene(database);
-    const { repository, model, worker } = scene;
-    model.script(
-      { toolCalls: [{ name: 'write', input: { path: 'kept.md', content: 'kept\n' } }] },
-      {
-        toolCalls: [
-          { name: 'write', input: { path: 'lost.md', content: 'lost\n' } },
-          run('while :; do head -c 4M /dev/urandom > big-$RANDOM; done'),
-          finish,
-        ],
-      },
-      { toolCalls: [run('ls')] },
-      { toolCalls: [finish] },
-    );
-    const job = await worker.runJob({ prompt: 'Fill', repository: repository.path });
-    expect(job.status).toBe('completed');
-    expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual([
-      '.gitignore',
-      'README.md',
-      'kept.md',
-    ]);
-    const said = JSON.stringify(model.requests.at(-1)!.body);
-    expect(said).toContain('The changes of all calls of this answer were discarded.');
-    expect(said).toContain('[exit code 0]\\nREADME.md\\nkept.md');
-  });
+  it(
+    'leave nothing behind after filling the disk, and the agent continues with the tree before them',
+    { tags: ['slow'] },
+    async () => {
+      await using scene = await startCommandScene(database);
+      const { repository, model, worker } = scene;
+      model.script(
+        { toolCalls: [{ name: 'write', input: { path: 'kept.md', content: 'kept\n' } }] },
+        {
+          toolCalls: [
+            { name: 'write', input: { path: 'lost.md', content: 'lost\n' } },
+            run('while :; do head -c 4M /dev/urandom > big-$RANDOM; done'),
+            finish,
+          ],
+        },
+        { toolCalls: [run('ls')] },
+        { toolCalls: [finish] },
+      );
+      const job = await worker.runJob({ prompt: 'Fill', repository: repository.path });
+      expect(job.status).toBe('completed');
+      expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual([
+        '.gitignore',
+        'README.md',
+        'kept.md',
+      ]);
+      const said = JSON.stringify(model.requests.at(-1)!.body);
+      expect(said).toContain('The changes of all calls of this answer were discarded.');
+      expect(said).toContain('[exit code 0]\\nREADME.md\\nkept.md');
+    },
+  );
 
   it('have their changes discarded if these are too large to be stored', { tags: ['slow'] }, async () => {
     // each command stays below the 32 MB that the tests' sandbox allows per command

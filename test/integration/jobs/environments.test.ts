@@ -39,7 +39,7 @@ chmod -R a-w ~/.cache
 const environmentFile = (more: string) => `setup: |\n${install.replaceAll(/^/gm, '  ')}\n${more}`;
 
 describe.runIf(accounts.length > 0)('the environment of a job', () => {
-  it('holds what setup installed, once for all jobs, and outside the pull request', async () => {
+  it('holds what setup installed, once for all jobs, and outside the pull request', { tags: ['slow'] }, async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     await repository.commit({
@@ -72,26 +72,30 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     expect(seen[0]).toBe(seen[1]);
   });
 
-  it('comes from the database on another machine, and runs setup once for jobs that start together', async () => {
-    await using scene = await startCommandScene(database);
-    await using elsewhere = await startCommandScene(database);
-    const { repository } = scene;
-    await repository.commit({ '.docket/environment.yml': environmentFile('') });
-    const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
-    const scenes = [scene, scene, elsewhere];
-    for (const { model } of scenes) model.script({ toolCalls: [run('cat ~/.cache/stamp')] }, { toolCalls: [finish] });
-    const jobs = await Promise.all(
-      scenes.map(({ worker }) => worker.runJob({ prompt: 'Look', repository: repository.path, projectId })),
-    );
-    const notices = await Promise.all(jobs.map(({ id }) => noticesOf(id)));
-    expect(notices.flat().filter((text) => text.includes('started'))).toHaveLength(1);
-    expect(jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
-    expect(notices[2]!.at(-1)).toMatch(/from another worker|succeeded/);
-    const stamps = scenes.flatMap(({ model }) =>
-      [...JSON.stringify(model.requests.at(-1)!.body).matchAll(/exit code 0\]\\n(\d+)/g)].map(([, stamp]) => stamp),
-    );
-    expect(new Set(stamps).size).toBe(1);
-  });
+  it(
+    'comes from the database on another machine, and runs setup once for jobs that start together',
+    { tags: ['slow'] },
+    async () => {
+      await using scene = await startCommandScene(database);
+      await using elsewhere = await startCommandScene(database);
+      const { repository } = scene;
+      await repository.commit({ '.docket/environment.yml': environmentFile('') });
+      const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
+      const scenes = [scene, scene, elsewhere];
+      for (const { model } of scenes) model.script({ toolCalls: [run('cat ~/.cache/stamp')] }, { toolCalls: [finish] });
+      const jobs = await Promise.all(
+        scenes.map(({ worker }) => worker.runJob({ prompt: 'Look', repository: repository.path, projectId })),
+      );
+      const notices = await Promise.all(jobs.map(({ id }) => noticesOf(id)));
+      expect(notices.flat().filter((text) => text.includes('started'))).toHaveLength(1);
+      expect(jobs.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+      expect(notices[2]!.at(-1)).toMatch(/from another worker|succeeded/);
+      const stamps = scenes.flatMap(({ model }) =>
+        [...JSON.stringify(model.requests.at(-1)!.body).matchAll(/exit code 0\]\\n(\d+)/g)].map(([, stamp]) => stamp),
+      );
+      expect(new Set(stamps).size).toBe(1);
+    },
+  );
 
   it.each([
     ['setpu: npm ci', '.docket/environment.yml has the unknown key "setpu".'],
@@ -114,7 +118,7 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
       await recordHistory('failed-setup-failed', scene.worker.client.workflow.getHandle(jobWorkflowId(job.id, 1)));
   });
 
-  it('has the secrets in its setup only, and they are masked wherever it prints them', async () => {
+  it('has the secrets in its setup only, and they are masked wherever it prints them', { tags: ['slow'] }, async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
     const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });

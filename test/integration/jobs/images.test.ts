@@ -43,7 +43,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
       commands: commands && { ...commands, images: { ...images, standard: null } },
     }));
 
-  it('runs its setup, its commands and its check with the programs of the image', async () => {
+  it('runs its setup, its commands and its check with the programs of the image', { tags: ['slow'] }, async () => {
     await using scene = await startScene();
     const { repository, model, worker } = scene;
     const look = '[ ! -e /usr/bin/git ] && echo "$GREETING" >';

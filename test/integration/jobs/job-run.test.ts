@@ -112,7 +112,7 @@ describe('a job on the local forge', () => {
 });
 
 describe('the history of a job', () => {
-  it('contains references only: at most 6 events and 1.1 KB per step', async () => {
+  it('contains references only: at most 6 events and 1.1 KB per step', { tags: ['slow'] }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     const steps = 10;

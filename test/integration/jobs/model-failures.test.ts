@@ -73,7 +73,7 @@ describe('a model in trouble', () => {
     expect(await job).toMatchObject({ status: 'completed', message: done.text });
   });
 
-  it('is retried after a 500, half a reply and a cut connection', async () => {
+  it('is retried after a 500, half a reply and a cut connection', { tags: ['slow'] }, async () => {
     await using stack = await startStack();
     stack.model.script({ status: 500 }, { ...done, cut: true }, { status: 529 }, done);
     expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', message: done.text });

@@ -29,24 +29,28 @@ async function start() {
   return { repository, model, worker, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-it('tells the agent which path it may not change, and publishes the rest with the repository’s template', async () => {
-  await using scene = await start();
-  const { repository, model, worker } = scene;
-  model.script({ toolCalls: [write('.github/workflows/ci.yml'), write('docs/a.md')] }, { toolCalls: [finish] });
-  const job = await worker.runJob({ prompt: 'Write', repository: repository.path });
-  expect(job).toMatchObject({ status: 'completed', title: 'Write' });
-  expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual([
-    '.github/pull_request_template.md',
-    'README.md',
-    'docs/a.md',
-  ]);
-  expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('is run by the forge');
-  const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
-  expect(pullRequest!.body).toMatch(/\*\*Checked:\*\* Read it\.[^]*---\n\n- \[ \] Reviewed by a person/);
-  expect(
-    await repository.git('log', '-1', '--format=%(trailers:key=Co-authored-by,valueonly)', job.headCommit!),
-  ).toContain(job.model);
-});
+it(
+  'tells the agent which path it may not change, and publishes the rest with the repository’s template',
+  { tags: ['slow'] },
+  async () => {
+    await using scene = await start();
+    const { repository, model, worker } = scene;
+    model.script({ toolCalls: [write('.github/workflows/ci.yml'), write('docs/a.md')] }, { toolCalls: [finish] });
+    const job = await worker.runJob({ prompt: 'Write', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', title: 'Write' });
+    expect(Object.keys(await repository.read(job.headCommit!)).toSorted()).toEqual([
+      '.github/pull_request_template.md',
+      'README.md',
+      'docs/a.md',
+    ]);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('is run by the forge');
+    const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
+    expect(pullRequest!.body).toMatch(/\*\*Checked:\*\* Read it\.[^]*---\n\n- \[ \] Reviewed by a person/);
+    expect(
+      await repository.git('log', '-1', '--format=%(trailers:key=Co-authored-by,valueonly)', job.headCommit!),
+    ).toContain(job.model);
+  },
+);
 
 it('pushes nothing if the change includes a path that the project does not allow', async () => {
   await using scene = await start();

@@ -30,35 +30,39 @@ function recordStatements(pool: Pool): { take(): string[] } {
   };
 }
 
-it('a step that only reads sends a fixed number of statements, each a transaction of its own', async () => {
-  await using database = await createTestDatabase();
-  await using repository = await createTestRepository({ 'a.txt': 'text\n' });
-  await using model = await startScriptedModelServer();
-  const statements = recordStatements(database.pool);
-  const steps: string[][] = [];
-  model.respondWith(() => {
-    steps.push(statements.take().filter((name) => !periodic.includes(name)));
-    if (steps.length > 5) return { toolCalls: [{ name: 'finish', input: { title: 'Read', summary: 'Read it.' } }] };
-    const read = { name: 'read', input: { path: 'a.txt' } };
-    if (steps.length > 1) return { toolCalls: [read] };
-    return { toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'more\n' } }] };
-  });
-  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
-  expect(await worker.runJob({ prompt: 'Read it', repository: repository.path })).toMatchObject({
-    status: 'completed',
-  });
-  // from the request of one step to that of the next
-  const reading = steps.slice(2, 5).map((names) => names.toSorted());
-  const each = [
-    'begin-call',
-    'claim-answer',
-    'job-access',
-    'job-access',
-    'job-context',
-    'list-steps',
-    'newest-snapshot',
-    'store-response',
-    'store-results',
-  ];
-  expect(reading).toEqual([each, each, each]);
-});
+it(
+  'a step that only reads sends a fixed number of statements, each a transaction of its own',
+  { tags: ['slow'] },
+  async () => {
+    await using database = await createTestDatabase();
+    await using repository = await createTestRepository({ 'a.txt': 'text\n' });
+    await using model = await startScriptedModelServer();
+    const statements = recordStatements(database.pool);
+    const steps: string[][] = [];
+    model.respondWith(() => {
+      steps.push(statements.take().filter((name) => !periodic.includes(name)));
+      if (steps.length > 5) return { toolCalls: [{ name: 'finish', input: { title: 'Read', summary: 'Read it.' } }] };
+      const read = { name: 'read', input: { path: 'a.txt' } };
+      if (steps.length > 1) return { toolCalls: [read] };
+      return { toolCalls: [{ name: 'write', input: { path: 'b.txt', content: 'more\n' } }] };
+    });
+    await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+    expect(await worker.runJob({ prompt: 'Read it', repository: repository.path })).toMatchObject({
+      status: 'completed',
+    });
+    // from the request of one step to that of the next
+    const reading = steps.slice(2, 5).map((names) => names.toSorted());
+    const each = [
+      'begin-call',
+      'claim-answer',
+      'job-access',
+      'job-access',
+      'job-context',
+      'list-steps',
+      'newest-snapshot',
+      'store-response',
+      'store-results',
+    ];
+    expect(reading).toEqual([each, each, each]);
+  },
+);

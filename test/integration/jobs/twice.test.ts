@@ -113,7 +113,7 @@ describe('an attempt that dies', () => {
 });
 
 describe('an overtaken attempt', () => {
-  it('does not call the model; the newer one does', async () => {
+  it('does not call the model; the newer one does', { tags: ['slow'] }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);

@@ -20,7 +20,7 @@ function createTestWatchdog({ client, deps }: TestWorker, more: { jobsAtOnce?: n
   return createWatchdog({ idleJobs: createIdleJobs(database.pool), jobs: deps.jobs, client, log, idleMs: 0, ...more });
 }
 
-it('fails the jobs whose execution is gone, and no others', async () => {
+it('fails the jobs whose execution is gone, and no others', { tags: ['slow'] }, async () => {
   await using repository = await createTestRepository();
   await using model = await startScriptedModelServer();
   model.respondWith({ text: 'later', stall: true });

@@ -75,7 +75,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     expect(await processesNamed(mark)).toEqual([]);
   });
 
-  it('takes its commands down when it is killed, and the next call starts a new one', async () => {
+  it('takes its commands down when it is killed, and the next call starts a new one', { tags: ['slow'] }, async () => {
     const mark = `orphan-${randomUUID()}`;
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
     await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);

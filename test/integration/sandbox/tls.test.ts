@@ -105,21 +105,25 @@ describe.runIf(canRun).each(accounts)('TLS from a sandbox with hosts, as %s,', (
     expect(seen).toEqual([]);
   });
 
-  it('is verified with the worker’s certificate authorities, whatever program opens it', async () => {
-    const network = { hosts: [`localhost:${ports.good}`], privateHosts: ['localhost'] };
-    await using trusting = await openTestSandbox(account, { network, authorities: authority.certificate });
-    const address = `https://localhost:${ports.good}`;
-    const fetches = [
-      `curl --silent --max-time 60 --noproxy '' -o answer ${address}/curl`,
-      `NO_PROXY= no_proxy= node -e 'fetch("${address}/node").then((r) => r.bytes())'`,
-      `NO_PROXY= no_proxy= git ls-remote ${address}/git 2>&1 | grep -v certificate`,
-      `! command -v python3 > /dev/null || NO_PROXY= no_proxy= python3 -c 'import urllib.request as u; u.urlopen("${address}/python")'`,
-    ];
-    for (const fetch of fetches) expect(await trusting.run(fetch)).toMatchObject({ exitCode: 0 });
-    expect(seen.map(({ path }) => path.split('/')[1])).toEqual(expect.arrayContaining(['curl', 'node', 'git']));
-    await trusting.output('echo x > "$SSL_CERT_FILE"', 1);
-    for (const fetch of fetches.slice(0, 2)) expect((await sandbox.run(fetch)).exitCode).not.toBe(0);
-  });
+  it(
+    'is verified with the worker’s certificate authorities, whatever program opens it',
+    { tags: ['slow'] },
+    async () => {
+      const network = { hosts: [`localhost:${ports.good}`], privateHosts: ['localhost'] };
+      await using trusting = await openTestSandbox(account, { network, authorities: authority.certificate });
+      const address = `https://localhost:${ports.good}`;
+      const fetches = [
+        `curl --silent --max-time 60 --noproxy '' -o answer ${address}/curl`,
+        `NO_PROXY= no_proxy= node -e 'fetch("${address}/node").then((r) => r.bytes())'`,
+        `NO_PROXY= no_proxy= git ls-remote ${address}/git 2>&1 | grep -v certificate`,
+        `! command -v python3 > /dev/null || NO_PROXY= no_proxy= python3 -c 'import urllib.request as u; u.urlopen("${address}/python")'`,
+      ];
+      for (const fetch of fetches) expect(await trusting.run(fetch)).toMatchObject({ exitCode: 0 });
+      expect(seen.map(({ path }) => path.split('/')[1])).toEqual(expect.arrayContaining(['curl', 'node', 'git']));
+      await trusting.output('echo x > "$SSL_CERT_FILE"', 1);
+      for (const fetch of fetches.slice(0, 2)) expect((await sandbox.run(fetch)).exitCode).not.toBe(0);
+    },
+  );
 
   it('is refused for an unlisted host or port, with an error for the model', async () => {
     for (const place of [`localhost:${ports.unlisted}`, `127.0.0.1:${ports.good}`]) {

@@ -73,7 +73,7 @@ describe('llms-full.txt', () => {
     expect(text).not.toMatch(/purchase|4711/);
   });
 
-  it('ends a part with the page that makes it longer than a megabyte', async () => {
+  it('ends a part with the page that makes it longer than a megabyte', { tags: ['slow'] }, async () => {
     const large = await buildIndexedSite(database.pool);
     const page = (name: string) => `# ${name}\n\n${'word '.repeat(150_000)}\n`;
     await publishPages(database.pool, large.site, { 'a.md': page('A'), 'b.md': page('B'), 'c.md': page('C') });

@@ -112,7 +112,7 @@ it(
   },
 );
 
-it('reads the site’s branch, and the whole repository without a folder', async () => {
+it('reads the site’s branch, and the whole repository without a folder', { tags: ['slow'] }, async () => {
   await using repository = await createTestRepository(docs);
   await repository.commit({ 'next.md': '# Next\n\nThe lynx.\n' }, { branch: 'next' });
   await using worker = await startSiteWorker({ database });

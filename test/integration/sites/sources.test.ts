@@ -28,7 +28,7 @@ afterAll(() => resources.disposeAsync());
 const page = '# Page\n\nThe heron waits.\n';
 
 describe('a site that can no longer be indexed', () => {
-  it('serves its old index, reports why, and recovers', async () => {
+  it('serves its old index, reports why, and recovers', { tags: ['slow'] }, async () => {
     await using repository = await createTestRepository({ 'docs/a.md': page });
     const site = await buildSite(database.pool, { repository: repository.path, path: 'docs' });
     const sites = createSiteIndexing(database.pool);

@@ -64,30 +64,34 @@ async function buildRepositorySite() {
   };
 }
 
-it('finds English pages for questions in other languages, and by words when the model is down', async () => {
-  await using docs = await buildRepositorySite();
-  await worker.index(docs.site);
-  expect(await docs.report()).toEqual({ model, passages: 3, of: 3, problem: null });
-  await expect
-    .poll(async () => (await docs.find('Wie lösche ich einen Schlüssel?'))[0], { timeout: 60_000 })
-    .toBe('keys');
-  expect((await docs.find('請求書はいつ届きますか'))[0]).toBe('billing');
-  expect((await docs.find('Wiederholung fehlgeschlagener Anfragen'))[0]).toBe('retries');
-  expect((await docs.find('invoice'))[0]).toBe('billing');
+it(
+  'finds English pages for questions in other languages, and by words when the model is down',
+  { tags: ['slow'] },
+  async () => {
+    await using docs = await buildRepositorySite();
+    await worker.index(docs.site);
+    expect(await docs.report()).toEqual({ model, passages: 3, of: 3, problem: null });
+    await expect
+      .poll(async () => (await docs.find('Wie lösche ich einen Schlüssel?'))[0], { timeout: 60_000 })
+      .toBe('keys');
+    expect((await docs.find('請求書はいつ届きますか'))[0]).toBe('billing');
+    expect((await docs.find('Wiederholung fehlgeschlagener Anfragen'))[0]).toBe('retries');
+    expect((await docs.find('invoice'))[0]).toBe('billing');
 
-  await using plain = await serveApi(database.pool);
-  expect(await docs.find('Wie lösche ich etwas anderes?', plain)).toEqual([]);
-  server.control.answer = (_texts, response) => response.writeHead(503).end();
-  try {
-    await using other = await serveApi(database.pool, {
-      DOCKET_EMBEDDING_MODEL: model,
-      OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
-    });
-    expect(await docs.find('delete a key', other)).toEqual(['keys']);
-  } finally {
-    server.control.answer = null;
-  }
-});
+    await using plain = await serveApi(database.pool);
+    expect(await docs.find('Wie lösche ich etwas anderes?', plain)).toEqual([]);
+    server.control.answer = (_texts, response) => response.writeHead(503).end();
+    try {
+      await using other = await serveApi(database.pool, {
+        DOCKET_EMBEDDING_MODEL: model,
+        OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
+      });
+      expect(await docs.find('delete a key', other)).toEqual(['keys']);
+    } finally {
+      server.control.answer = null;
+    }
+  },
+);
 
 it('embeds a changed page alone, and nothing for an unchanged source', async () => {
   await using docs = await buildRepositorySite();
@@ -112,6 +116,7 @@ const badAnswers: [string, (texts: string[], response: ServerResponse) => unknow
 
 it.each(badAnswers)(
   'publishes an index by words when the model %s, says so, and continues later',
+  { tags: ['slow'] },
   async (_, answer) => {
     await using docs = await buildRepositorySite();
     server.control.answer = answer;
