@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
@@ -11,8 +10,6 @@ type Redact = (text: string) => string;
 const mostBytes = 12_000;
 const mostFiles = 50;
 const longestOutput = 1_000;
-/** Length of a patch that is read between two turns of the event loop. */
-const linesPerTurn = 20_000;
 /** Longest line with two quoted paths. */
 const longestLine = 40_000;
 
@@ -39,41 +36,33 @@ export function eventsOfAnswer(answer: AnswerCost & { toolCalls: ToolCall[] }, r
 }
 
 /** Returns the events of the calls' results, and of the change so far if it is new. */
-export async function eventsOfResults(
-  results: ToolResult[],
-  snapshot: Snapshot | null,
-  redact: Redact,
-): Promise<NewJobEvent[]> {
+export function eventsOfResults(results: ToolResult[], snapshot: Snapshot | null, redact: Redact): NewJobEvent[] {
   const events = results.map(({ toolCallId, toolName, output, isError }): NewJobEvent => {
     // redacted first, because truncation could split a secret
     const text = redact(output.slice(0, 4 * longestOutput)).slice(0, longestOutput);
     const call = { toolCallId: short(redact(toolCallId)), toolName: short(redact(toolName)), isError };
     return { type: 'tool-result', data: { ...call, output: text, characters: output.length } };
   });
-  return snapshot === null ? events : [...events, { type: 'diff', data: await diffOf(snapshot, redact) }];
+  return snapshot === null ? events : [...events, { type: 'diff', data: diffOf(snapshot, redact) }];
 }
 
-async function diffOf({ patch, changedFiles }: Snapshot, redact: Redact): Promise<JobEventData['diff']> {
-  const data = { changedFiles, additions: 0, deletions: 0 };
+const heading = 'diff --git ';
+
+function diffOf({ patch, changedFiles, additions, deletions }: Snapshot, redact: Redact): JobEventData['diff'] {
   const files: string[] = [];
-  let isInHunk = false;
-  let lines = 0;
-  for (let at = 0, end = 0; at < patch.length; at = end + 1) {
-    end = patch.indexOf('\n', at);
-    if (end === -1) end = patch.length;
-    lines += 1;
-    if (lines % linesPerTurn === 0) await nextTurn();
-    const line = patch.slice(at, Math.min(end, at + longestLine));
-    if (line.startsWith('diff --git ')) {
-      isInHunk = false;
-      const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line) ?? [];
-      if (files.length < mostFiles) files.push(redact(path).slice(0, 200));
-    } else if (line.startsWith('@@')) isInHunk = true;
-    else if (isInHunk && line.startsWith('+')) data.additions += 1;
-    else if (isInHunk && line.startsWith('-')) data.deletions += 1;
+  // no line of a file begins like a heading, because each has a mark before it
+  for (
+    let at = patch.startsWith(heading) ? 0 : patch.indexOf(`\n${heading}`) + 1;
+    at < patch.length && patch.startsWith(heading, at) && files.length < mostFiles;
+    at = patch.indexOf(`\n${heading}`, at) + 1 || patch.length
+  ) {
+    const end = patch.indexOf('\n', at);
+    const line = patch.slice(at, Math.min(end === -1 ? patch.length : end, at + longestLine));
+    const [, path = ''] = /^diff --git "?a\/.*? "?b\/(.*?)"?$/.exec(line) ?? [];
+    files.push(redact(path).slice(0, 200));
   }
   while (bytesOf(files) > mostBytes) files.pop();
-  return { ...data, files };
+  return { changedFiles, additions: additions ?? 0, deletions: deletions ?? 0, files };
 }
 
 /** Returns a JSON value whose texts are truncated until it fits into an event. */

@@ -94,7 +94,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const found = await access.activeJobWithRepository(ref, signal);
       await using output = openOutputLog(deps, { ...ref, step: { step: ref.step, fence } });
       const { results, tree, snapshot, patch } = await runInWorkspace({ ref, ...found, calls, output, signal });
-      const events = await eventsOfResults(results, snapshot, redact);
+      const events = eventsOfResults(results, snapshot, redact);
       if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
       return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
     });

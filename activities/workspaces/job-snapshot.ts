@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { Git, GitCall, GitResult } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { changedLines } from './changed-lines.ts';
 import {
   adoptNextIndex,
   indexedTree,
@@ -122,8 +123,10 @@ async function describeChange(
   if (packed === undefined || packed.truncated)
     throw new GitError('too-large', { message: `The change is larger than ${maxPackBytes / 2 ** 20} MB.` });
   const described = await patchOf(git, { onTree, change: whole, result: ofJob });
+  const isWhole = ofJob !== undefined && !ofJob.truncated;
+  const lines = isWhole ? await changedLines(described.patch) : { additions: null, deletions: null };
   const patch = step === null ? '' : (await patchOf(git, { onTree, change: step, result: ofStep })).patch;
-  return { snapshot: { tree, commit, baseCommit, pack: packed.stdout, ...described }, patch };
+  return { snapshot: { tree, commit, baseCommit, pack: packed.stdout, ...described, ...lines }, patch };
 }
 
 interface Change {

@@ -111,6 +111,16 @@ const listedJobSchema = agentJobSchema.extend({
     .int()
     .nullable()
     .meta({ description: 'Number of files that the published change touches; null before it is published.' }),
+  additions: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'Lines that the published change adds; null if they were not counted.' }),
+  deletions: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: 'Lines that the published change deletes; null if they were not counted.' }),
   updatedAt: time,
   endedAt: timeOrNull,
 });

@@ -10,7 +10,9 @@ export function presentListedJob(row: ListedJobRow): ListedJob {
     prompt: row.prompt,
     branch: row.branch,
     turn: row.turn,
-    changedFiles: row.changedFiles,
+    changedFiles: row.change?.files ?? null,
+    additions: row.change?.additions ?? null,
+    deletions: row.change?.deletions ?? null,
     updatedAt: row.updatedAt.toISOString(),
     endedAt: row.status === 'active' ? null : (row.endedAt?.toISOString() ?? null),
   };

@@ -1,7 +1,7 @@
 import { memo, useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { Decoration, Diff, Hunk, type HunkData } from 'react-diff-view';
-import { count } from '../format.ts';
+import { ChangedLines } from '../components/change-size.tsx';
 import { useCommentedLines } from './commented-lines.tsx';
 import type { DiffLayout } from './diff-layout.ts';
 import { highlighted } from './highlight.ts';
@@ -48,8 +48,7 @@ export const DiffFile = memo(function DiffFile({ file, layout, comments, onComme
         <span className="badge">{words[file.change]}</span>
         {file.modes !== null && <span className="badge">mode {file.modes}</span>}
         <span className="diff-counts">
-          <span className="added">+{count(file.additions)}</span>{' '}
-          <span className="removed">−{count(file.deletions)}</span>
+          <ChangedLines additions={file.additions} deletions={file.deletions} />
         </span>
       </header>
       {isOpen && <Body file={file} layout={layout} comments={comments} onComment={onComment} />}

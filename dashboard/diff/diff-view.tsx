@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { ChangedLines } from '../components/change-size.tsx';
 import { count, plural } from '../format.ts';
 import { DiffFile } from './diff-file.tsx';
 import { beginning, plain } from '../plain.ts';
@@ -33,8 +34,7 @@ export function DiffView({ patch, review }: DiffViewProps) {
     <div className="diffs">
       <div className="diffs-head">
         <span>
-          {plural(files.length, 'file')} changed, <span className="added">+{count(additions)}</span>{' '}
-          <span className="removed">−{count(deletions)}</span>
+          {plural(files.length, 'file')} changed, <ChangedLines additions={additions} deletions={deletions} />
         </span>
         <div className="segments" role="group" aria-label="Layout of the diff">
           {(['unified', 'split'] as const).map((name) => (

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { Button, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
-import { count, plural } from '../format.ts';
+import { ChangedLines } from '../components/change-size.tsx';
+import { plural } from '../format.ts';
 import { buildTree, type TreeNode } from './build-tree.ts';
 import type { Review } from './line-comments.ts';
 import type { PatchFile } from './read-patch.ts';
@@ -44,8 +45,7 @@ export function FileTree({ files, comments, onGo }: FileTreeProps) {
               )}
               {file !== undefined && (
                 <span className="diff-counts">
-                  <span className="added">+{count(file.additions)}</span>{' '}
-                  <span className="removed">−{count(file.deletions)}</span>
+                  <ChangedLines additions={file.additions} deletions={file.deletions} />
                 </span>
               )}
             </span>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
+import { ChangeSize } from '../components/change-size.tsx';
 import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, duration, plural } from '../format.ts';
@@ -17,7 +18,7 @@ interface RowProps {
 
 /** Shows a job as a row of the list. */
 export const JobRow = memo(function JobRow({ job, project, position, isSelected, onToggle }: RowProps) {
-  const { details, prLink, changedFiles } = job;
+  const { details, prLink } = job;
   const title = plain(details.title ?? job.prompt);
   return (
     <div role="row" aria-rowindex={position} data-selected={isSelected || undefined} className="row" data-job={job.id}>
@@ -31,8 +32,15 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
         <Link className="row-title" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
           {title}
         </Link>
-        {details.failure !== null && <span className="row-failure">{details.failure.title}</span>}
-        {details.failure === null && details.incomplete !== null && <span className="row-failure">Incomplete</span>}
+        {/* the status says that it was cancelled */}
+        {details.failure !== null && details.failure.category !== 'cancelled' && (
+          <span className="row-failure" title={details.failure.title}>
+            {details.failure.title}
+          </span>
+        )}
+        {details.failure === null && details.incomplete !== null && (
+          <span className="row-failure row-incomplete">Incomplete</span>
+        )}
       </span>
       <span role="cell" className="row-project" title={project}>
         {project}
@@ -45,7 +53,7 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
         )}
       </span>
       <span role="cell" className="row-number">
-        {changedFiles === null ? '' : plural(changedFiles, 'file')}
+        <ChangeSize {...job} />
       </span>
       <span role="cell" className="row-number">
         {timeOf(job)}

@@ -2,13 +2,14 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { Button } from 'react-aria-components';
+import { ChangeSize } from '../components/change-size.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { EmptyNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
-import { count, plural } from '../format.ts';
+import { count } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { ListedJob } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
@@ -88,7 +89,10 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
         if (jobs.length === 0)
           return (
             <EmptyNote title={`No ${state === undefined ? '' : `${state} `}pull requests`}>
-              A job that changes files opens one.
+              <p>A job that changes files opens one.</p>
+              <Link to="/new" className="button">
+                Create a job
+              </Link>
             </EmptyNote>
           );
         return (
@@ -108,15 +112,17 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
 
 function PullRequestItem({ job }: { job: ListedJob }) {
   const { projects } = useSession();
-  const { id, projectId, prLink, changedFiles, createdAt, details } = job;
+  const { id, projectId, prLink, createdAt, details } = job;
   return (
     <li>
       {details.pullRequest === null ? <span /> : <PullRequestBadge {...details.pullRequest} />}
-      <a className="words" href={prLink ?? ''}>
+      <a className="pull-title" href={prLink ?? ''}>
         {headline(plain(details.title ?? job.prompt))}
       </a>
       <span className="quiet">{projects.find((project) => project.id === projectId)?.name ?? projectId}</span>
-      <span className="quiet">{changedFiles !== null && plural(changedFiles, 'file')}</span>
+      <span className="pull-size">
+        <ChangeSize {...job} />
+      </span>
       <Link to="/jobs/$projectId/$id" params={{ projectId, id }}>
         Job
       </Link>

@@ -10,6 +10,9 @@ export interface Snapshot {
   pack: Buffer;
   patch: string;
   changedFiles: number;
+  /** Lines added since the base commit; null if the change is too large to count them. */
+  additions: number | null;
+  deletions: number | null;
 }
 
 export interface SnapshotReads {
@@ -20,7 +23,8 @@ export interface SnapshotReads {
   snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
 }
 
-const snapshotColumns = 'tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles"';
+const snapshotColumns =
+  'tree, commit, base_commit as "baseCommit", pack, patch, changed_files as "changedFiles", additions, deletions';
 
 /** Limit of the snapshots of one job, in bytes; beyond it, only those that are kept longest have their contents. */
 const mostSnapshotBytes = 512 * 2 ** 20;
@@ -41,14 +45,14 @@ export async function storeSnapshot(
   snapshot: Snapshot,
   mostBytes = mostSnapshotBytes,
 ): Promise<void> {
-  const { tree, commit, baseCommit, pack, patch, changedFiles } = snapshot;
+  const { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } = snapshot;
   await client.query(
-    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (job_id, tree) do update
      set commit = excluded.commit, base_commit = excluded.base_commit, pack = excluded.pack, patch = excluded.patch,
-         changed_files = excluded.changed_files, created_at = now(), removed_at = null`,
-    [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles],
+         changed_files = excluded.changed_files, additions = excluded.additions, deletions = excluded.deletions, created_at = now(), removed_at = null`,
+    [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles, additions, deletions],
   );
   await client.query(emptyBeyond, [jobId, tree, mostBytes]);
 }

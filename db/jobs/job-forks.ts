@@ -207,8 +207,8 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
   ])
     await client.query(statement, values);
   await client.query(
-    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
-     select $1, tree, commit, base_commit, pack, patch, changed_files
+    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
+     select $1, tree, commit, base_commit, pack, patch, changed_files, additions, deletions
      from job_snapshots where job_id = $2 and tree = $3`,
     [id, at.jobId, tree],
   );

@@ -12,8 +12,8 @@ import { toStoredText } from '../stored-text.ts';
 export interface ListedJobRow extends JobRow {
   /** Beginning of the job's first prompt. */
   prompt: string;
-  /** Files that the published change differs in from its base; null before it is published. */
-  changedFiles: number | null;
+  /** Size of the published change; null before it is published. Lines are null if they were not counted. */
+  change: { files: number; additions: number | null; deletions: number | null } | null;
   /** Microseconds since 1970, as text: a Date would lose precision of the sort key. */
   updatedMicros: string;
 }
@@ -55,7 +55,8 @@ const timeOf = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigi
 
 const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
-  (select changed_files from job_snapshots where job_id = jobs.id and tree = jobs.head_tree) as "changedFiles",
+  (select jsonb_build_object('files', changed_files, 'additions', additions, 'deletions', deletions)
+   from job_snapshots where job_id = jobs.id and tree = jobs.head_tree) as change,
   ${micros('updated_at')} as "updatedMicros"`;
 
 /** Largest number of jobs that one page of a filtered list reads. */

@@ -61,6 +61,8 @@ beforeAll(async () => {
         pack: Buffer.alloc(1),
         patch: patchOf(`version ${step}`),
         changedFiles: 1,
+        additions: 2,
+        deletions: 1,
       },
     });
   }

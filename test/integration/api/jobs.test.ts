@@ -261,7 +261,16 @@ describe('the diff of a job', () => {
       results: [],
       tree: 't1',
       patch: null,
-      snapshot: { tree: 't1', commit: 'c1', baseCommit: 'c0', pack: Buffer.from('pack'), patch, changedFiles: 1 },
+      snapshot: {
+        tree: 't1',
+        commit: 'c1',
+        baseCommit: 'c0',
+        pack: Buffer.from('pack'),
+        patch,
+        changedFiles: 1,
+        additions: 2,
+        deletions: 1,
+      },
     });
     expect((await api.ask(path, { key })).text).toBe(patch);
   });

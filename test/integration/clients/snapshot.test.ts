@@ -147,6 +147,8 @@ describe('a snapshot', () => {
     expect(taken[0]).toEqual(taken[1]);
     expect(taken[0]?.snapshot).toMatchObject({
       changedFiles: 1,
+      additions: 1,
+      deletions: 0,
       baseCommit: await repository.git('rev-parse', 'main'),
     });
     expect(taken[0]?.snapshot?.patch).toContain('+new\n');

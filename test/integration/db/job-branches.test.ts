@@ -15,7 +15,16 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 function snapshotOf(tree: string, baseCommit: string): Snapshot {
-  return { tree, commit: `c-${tree}`, baseCommit, pack: Buffer.from([1]), patch: `+${tree}`, changedFiles: 1 };
+  return {
+    tree,
+    commit: `c-${tree}`,
+    baseCommit,
+    pack: Buffer.from([1]),
+    patch: `+${tree}`,
+    changedFiles: 1,
+    additions: 2,
+    deletions: 1,
+  };
 }
 
 it.each([

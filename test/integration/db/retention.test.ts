@@ -200,6 +200,8 @@ describe('snapshots', () => {
     pack: Buffer.alloc(size - patchSize, tree),
     patch: '',
     changedFiles: 1,
+    additions: 2,
+    deletions: 1,
   });
   const contents = async (jobId: string) =>
     (await rowsOf(`select tree, length(pack) as bytes from job_snapshots where job_id = $1 order by tree`, [jobId]))

@@ -28,7 +28,16 @@ const answer = {
 const results = [{ toolCallId: 'c1', toolName: 'read', output: 'binary \0', isError: false }];
 
 function snapshotOf(tree: string, patch = `+${tree}`): Snapshot {
-  return { tree, commit: `c-${tree}`, baseCommit: 'base', pack: Buffer.from([0, 1, 255]), patch, changedFiles: 1 };
+  return {
+    tree,
+    commit: `c-${tree}`,
+    baseCommit: 'base',
+    pack: Buffer.from([0, 1, 255]),
+    patch,
+    changedFiles: 1,
+    additions: 2,
+    deletions: 1,
+  };
 }
 
 it('gives a step to the newest attempt, with what is already stored', async () => {

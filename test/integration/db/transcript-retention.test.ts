@@ -29,8 +29,8 @@ it('the transcript of a job expires before the job, which says so and keeps its 
       [id],
     );
     await database.pool.query(
-      `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files)
-       values ($1, 'tree-0', 'c', 'b', 'pack', '+', 1), ($1, 'tree-1', 'c', 'b', 'pack', '+paint', 3)`,
+      `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
+       values ($1, 'tree-0', 'c', 'b', 'pack', '+', 1, 1, 0), ($1, 'tree-1', 'c', 'b', 'pack', '+paint', 3, 27, 1)`,
       [id],
     );
     await database.pool.query(
@@ -57,7 +57,11 @@ it('the transcript of a job expires before the job, which says so and keeps its 
     turns: [{ prompt: 'Fix the typo.', headCommit: 'c1' }],
   });
   const { body } = await api.ask('/v1/jobs', { key });
-  expect(body.jobs.find(({ id }: { id: string }) => id === old.id)).toMatchObject({ changedFiles: 3 });
+  expect(body.jobs.find(({ id }: { id: string }) => id === old.id)).toMatchObject({
+    changedFiles: 3,
+    additions: 27,
+    deletions: 1,
+  });
   expect(
     (await database.pool.query('select octet_length(pack) as bytes from job_snapshots where job_id = $1', [old.id]))
       .rows,

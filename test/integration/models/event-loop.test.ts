@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
-import { eventsOfResults } from '../../../activities/model/job-events.ts';
+import { changedLines } from '../../../activities/workspaces/changed-lines.ts';
 import { createTranscriptReader } from '../../../activities/model/read-transcript.ts';
 import { conversationOf } from '../../../activities/model/transcript.ts';
 import type { StepRow } from '../../../db/for-worker/steps.ts';
@@ -108,8 +108,7 @@ describe('a worker’s event loop stays responsive', () => {
     ['no line', '+aaaaaaaaaaaaaaaaaaa'],
   ])('while a patch of 20 MB is counted: %s', { timeout: 120_000 }, async (_, line) => {
     const patch = `diff --git a/a b/b\n@@ -1 +1 @@\n${line.repeat(20e6 / line.length)}`;
-    const snapshot = { tree: 't', commit: 'c', baseCommit: 'b', pack: Buffer.alloc(0), patch, changedFiles: 1 };
-    expect(await holdOf(() => eventsOfResults([], snapshot, secrets.redact))).toBe(0);
+    expect(await holdOf(() => changedLines(patch))).toBe(0);
   });
 
   it('while a conversation of 50 MB is read', { timeout: 120_000 }, async () => {

@@ -240,7 +240,7 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'a large patch is counted in one go',
-    file: 'activities/model/job-events.ts',
+    file: 'activities/workspaces/changed-lines.ts',
     find: 'if (lines % linesPerTurn === 0) await nextTurn();',
     replace: 'await Promise.resolve(lines);',
     ...loop,

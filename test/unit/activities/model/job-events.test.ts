@@ -27,7 +27,7 @@ it('no event is larger than 16 KB, whatever a model calls and a tool returns', a
           { toolCalls: [{ toolCallId: text, toolName: text, input }], usage, costMicros: null, finishReason: 'x' },
           redact,
         ),
-        ...(await eventsOfResults([{ toolCallId: text, toolName: text, output: text, isError: false }], null, redact)),
+        ...eventsOfResults([{ toolCallId: text, toolName: text, output: text, isError: false }], null, redact),
       ];
       for (const { data } of events) expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(16_384);
     }),
@@ -51,9 +51,18 @@ new file mode 100644
 @@ -0,0 +1 @@
 +new
 `;
-  const snapshot = { tree: 't', commit: 'c', baseCommit: 'b', pack: Buffer.alloc(0), patch, changedFiles: 2 };
+  const snapshot = {
+    tree: 't',
+    commit: 'c',
+    baseCommit: 'b',
+    pack: Buffer.alloc(0),
+    patch,
+    changedFiles: 2,
+    additions: 3,
+    deletions: 1,
+  };
   const result = { toolCallId: 'c1', toolName: 'read', output: 'x'.repeat(5_000), isError: false };
-  expect(await eventsOfResults([result], snapshot, redact)).toEqual([
+  expect(eventsOfResults([result], snapshot, redact)).toEqual([
     {
       type: 'tool-result',
       data: { toolCallId: 'c1', toolName: 'read', isError: false, output: 'x'.repeat(1_000), characters: 5_000 },
