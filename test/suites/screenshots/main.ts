@@ -1,179 +1,141 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
+import { answerOf } from '../../../cli/http/api.ts';
 import { findChromium, launchChromium } from '../../support/browser.ts';
-import { commitOnMain, startJob, untilStatus, visitDashboard } from '../../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../../support/stack.ts';
+import { visitDashboard } from '../../support/dashboard.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startTestStack } from '../../support/stack.ts';
+import { apiOf, type Teller } from './jobs.ts';
+import { insertPast } from './past.ts';
+import { askReaders, createSettings } from './readers.ts';
+import { publicScenes, stoppedScenes, widgetScenes } from './frame-scenes.ts';
+import type { Scene } from './scene.ts';
+import { emptyScenes, fullScenes, runningScenes } from './scenes.ts';
+import { startQueuedJob, startRunningJob, tellStory } from './story.ts';
 
-// Takes screenshots of every page of the dashboard for people to look at: `npm run screenshots`. With `--docs`, it renews
-// the pictures of the documentation instead.
+// Takes screenshots of every page and dialog of the dashboard for people to look at: `npm run screenshots`. With
+// `--docs`, it renews the pictures of the documentation instead; names as arguments take only the scenes that begin so.
 
-const { values: options } = parseArgs({ options: { docs: { type: 'boolean', default: false } } });
+const { values: options, positionals: wanted } = parseArgs({
+  options: { docs: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const checkout = resolve(import.meta.dirname, '../../..');
 const folder = options.docs ? join(checkout, 'docs/dashboard') : join(checkout, 'test-results/screenshots');
+const model = 'compatible/qwen3-coder';
 
-interface Scene {
-  name: string;
-  path: string;
-  /** Brings the page into the state that is shown. */
-  prepare?(page: Page): Promise<void>;
-}
-
-async function ask({ localJson }: TestStack, question: string): Promise<void> {
-  const { baseUrl, domain, assistantKey } = localJson;
-  const answer = await fetch(`${baseUrl}/discovery/v2/assistant/${domain}/message`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${assistantKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      fp: 'anonymous',
-      messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }],
-    }),
-  });
-  await answer.text();
-}
-
-/** Starts a job and returns the address of its page once it has ended. */
-async function endedJob(page: Page, prompt: string, status: 'completed' | 'failed' = 'completed'): Promise<string> {
-  await startJob(page, prompt);
-  await untilStatus(page, status);
-  return new URL(page.url()).pathname;
-}
-
-async function pullOf(page: Page): Promise<string> {
-  const href = await page.getByRole('link', { name: 'View' }).getAttribute('href');
-  return new URL(href ?? '').pathname;
-}
-
-/** Fills the stack with jobs, pull requests and questions, and returns what to show of it. */
-async function prepareScenes(browser: Browser, stack: TestStack): Promise<Scene[]> {
-  await using visit = await visitDashboard(browser, stack);
-  const { page } = visit;
-  const first = { name: 'first-run', path: '/jobs' };
-  if (!options.docs) await takeAll(browser, stack, [first]);
-  const job = await endedJob(
-    page,
-    'Replace "colour" with "color" everywhere. Create docs/guides/groups.md with "# Groups\\n\\nA group is several lamps that act as one."',
-  );
-  const pull = await pullOf(page);
-  await page.getByLabel('Request a change').fill('Append "A lamp can be in several groups." to docs/guides/groups.md');
-  await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByRole('region', { name: 'Turn 2' }).waitFor();
-  await untilStatus(page, 'completed');
-  const clash = await endedJob(page, 'Create CHANGES.md with "Ours."');
-  const conflict = await pullOf(page);
-  await commitOnMain(stack, 'CHANGES.md', 'Theirs.\n');
-  await page.getByRole('link', { name: 'New job' }).click();
-  await page.getByLabel('What should change?').fill('Delete README.md');
-  await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
-  await page.getByRole('button', { name: 'Start job' }).click();
-  await untilStatus(page, 'failed');
-  const failed = new URL(page.url()).pathname;
-  const questions = [
-    'How do I run a scene?',
-    'Is there a mobile app for Android?',
-    'Does the lamp work without Wi-Fi?',
-  ];
-  for (const question of questions) await ask(stack, question);
-  await startJob(page, 'Run "for i in $(seq 40); do echo test $i passed; sleep 0.2; done; sleep 600"');
-  const running = new URL(page.url()).pathname;
-  await page.getByRole('log', { name: 'Output' }).getByText('test 9 passed').waitFor();
-  const compare = `/compare?left=${addressOf(job)}&right=${addressOf(clash)}`;
-  return [
-    { name: 'running-job', path: running, prepare: (page) => page.getByRole('log').waitFor() },
-    { name: 'jobs', path: '/jobs' },
-    { name: 'new-job', path: '/new' },
-    { name: 'job', path: job },
-    { name: 'failed-job', path: failed },
-    { name: 'changes', path: `${job}?tab=changes`, prepare: (page) => page.locator('.diff').first().waitFor() },
-    {
-      name: 'step',
-      path: job,
-      prepare: (page) => page.getByRole('button', { name: 'Inspect step 1' }).first().click(),
-    },
-    { name: 'compare', path: compare },
-    { name: 'pull-requests', path: '/pulls' },
-    { name: 'pull-request', path: pull, prepare: (page) => page.getByText('No conflicts with').waitFor() },
-    { name: 'conflict', path: conflict, prepare: (page) => page.getByText('Conflicts with main.').waitFor() },
-    { name: 'merge', path: pull, prepare: (page) => page.getByRole('button', { name: 'Merge', exact: true }).click() },
-    {
-      name: 'playground',
-      path: '/playground',
-      async prepare(page) {
-        await page.getByLabel('Question').fill('How do I run a scene?');
-        await page.getByRole('button', { name: 'Ask', exact: true }).click();
-        await page.getByText('Did this help?').waitFor();
-        await page.locator('.answer pre').waitFor();
-      },
-    },
-    { name: 'conversations', path: '/conversations' },
-    { name: 'gaps', path: '/gaps' },
-    { name: 'analytics', path: '/analytics' },
-    { name: 'operations', path: '/operations' },
-    ...['keys', 'projects', 'sites', 'webhooks', 'audit'].map((name) => ({ name, path: `/settings/${name}` })),
-    { name: 'palette', path: '/jobs', prepare: (page) => page.keyboard.press('Control+k') },
-    { name: 'shortcuts', path: '/jobs', prepare: (page) => page.keyboard.press('?') },
-    { name: 'design', path: '/design' },
-    { name: 'not-found', path: '/nope' },
-  ];
-}
-
-/** Returns a job's address as the page that compares jobs takes it. */
-function addressOf(path: string): string {
-  return encodeURIComponent(path.replace('/jobs/', ''));
-}
-
-async function show(page: Page, stack: TestStack, { path, prepare }: Scene): Promise<void> {
-  await page.goto(stack.localJson.baseUrl + path);
-  await page.locator('main h1, main h2').first().waitFor();
-  await page.waitForFunction(() => document.querySelector('.loading:not(.design-part *)') === null);
-  await prepare?.(page);
-  await page.evaluate(() => document.fonts.ready.then(() => undefined));
-}
+/** Pictures of the documentation, by the scene that each shows. */
+const documented: Record<string, string> = {
+  jobs: 'jobs',
+  job: 'job',
+  changes: 'changes',
+  'pull-request': 'pull-request',
+  'job-wrong-ref': 'failed-job',
+  'new-job-offline': 'new-job',
+  playground: 'playground',
+  gaps: 'gaps',
+  operations: 'operations',
+  keys: 'keys',
+};
 
 const variants = options.docs
   ? [{ width: 1280, colorScheme: 'light' as const }]
   : [1440, 390].flatMap((width) => (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })));
 
-/** Takes each scene in all variants, because a running job does not run for long. */
-async function takeAll(browser: Browser, stack: TestStack, scenes: Scene[]): Promise<void> {
-  await using visits = new AsyncDisposableStack();
-  const opened: { page: Page; suffix: string }[] = [];
+function isWanted({ name }: Scene): boolean {
+  if (options.docs) return name in documented;
+  return wanted.length === 0 || wanted.some((beginning) => name.startsWith(beginning));
+}
+
+async function show(page: Page, base: string, { path, prepare, isOverlay }: Scene): Promise<void> {
+  await page.goto(new URL(path, base).href);
+  await page.locator('main h1, main h2').first().waitFor();
+  await page.waitForFunction(() => document.querySelector('.loading:not(.design-part *)') === null);
+  await prepare?.(page);
+  await page.evaluate(() => document.fonts.ready.then(() => undefined));
+  // the frame of a picture of the whole page is at its top
+  if (!options.docs && isOverlay !== true) await page.evaluate(() => scrollTo(0, 0));
+}
+
+/** Takes pictures of scenes, each in all variants. Prints the scenes that failed, and goes on. */
+async function takeAll(open: (variant: (typeof variants)[number]) => Promise<Visit>, base: string, scenes: Scene[]) {
+  const chosen = scenes.filter(isWanted);
+  if (chosen.length === 0) return;
   for (const variant of variants) {
-    const { page } = visits.use(await visitDashboard(browser, stack, variant));
-    opened.push({ page, suffix: options.docs ? '' : `-${variant.width}-${variant.colorScheme}` });
-  }
-  for (const scene of scenes) {
-    for (const { page, suffix } of opened) {
-      await show(page, stack, scene);
-      const path = join(folder, `${scene.name}${suffix}.png`);
-      await page.screenshot({ path, fullPage: !options.docs });
-      process.stdout.write(`${path}\n`);
+    await using visit = await open(variant);
+    const { page } = visit;
+    for (const scene of chosen) {
+      const name = options.docs ? documented[scene.name] : `${scene.name}-${variant.width}-${variant.colorScheme}`;
+      const path = join(folder, `${name}.png`);
+      try {
+        await show(page, base, scene);
+        await page.screenshot({ path, fullPage: !options.docs && scene.isOverlay !== true });
+        process.stdout.write(`${path}\n`);
+      } catch (error) {
+        process.exitCode = 1;
+        await page.screenshot({ path: join(folder, `failed-${name}.png`) });
+        process.stderr.write(`${path}: ${String(error)}\n`);
+      }
+      await page.context().setOffline(false);
     }
   }
 }
 
-const documented = new Set([
-  'jobs',
-  'job',
-  'changes',
-  'pull-request',
-  'failed-job',
-  'new-job',
-  'playground',
-  'gaps',
-  'operations',
-  'keys',
-]);
+interface Visit extends AsyncDisposable {
+  page: Page;
+}
+
+async function visitSignedOut(browser: Browser, variant: (typeof variants)[number]): Promise<Visit> {
+  const { width, colorScheme } = variant;
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 860 } });
+  context.setDefaultTimeout(30_000);
+  return { page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function takePictures(browser: Browser, teller: Teller): Promise<void> {
+  const { stack, pool } = teller;
+  const { projectId, dashboardUrl, domain, assistantKey } = stack.localJson;
+  const signedIn = (variant: (typeof variants)[number]) => visitDashboard(browser, stack, variant);
+  const signedOut = (variant: (typeof variants)[number]) => visitSignedOut(browser, variant);
+  const take = (scenes: Scene[]) => takeAll(signedIn, dashboardUrl, scenes);
+  await take(emptyScenes());
+  await takeAll(signedOut, dashboardUrl, [...publicScenes(), ...widgetScenes(domain, assistantKey)]);
+  await answerOf(teller.api.PATCH('/v1/projects/{id}', { params: { path: { id: projectId } }, body: { model } }));
+  const story = await tellStory(teller);
+  await insertPast(pool, projectId, model);
+  await askReaders(teller);
+  await createSettings(teller);
+  const running = await startRunningJob(teller);
+  await take([...runningScenes(running), ...fullScenes(story)]);
+  await stack.pause('worker');
+  await take(stoppedScenes(await startQueuedJob(teller)));
+  await stack.resume('worker');
+}
 
 const chromium = findChromium();
 if (chromium === null) throw new Error('Set CHROMIUM_PATH.');
+if (!options.docs && wanted.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-await using stack = await startTestStack();
-const browser = await launchChromium(chromium);
+await using server = await startScriptedModelServer();
+await using stack = await startTestStack({ env: environmentOf(server.baseUrl) });
+await using browser = await launchChromium(chromium);
+const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 2 });
 try {
-  const scenes = await prepareScenes(browser, stack);
-  await takeAll(browser, stack, options.docs ? scenes.filter(({ name }) => documented.has(name)) : scenes);
+  await takePictures(browser, { stack, api: apiOf(stack), model: server, pool });
 } finally {
-  await browser.close();
+  await pool.end();
+}
+
+function environmentOf(modelUrl: string): NodeJS.ProcessEnv {
+  return {
+    OPENAI_COMPATIBLE_BASE_URL: modelUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key',
+    DOCKET_SELF_REVIEW: 'off',
+    DOCKET_RUN_SECONDS: '900',
+    DOCKET_MODEL_PRICES: JSON.stringify({ [model]: { input: 0.6, cachedInput: 0.1, output: 2.4, window: 262_144 } }),
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: '127.0.0.1:9',
+  };
 }

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
+import type { ScriptedModelServer, ScriptedReply, ScriptedToolCall } from '../../support/scripted-model-server.ts';
+import type { TestStack } from '../../support/stack.ts';
+
+export interface Teller {
+  stack: TestStack;
+  api: Api;
+  model: ScriptedModelServer;
+  pool: pg.Pool;
+}
+
+interface NewJob {
+  prompt: string;
+  ref?: string;
+  plan?: 'review';
+  ask?: boolean;
+  replies: ScriptedReply[];
+  /** What the job ends with, or the phase that it stays in. */
+  until?: 'completed' | 'failed' | 'waiting' | 'running';
+}
+
+const usage = { inputTokens: 18_240, outputTokens: 611 };
+
+/** One step of the agent: what it says, and the tools that it calls. */
+export function step(text: string, ...toolCalls: ScriptedToolCall[]): ScriptedReply {
+  return { text, toolCalls, usage };
+}
+
+/** The last step of the agent. */
+export function finish(title: string, summary: string, more: object = {}): ScriptedReply {
+  return { toolCalls: [{ name: 'finish', input: { title, summary, ...more } }], usage };
+}
+
+export const read = (path: string): ScriptedToolCall => ({ name: 'read', input: { path } });
+export const write = (path: string, content: string): ScriptedToolCall => ({ name: 'write', input: { path, content } });
+export const edit = (path: string, old: string, replacement: string): ScriptedToolCall => ({
+  name: 'edit',
+  input: { path, old, new: replacement },
+});
+export const run = (command: string, seconds = 120): ScriptedToolCall => ({ name: 'run', input: { command, seconds } });
+
+async function stateOf({ stack, api }: Teller, id: string) {
+  const path = { projectId: stack.localJson.projectId, id };
+  return answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path } }));
+}
+
+/** Resolves when a job has this status or phase. */
+export async function untilJob(teller: Teller, id: string, wanted: string) {
+  for (;;) {
+    const job = await stateOf(teller, id);
+    if (job.status === wanted || job.details.phase === wanted) return job;
+    if (job.status !== 'active') throw new Error(`${id} is ${job.status}: ${job.details.failure?.title}`);
+    await delay(300);
+  }
+}
+
+/** Starts a job whose agent says what is given, and returns it once it is as wanted. */
+export async function startStoryJob(teller: Teller, { replies, until = 'completed', prompt, ref, ...more }: NewJob) {
+  const { stack, api, model } = teller;
+  model.script(...replies);
+  const body = { prompt, ...more, ...(ref === undefined ? {} : { source: { ref } }) };
+  const params = { path: { projectId: stack.localJson.projectId } };
+  const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params, body }));
+  return untilJob(teller, id, until);
+}
+
+/** Resolves when the model has answered a step of a job. */
+export async function untilStep({ pool }: Teller, id: string, number: number): Promise<void> {
+  const answered = 'select from job_steps where job_id = $1 and step = $2 and answered_at is not null';
+  while ((await pool.query(answered, [id, number])).rowCount === 0) await delay(300);
+}
+
+/** Sends a message to an ended job, and returns the job when it has ended again. */
+export async function sendMessage(teller: Teller, id: string, prompt: string, replies: ScriptedReply[]) {
+  teller.model.script(...replies);
+  const params = { path: { projectId: teller.stack.localJson.projectId, id } };
+  await answerOf(teller.api.POST('/v2/agent/{projectId}/job/{id}/message', { params, body: { prompt } }));
+  return untilJob(teller, id, 'completed');
+}
+
+/** Creates a client of the stack's API for its administrator. */
+export function apiOf({ localJson: { baseUrl, adminKey } }: TestStack): Api {
+  return createApi({ baseUrl, key: adminKey });
+}
