@@ -8,9 +8,9 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
   const isCancelled = failure?.category === 'cancelled';
   const label = isCancelled && job.status === 'failed' ? 'cancelled' : job.status;
   return (
-    <span className={`badge badge-${isCancelled ? 'archived' : job.status}`}>
+    <span className={`badge ${phase === 'waiting' ? 'badge-warn' : `badge-${isCancelled ? 'archived' : job.status}`}`}>
       <span aria-hidden="true" className="badge-symbol">
-        {symbols[job.status]}
+        {phase === 'waiting' ? '◆' : symbols[job.status]}
       </span>
       {phase === null ? label : phase}
     </span>

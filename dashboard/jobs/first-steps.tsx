@@ -18,10 +18,12 @@ const sample = { site: 'sample', question: 'How do I run a scene?' };
 interface FirstStepsProps {
   jobs: ListedJob[];
   hasMore: boolean;
+  /** Shown instead once there is nothing to guide to. */
+  otherwise: ReactNode;
 }
 
 /** Guides a new organization to a merged pull request and an answered question. */
-export function FirstSteps({ jobs, hasMore }: FirstStepsProps) {
+export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
   const { sites } = useSession();
   const [isDismissed, setDismissed] = useState(() => localStorage.getItem(dismissedKey) !== null);
   const isNew = !isDismissed && !hasMore && jobs.length < fewJobs;
@@ -49,10 +51,11 @@ export function FirstSteps({ jobs, hasMore }: FirstStepsProps) {
         ? found.some(({ data }) => (data?.conversations.length ?? 0) > 0)
         : null,
   });
-  if (!isNew || !merged.isSuccess || hasAsked === null) return null;
+  if (!isNew) return otherwise;
+  if (!merged.isSuccess || hasAsked === null) return null;
   const opened = jobs.find(({ details }) => details.pullRequest?.state === 'open');
   const finished = opened !== undefined || merged.data;
-  if (merged.data && hasAsked) return null;
+  if (merged.data && hasAsked) return otherwise;
   return (
     <section className="note first-steps" aria-label="First steps">
       <div className="first-steps-head">

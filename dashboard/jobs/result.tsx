@@ -3,7 +3,7 @@ import { PullRequestBadge } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
 import type { Job, Step, Turn } from '../http/types.ts';
 import { plain } from '../plain.ts';
-import { adviceOn } from './advice.ts';
+import { adviceOn, remedyOf } from './advice.ts';
 
 interface ResultProps {
   job: Job;
@@ -24,10 +24,12 @@ export function Result({ job, projectId, turn, steps }: ResultProps) {
       {incomplete !== null && <p>{plain(incomplete)}</p>}
       {failure !== null && (
         <>
-          <p>{failure.remedy}</p>
-          <p className="hint">
-            Category <code>{failure.category}</code>. {adviceOn(failure)}
-          </p>
+          <p>{remedyOf(failure)}</p>
+          {failure.category !== 'cancelled' && (
+            <p className="hint">
+              Category <code>{failure.category}</code>. {adviceOn(failure)}
+            </p>
+          )}
         </>
       )}
       <div className="actions">
@@ -41,7 +43,7 @@ export function Result({ job, projectId, turn, steps }: ResultProps) {
         )}
         {failure !== null && (
           <Link
-            className="button"
+            className={job.prLink === null ? 'button button-primary' : 'button'}
             to="/new"
             state={{ again: { projectId, prompt: turn?.prompt ?? '', ref: job.source.ref ?? '', model: job.model } }}
           >

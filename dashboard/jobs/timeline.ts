@@ -6,7 +6,7 @@ type Message = Turn['messages'][number];
 /** Outcome of a turn: the agent's message, what is incomplete, or why the turn failed. */
 export interface Outcome {
   heading: string;
-  isGood: boolean;
+  kind: 'good' | 'failed' | 'incomplete' | 'cancelled';
   incomplete: string | null;
   message: string | null;
   /** Pull request of an earlier turn; that of the newest one is at the top of the page. */
@@ -108,14 +108,17 @@ function isUpTo({ turn, step }: StepKey, last: StepKey | null): boolean {
 
 function newestOutcome({ message, incomplete, failure }: TimelineSource['details']): Outcome | null {
   if ((message ?? incomplete) === null) return null;
-  const heading = failure === null ? 'Agent' : 'Result';
-  return { heading, isGood: failure === null && incomplete === null, incomplete, message, prLink: null };
+  if (failure === null)
+    return { heading: 'Agent', kind: incomplete === null ? 'good' : 'incomplete', incomplete, message, prLink: null };
+  // the message of a failed turn says what is incomplete
+  const kind = failure.category === 'cancelled' ? 'cancelled' : 'failed';
+  return { heading: 'Result', kind, incomplete: null, message: message ?? incomplete, prLink: null };
 }
 
 function earlierOutcome(end: TurnEnd | null): Outcome | null {
   if (end === null) return null;
   const { failure, message, prLink } = end;
-  return { heading: failure ?? 'Agent', isGood: failure === null, incomplete: null, message, prLink };
+  return { heading: failure ?? 'Agent', kind: failure === null ? 'good' : 'failed', incomplete: null, message, prLink };
 }
 
 /**

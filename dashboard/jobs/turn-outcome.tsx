@@ -19,11 +19,11 @@ interface TurnOutcomeProps {
 
 /** Shows the outcome of a turn: first what is incomplete, then what it did, and its changes on request. */
 export function TurnOutcome({ job, outcome, lastStep }: TurnOutcomeProps) {
-  const { heading, isGood, incomplete, message, prLink } = outcome;
+  const { heading, kind, incomplete, message, prLink } = outcome;
   const [shown, setShowsDiff] = useKeptState(`changes of turn ${lastStep?.turn ?? 0}`);
   const showsDiff = shown === true;
   return (
-    <div className={isGood ? 'outcome' : 'outcome outcome-failed'}>
+    <div className={`outcome outcome-${kind}`}>
       {incomplete !== null && (
         <>
           <h3>Incomplete</h3>

@@ -52,13 +52,15 @@ function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: str
   return (
     <>
       <Markdown text={plan} />
-      <Field
-        label="Comment"
-        value={comment}
-        onChange={setComment}
-        rows={2}
-        placeholder="for the agent, or the reason of a rejection"
-      />
+      <div className="waiting-form">
+        <Field
+          label="Comment"
+          value={comment}
+          onChange={setComment}
+          rows={2}
+          placeholder="for the agent, or the reason of a rejection"
+        />
+      </div>
       <Problem error={approve.error} />
       <div className="actions">
         <Button className="button button-primary" isDisabled={approve.isPending} onPress={() => approve.mutate()}>

@@ -162,7 +162,7 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
                   ))}
                 </span>
                 <span className="waterfall-time" aria-hidden="true">
-                  {duration(row.ms)}
+                  {row.segments.length === 0 ? '–' : duration(row.ms)}
                 </span>
               </Link>
             </div>

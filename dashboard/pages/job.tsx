@@ -57,13 +57,13 @@ function JobView({ job: ref }: { job: JobRef }) {
         <StatusBadge job={job.data} />
         {job.data.status === 'active' && <LiveDot connection={connection} />}
       </div>
-      <JobFacts job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} />
-      <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       <NoWorker isQueued={job.data.details.phase === 'queued'} />
       <WaitingNote job={ref} standing={job.data} />
       {job.data.status !== 'active' && (
         <Result job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} steps={steps.data ?? []} />
       )}
+      <JobFacts job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} />
+      <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>

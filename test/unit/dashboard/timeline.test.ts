@@ -38,8 +38,8 @@ it('keeps the outcome, the failure and the pull request of earlier turns', () =>
   });
   expect(items.map(({ key }) => key)).toEqual(['turn-1', 'outcome-1', 'turn-2', 'outcome-2', 'turn-3']);
   expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.outcome] : []))).toMatchObject([
-    { heading: 'Agent', isGood: true, message: 'Did one.', prLink: 'https://forge/1' },
-    { heading: 'The job was cancelled', isGood: false, message: null, prLink: null },
+    { heading: 'Agent', kind: 'good', message: 'Did one.', prLink: 'https://forge/1' },
+    { heading: 'The job was cancelled', kind: 'failed', message: null, prLink: null },
   ]);
 });
 
