@@ -90,9 +90,9 @@ export function QuestionForm({ first, isBusy, hasMessages, onAsk, onStop, onNew 
               isCode={draft.context.type === 'code'}
             />
           </div>
-          <Check label={countsAsReader} isSelected={draft.isReader} onChange={(isReader) => change({ isReader })} />
         </div>
       </details>
+      <Check label={countsAsReader} isSelected={draft.isReader} onChange={(isReader) => change({ isReader })} />
       <div className="actions">
         <Button type="submit" className="button button-primary" isDisabled={isBusy}>
           Ask

@@ -71,6 +71,7 @@ export function ComparedFacts({ left, right }: { left: Compared; right: Compared
       {facts.map((fact) => {
         const [name] = fact;
         const [one, other, difference] = valuesOf(fact, sides);
+        if (one === '–' && other === '–') return null;
         return (
           <tr key={name} className={one === other ? undefined : 'differs'}>
             <th scope="row">{name}</th>

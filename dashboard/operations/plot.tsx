@@ -99,7 +99,8 @@ export function Plot(props: PlotProps) {
           ...series.map((one) => ({
             label: one.label,
             stroke: colour(one.colour),
-            width: 2,
+            // an outline would show bars of zero
+            width: kind === 'bars' ? 0 : 2,
             spanGaps: true,
             ...(kind === 'bars' && bars !== undefined
               ? { paths: bars, fill: colour(one.colour), points: { show: false } }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, Input, SearchField } from 'react-aria-components';
 import { SiteMarkdown, Sources } from '../assistant/site-markdown.tsx';
@@ -153,7 +153,12 @@ function NoConversation({ isNarrowed }: { isNarrowed: boolean }) {
   if (isNarrowed)
     return <EmptyNote title="No matching conversations">Clear the filters to see all conversations.</EmptyNote>;
   return (
-    <EmptyNote title="No conversations yet">Readers' questions and the assistant's answers appear here.</EmptyNote>
+    <EmptyNote title="No conversations yet">
+      <p>Readers' questions and the assistant's answers appear here.</p>
+      <Link to="/playground" className="button">
+        Open the playground
+      </Link>
+    </EmptyNote>
   );
 }
 

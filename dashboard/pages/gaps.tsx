@@ -57,7 +57,7 @@ function GapList({ domain }: { domain: string }) {
         gaps.length === 0 ? (
           <EmptyNote title="No gaps">
             <p>Readers' questions from the last 90 days that got no answer or an unhelpful one appear here.</p>
-            <p>A question in the playground counts if you select “{countsAsReader}” under Reader context.</p>
+            <p>A question in the playground counts if you select “{countsAsReader}” below the field.</p>
           </EmptyNote>
         ) : (
           <>

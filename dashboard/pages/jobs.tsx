@@ -30,6 +30,8 @@ export function JobsPage() {
   // a page of a filtered list may hold no job although there are more
   const isLooking = list.hasNextPage && jobs.length === 0;
   const { isFetching, isError, fetchNextPage } = list;
+  const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = list.isSuccess && jobs.length === 0 && !list.hasNextPage;
   useEffect(() => {
     if (isLooking && !isFetching && !isError) void fetchNextPage();
   }, [isLooking, isFetching, isError, fetchNextPage]);
@@ -42,8 +44,10 @@ export function JobsPage() {
         <h1>Jobs</h1>
         <LiveDot connection={connection} />
       </div>
-      {list.isSuccess && Object.keys(filters).length === 0 && <FirstSteps jobs={jobs} hasMore={list.hasNextPage} />}
-      <Filters filters={filters} models={models} />
+      {list.isSuccess && !isFiltered && (
+        <FirstSteps jobs={jobs} hasMore={list.hasNextPage} otherwise={isEmpty && <NoJobs filters={filters} />} />
+      )}
+      {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} />}
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {isError && (
         <ErrorNote
@@ -53,7 +57,7 @@ export function JobsPage() {
         />
       )}
       {(list.isPending || (isLooking && !isError)) && <Loading lines={12} />}
-      {list.isSuccess && jobs.length === 0 && !list.hasNextPage && <NoJobs filters={filters} />}
+      {isEmpty && isFiltered && <NoJobs filters={filters} />}
       {jobs.length > 0 && (
         <JobRows
           jobs={jobs}

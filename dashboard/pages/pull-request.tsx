@@ -52,11 +52,14 @@ function Shown({ request }: { request: PullRequest }) {
         <p className="pull-facts">
           <PullRequestBadge state={state} draft={draft} />
           <span>
+            <code className="branch">{head}</code> into <code className="branch">{base}</code> of{' '}
+            {repositoryName(repository)}
+          </span>
+          <span>
+            opened <Ago date={createdAt} /> by{' '}
             <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
               this job
-            </Link>{' '}
-            opened it <Ago date={createdAt} />: <code className="branch">{head}</code> into{' '}
-            <code className="branch">{base}</code> of {repositoryName(repository)}
+            </Link>
           </span>
         </p>
       </div>

@@ -41,6 +41,7 @@ function GuidanceForm({ guidance, save }: { guidance: Guidance; save(guidance: G
     setSkills(skills.map((skill, position) => (position === at ? { ...skill, ...part } : skill)));
   return (
     <ActionForm label="Update instructions" action={action}>
+      <h3>Instructions and skills</h3>
       <Field
         label="Instructions for agents"
         value={instructions}

@@ -115,8 +115,8 @@ function KeyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>
 }
 
 const kinds = [
-  ['assistant', 'assistant: public, safe to embed in a page'],
-  ['admin', 'admin: secret, for servers'],
+  ['assistant', 'assistant (public)'],
+  ['admin', 'admin (secret)'],
 ] as const;
 
 function NewKey() {

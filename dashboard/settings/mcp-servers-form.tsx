@@ -62,6 +62,8 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
     setDrafts(drafts.map((draft, position) => (position === at ? { ...draft, ...part } : draft)));
   return (
     <ActionForm label="Update MCP servers" action={action}>
+      <h3>MCP servers</h3>
+      {drafts.length === 0 && <p className="hint">None. Agents may call the tools of servers that you add.</p>}
       {drafts.map((draft, at) => (
         <details key={at} className="inner" open={at >= servers.length}>
           <summary>MCP server {draft.name}</summary>

@@ -23,13 +23,15 @@ export function WebhooksPage() {
   return (
     <>
       {projects.length > 1 && (
-        <Choice
-          label="Project"
-          value={projectId}
-          options={projects.map(({ id, name }) => [id, name] as const)}
-          onChange={setProjectId}
-          isInline
-        />
+        <div className="filters">
+          <Choice
+            label="Project"
+            value={projectId}
+            options={projects.map(({ id, name }) => [id, name] as const)}
+            onChange={setProjectId}
+            isInline
+          />
+        </div>
       )}
       <WebhooksOf key={projectId} projectId={projectId} />
     </>
@@ -48,7 +50,11 @@ function WebhooksOf({ projectId }: { projectId: string }) {
     <Loaded query={webhooks} problem="Webhooks could not be loaded">
       {({ webhooks }) => (
         <>
-          {webhooks.length === 0 && <p className="quiet">No webhooks yet.</p>}
+          {webhooks.length === 0 && (
+            <EmptyNote title="No webhooks yet">
+              A webhook calls a URL of yours when a job ends, waits or is merged.
+            </EmptyNote>
+          )}
           {secret !== null && <ShownOnce secret={secret} />}
           {webhooks.map((webhook) => (
             <WebhookCard key={webhook.id} projectId={projectId} webhook={webhook} onChanged={refresh} />
