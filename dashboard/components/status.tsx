@@ -23,7 +23,12 @@ interface PullRequestStanding {
   draft?: boolean;
 }
 
-export function PullRequestBadge({ state, draft = false }: PullRequestStanding) {
-  const shown = state === 'open' && draft ? 'draft' : state;
+/** Returns the state as it is shown: an open draft is a draft. */
+export function standingOf({ state, draft = false }: PullRequestStanding): string {
+  return state === 'open' && draft ? 'draft' : state;
+}
+
+export function PullRequestBadge(standing: PullRequestStanding) {
+  const shown = standingOf(standing);
   return <span className={`badge badge-pr-${shown}`}>{shown}</span>;
 }

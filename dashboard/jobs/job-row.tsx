@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { ChangeSize } from '../components/change-size.tsx';
-import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
+import { PullRequestBadge, standingOf, StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, duration, plural } from '../format.ts';
 import type { ListedJob } from '../http/types.ts';
@@ -47,7 +47,7 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
       </span>
       <span role="cell" className="row-pr">
         {details.pullRequest !== null && prLink !== null && (
-          <a href={prLink} aria-label={`Pull request of ${title}: ${details.pullRequest.state}`}>
+          <a href={prLink} aria-label={`Pull request of ${title}: ${standingOf(details.pullRequest)}`}>
             <PullRequestBadge {...details.pullRequest} />
           </a>
         )}

@@ -24,6 +24,8 @@ beforeAll(async () => {
   await untilStatus(page, 'completed');
   const job = new URL(page.url()).pathname;
   const pull = await page.getByRole('link', { name: 'View' }).getAttribute('href');
+  await startJob(page, 'Create partial.md with "x". Paint the lamp green.');
+  await untilStatus(page, 'completed');
   await page.getByRole('link', { name: 'New job' }).click();
   await page.getByLabel('What should change?').fill('Delete README.md');
   await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
