@@ -14,6 +14,7 @@ export interface AppDeps {
     | 'http'
     | 'keyPepper'
     | 'models'
+    | 'prices'
     | 'repositories'
     | 'rateLimits'
     | 'budgets'

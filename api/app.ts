@@ -46,6 +46,7 @@ import { createSystemRouter } from './administration/routes-system.ts';
 import { createWebhooksRouter } from './webhooks/routes.ts';
 import { createAdministrationRouters, createAssistantRouters } from './sites/site-routers.ts';
 import type { AppDeps } from './app-deps.ts';
+import { modelMenu } from '../models/model-menu.ts';
 
 export interface App {
   koa: Koa<AppState>;
@@ -87,6 +88,7 @@ export function createApp(deps: AppDeps): App {
       ...stores,
       signedIn: service.signedIn,
       defaults: { agentModel: config.models.agent, assistantModel: config.models.assistant },
+      models: modelMenu(config.prices, deps.models),
       temporalUiUrl: config.temporalUiUrl,
       temporalNamespace: config.temporal.namespace,
     }),

@@ -35,6 +35,9 @@ const signInLinkSchema = z.object({
   link: z.string().meta({ description: 'Returned only once; the dashboard accepts it at /sign-in#link=…' }),
 });
 
+/** More than the providers have together. */
+const mostModels = 500;
+
 const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
   expiresAt: time,
@@ -43,6 +46,17 @@ const sessionSchema = z.object({
     .max(mostChoices),
   sites: z.array(z.object({ domain: z.string() })).max(mostChoices),
   defaults: z.object({ agentModel: z.string(), assistantModel: z.string() }),
+  models: z
+    .array(
+      z.object({
+        name: z.string(),
+        inputUsd: z.number(),
+        outputUsd: z.number(),
+        problem: z.string().nullable().meta({ description: 'Why it cannot be used, such as a missing key.' }),
+      }),
+    )
+    .max(mostModels)
+    .meta({ description: 'Models with known prices, in US dollars per million tokens; those that can be used first.' }),
   temporalUiUrl: z.string().nullable().meta({
     description: "URL of Temporal's web interface; null if none is known or this organization may not see it.",
   }),
@@ -114,6 +128,7 @@ export interface SessionRouteDeps {
   sites: Pick<SiteStore, 'domains'>;
   operatorView: Pick<OperatorView, 'isOpenTo'>;
   defaults: PublicSession['defaults'];
+  models: PublicSession['models'];
   temporalUiUrl: string | null;
   temporalNamespace: string;
 }
@@ -160,6 +175,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,
       defaults: deps.defaults,
+      models: deps.models.slice(0, mostModels),
       ...(isOpen && deps.temporalUiUrl !== null
         ? { temporalUiUrl: deps.temporalUiUrl, temporalNamespace: deps.temporalNamespace }
         : { temporalUiUrl: null, temporalNamespace: null }),

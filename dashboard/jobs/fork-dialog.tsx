@@ -14,6 +14,7 @@ import {
   TextArea,
   TextField,
 } from 'react-aria-components';
+import { ModelList, modelListId } from '../components/model-list.tsx';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { JobRef } from './job-queries.ts';
 
@@ -74,7 +75,8 @@ function ForkForm({ job, turn, step }: ForkProps) {
       </TextField>
       <TextField className="field" value={model} onChange={setModel}>
         <Label className="label">Model (optional)</Label>
-        <Input className="input code" placeholder="provider/model" spellCheck={false} />
+        <Input className="input code" placeholder="provider/model" spellCheck={false} list={modelListId} />
+        <ModelList />
       </TextField>
       {fork.isError && (
         <p className="field-error" role="alert">

@@ -3,10 +3,12 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { describeModel, ModelList, modelListId } from '../components/model-list.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
+import { useKnownBranches } from '../jobs/known-branches.ts';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 
 interface NewJob {
@@ -35,7 +37,7 @@ function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: N
 
 /** Shows the form for a new job. */
 export function NewJobPage() {
-  const { projects, defaults } = useSession();
+  const { projects, defaults, models } = useSession();
   const navigate = useNavigate();
   const again = useLocation({ select: ({ state }) => state.again });
   const first = { projectId: projects[0]?.id ?? '', prompt: '', ref: '', model: '', draft: '' };
@@ -45,6 +47,7 @@ export function NewJobPage() {
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   // a different body is a different job
   useEffect(() => setIdempotencyKey(crypto.randomUUID()), [projectId, prompt, ref, model, isDraft]);
+  const branches = useKnownBranches(projectId);
   const create = useMutation({
     mutationFn: createJob,
     onSuccess: ({ id }, { projectId }) => {
@@ -72,6 +75,7 @@ export function NewJobPage() {
     change({ prompt: `${before}${sentence}` });
   };
   const usedModel = model.trim() || (project.model ?? defaults.agentModel);
+  const known = models.find(({ name }) => name === usedModel);
   return (
     <div className="narrow">
       <h1>New job</h1>
@@ -112,11 +116,27 @@ export function NewJobPage() {
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>
             <Label className="label">Base branch, tag or commit</Label>
-            <Input className="input code" placeholder="default branch" spellCheck={false} />
+            <Input className="input code" placeholder="default branch" spellCheck={false} list="branches" />
+            <datalist id="branches">
+              {branches.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
           </TextField>
           <TextField className="field" value={model} onChange={(model) => change({ model })}>
             <Label className="label">Model</Label>
-            <Input className="input code" placeholder={project.model ?? defaults.agentModel} spellCheck={false} />
+            <Input
+              className="input code"
+              placeholder={project.model ?? defaults.agentModel}
+              spellCheck={false}
+              list={modelListId}
+            />
+            {known !== undefined && (
+              <Text slot="description" className="hint">
+                {describeModel(known)}
+              </Text>
+            )}
+            <ModelList />
           </TextField>
         </div>
         <Checkbox

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
+import { answerOf, api } from '../http/client.ts';
+import type { ListedJob } from '../http/types.ts';
+
+/** Number of jobs that are looked at. */
+const latest = 100;
+const mostBranches = 30;
+
+/** Returns the branches that the latest jobs of a project started from or made, to suggest them for another one. */
+export function useKnownBranches(projectId: string): string[] {
+  const { data } = useQuery({
+    queryKey: ['known-branches', projectId],
+    enabled: projectId !== '',
+    staleTime: 60_000,
+    queryFn: () => answerOf(api.GET('/v1/jobs', { params: { query: { projectId, limit: latest } } })),
+    select: ({ jobs }) => branchesOf(jobs),
+  });
+  return data ?? [];
+}
+
+/** Returns the branches that jobs started from, then those that hold the work of open pull requests. */
+export function branchesOf(jobs: Pick<ListedJob, 'source' | 'branch' | 'details'>[]): string[] {
+  const bases = jobs
+    .filter(({ details }) => details.failure?.category !== 'ref_not_found')
+    .map(({ source }) => source.ref);
+  const open = jobs.map(({ branch, details }) => (details.pullRequest?.state === 'open' ? branch : null));
+  return [...new Set([...bases, ...open])].filter((name) => name !== null).slice(0, mostBranches);
+}
