@@ -61,6 +61,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
       '/playground',
       '/conversations',
       '/gaps',
+      '/analytics',
       '/operations',
       ...['keys', 'projects', 'sites', 'webhooks', 'audit'].map((name) => `/settings/${name}`),
       '/design',

@@ -158,6 +158,7 @@ function siteScenes(): Scene[] {
     unfolded('conversation', '/conversations', 'iPhone'),
     { name: 'conversations-none', path: '/conversations?q=no+such+words' },
     { name: 'gaps', path: '/gaps' },
+    { name: 'analytics', path: '/analytics' },
     { name: 'operations', path: '/operations' },
   ];
 }
