@@ -119,7 +119,6 @@ it('shows the analytics of a site as figures, lists and CSV', async () => {
   await expect(docket('analytics nowhere')).rejects.toMatchObject({ status: 404 });
 });
 
-<<<<<<< Updated upstream
 it('evaluates the answers of a site, and shows two configurations side by side', async () => {
   const { site, adminKey } = await buildIndexedSite(served.database.pool);
   const { domain } = site;
@@ -145,10 +144,7 @@ it('evaluates the answers of a site, and shows two configurations side by side',
   expect(await docketJson(`questions delete ${domain} ${set.id}`)).toEqual({ id: set.id, deleted: true });
 });
 
-it('docket ask prints an answer and its sources, using an assistant key', async () => {
-=======
 it('docket ask prints an answer and its sources, using an assistant key', { tags: ['slow'] }, async () => {
->>>>>>> Stashed changes
   const { site, assistantKey, adminKey } = await buildIndexedSite(served.database.pool);
   const ask = (env: NodeJS.ProcessEnv, ...more: string[]) =>
     runDocket(['ask', 'How do I set the retry limit?', '--site', site.domain, ...more], {
