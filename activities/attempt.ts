@@ -28,8 +28,11 @@ export interface AttemptScope {
   isRestartable?: boolean;
   /** Keep running after Temporal misses its heartbeat: the result is stored, and the next attempt waits for it. */
   outlivesHeartbeat?: boolean;
-  /** Counts a failure across attempts, in the database, and returns the new count. */
-  countFailure(): Promise<number>;
+  /**
+   * Counts a failure across attempts, in the database, and returns the new count; `retry-now` when the next attempt does
+   * something else.
+   */
+  countFailure(error: unknown): Promise<number | 'retry-now'>;
 }
 
 /** Runs the body of an activity. */
@@ -87,7 +90,9 @@ export function createAttempt(options: AttemptOptions): Attempt {
 
   async function failureOf(error: unknown, scope: AttemptScope): Promise<ApplicationFailure> {
     const { category, message, tolerated, retryAfterMs } = verdictOf(error);
-    const failures = tolerated === null ? null : await countOf(scope);
+    const counted = tolerated === null ? null : await countOf(scope, error);
+    const isReplaced = counted === 'retry-now';
+    const failures = isReplaced ? null : counted;
     const isFinal = failures !== null && tolerated !== null && failures > tolerated;
     log.warn('attempt failed', { category, failures, isFinal, cause: redact(describe(error)) });
     if (isFinal) return ApplicationFailure.nonRetryable(redact(message), category);
@@ -95,7 +100,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     return ApplicationFailure.create({
       message: redact(message),
       type: category,
-      nextRetryDelay: retryAfterMs ?? backoffMs,
+      // Temporal takes 0 for no retry
+      nextRetryDelay: isReplaced ? 1 : retryAfterMs || backoffMs,
     });
   }
 }
@@ -143,9 +149,9 @@ function whenDraining(draining: AbortSignal | undefined): Disposable & { signal:
 }
 
 /** Returns the failure count, or null: a database that is unavailable must not end the job. */
-async function countOf({ countFailure }: AttemptScope): Promise<number | null> {
+async function countOf({ countFailure }: AttemptScope, error: unknown): Promise<number | 'retry-now' | null> {
   try {
-    return await countFailure();
+    return await countFailure(error);
   } catch {
     return null;
   }

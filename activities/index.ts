@@ -8,6 +8,7 @@ import type { WorkerMessageStore } from '../db/for-worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
+import type { ModelFailureStore } from '../db/for-worker/model-failures.ts';
 import type { ProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
 import type { ProjectToolReader } from '../db/for-worker/project-tools.ts';
 import type { ProjectReader } from '../db/for-worker/projects.ts';
@@ -31,6 +32,7 @@ import { createGrantedAccess, type GrantedAccessDeps } from './job/granted-acces
 import { createJobAccess } from './job/job-access.ts';
 import type { KnownSecrets } from '../lib/redaction/known-secrets.ts';
 import { createCompaction } from './model/compaction.ts';
+import { createFallback } from './model/fallback.ts';
 import { createConversation } from './model/conversation.ts';
 import { createGuidance } from './model/guidance.ts';
 import { createSpending } from './model/spending.ts';
@@ -62,6 +64,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   /** Whether agents review their change in projects that do not say. */
   selfReview: boolean;
   leases: ModelCallLeases;
+  modelFailures: ModelFailureStore;
   events: WorkerEventStore;
   effects: EffectStore;
   models: ModelRegistry;
@@ -135,6 +138,7 @@ export function createActivities(deps: ActivityDeps) {
         leases: createCallLeases(deps),
         askStep: createAskStep(shared),
         storeAnswer: createStoreAnswer(shared),
+        countFailure: createFallback(shared),
       }),
       runCalls: createRunCalls({ ...shared, askForReview: createSelfReview(shared) }),
     }),

@@ -13,6 +13,7 @@ import { readFilters } from './jobs/filters.ts';
 import { conversationViews, narrowingOf, type ConversationSearch } from './assistant/views.ts';
 import { pullViews, type PullView } from './pull-requests/views.ts';
 import { JobsPage } from './pages/jobs.tsx';
+import type { Fields } from './pages/new-job.tsx';
 
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
 
@@ -188,6 +189,6 @@ declare module '@tanstack/react-router' {
   }
   interface HistoryState {
     /** Initial values of a new job, such as those of a failed one. */
-    again?: Partial<{ projectId: string; prompt: string; ref: string; model: string }>;
+    again?: Partial<Fields>;
   }
 }

@@ -31,7 +31,7 @@ export function createOfflineModel({ modelId, answer }: OfflineModelOptions): La
       options.abortSignal?.throwIfAborted();
       const content: LanguageModelV4Content[] = [];
       let finish = finishOf(options.prompt, 0, false);
-      for (const part of streamParts(options.prompt, answer(options))) {
+      for (const part of streamParts(options, answer(options))) {
         if (part.type === 'tool-call' || part.type === 'source') content.push(part);
         if (part.type === 'text-start') content.push({ type: 'text', text: '' });
         if (part.type === 'text-delta') {
@@ -45,7 +45,7 @@ export function createOfflineModel({ modelId, answer }: OfflineModelOptions): La
     },
     async doStream(options) {
       options.abortSignal?.throwIfAborted();
-      const parts = streamParts(options.prompt, answer(options));
+      const parts = streamParts(options, answer(options));
       return { stream: pulledStream(parts, options.abortSignal) };
     },
   };
@@ -57,10 +57,11 @@ export function* wordsOf(text: string): Generator<AnswerPart> {
 }
 
 function* streamParts(
-  prompt: LanguageModelV4Prompt,
+  { prompt, reasoning = 'provider-default' }: LanguageModelV4CallOptions,
   parts: Iterable<AnswerPart>,
 ): Generator<LanguageModelV4StreamPart> {
-  yield { type: 'stream-start', warnings: [] };
+  const hasEffort = reasoning !== 'provider-default';
+  yield { type: 'stream-start', warnings: hasEffort ? [{ type: 'unsupported', feature: 'reasoning' }] : [] };
   let openText: string | null = null;
   let texts = 0;
   let length = 0;

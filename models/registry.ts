@@ -32,6 +32,12 @@ export interface EmbeddingModelRegistry {
 
 export class UnknownModelError extends Error {
   override name = 'UnknownModelError';
+  readonly model: string;
+
+  constructor(message: string, model: string) {
+    super(message);
+    this.model = model;
+  }
 }
 
 interface Provider {
@@ -83,15 +89,15 @@ export function createModelRegistry(settings: ModelSettings): ModelRegistry & Em
   return {
     languageModel(name) {
       const found = find(name);
-      if (typeof found === 'string') throw new UnknownModelError(found);
+      if (typeof found === 'string') throw new UnknownModelError(found, name);
       return found.provider.create(found.model);
     },
     embeddingModel(name) {
       const found = find(name);
-      if (typeof found === 'string') throw new UnknownModelError(found);
+      if (typeof found === 'string') throw new UnknownModelError(found, name);
       const { provider, model } = found;
       if (provider.createEmbedding !== undefined) return provider.createEmbedding(model);
-      throw new UnknownModelError(`The provider of ${quoted(name)} has no embedding models.`);
+      throw new UnknownModelError(`The provider of ${quoted(name)} has no embedding models.`, name);
     },
     problemWith(name) {
       const found = find(name);

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
+import { createModelFailureStore } from '../db/for-worker/model-failures.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
 import { createBudgetStore } from '../db/for-worker/budgets.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
@@ -41,6 +42,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     endings: createIdleEndings(pool),
     steps: createStepStore(pool),
     leases: createModelCallLeases(pool),
+    modelFailures: createModelFailureStore(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),

@@ -37,6 +37,10 @@ export type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' 
 /** A job with its project's settings as of the same moment. */
 export interface JobWithProject extends JobRow {
   project: ProjectRow;
+  /** Its models in the order in which they are asked. */
+  models: string[];
+  /** Those that are left out for now because they are down, the first one first. */
+  downModels: string[];
   /** Where the commands of its turn run. */
   environment: PreparedEnvironment;
 }
@@ -178,7 +182,13 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       const environment = storedEnvironment(found.environment) ?? plainEnvironment;
       const checkCommand = found.project.checkCommand ?? environment.check;
       return {
-        job: { ...job, project: { ...found.project, checkCommand }, environment },
+        job: {
+          ...job,
+          project: { ...found.project, checkCommand },
+          models: [job.model, ...job.fallbackModels],
+          downModels: found.downModels,
+          environment,
+        },
         async repository(signal) {
           const resources = await grantsFor(job, job.repository, async () => found.grants);
           return repositoryFor(job, found, { resources, signal });

@@ -11,11 +11,12 @@ import type { AnsweredStep, StoreAnswer } from './store-answer.ts';
 export interface AnswerStepDeps {
   attempt: Attempt;
   leases: CallLeases;
-  steps: Pick<StepStore, 'claimAnswer' | 'countModelFailure'>;
+  steps: Pick<StepStore, 'claimAnswer'>;
   askStep: AskStep;
   storeAnswer: StoreAnswer;
   context: Pick<JobContextStore, 'compactions'>;
   access: Pick<JobAccess, 'hasMessages'>;
+  countFailure(ref: StepRef, error: unknown): Promise<number | 'retry-now'>;
   /** Reports whether an agent that ended with text alone is asked to continue. */
   remindOfFinish(ref: StepRef): Promise<boolean>;
 }
@@ -34,11 +35,11 @@ export type AnswerStep = (call: ModelCall) => Promise<ClaimedAnswer>;
  * paid for again.
  */
 export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
-  const { attempt, leases, steps, askStep, storeAnswer, context, access, remindOfFinish } = deps;
+  const { attempt, leases, steps, askStep, storeAnswer, context, access, countFailure, remindOfFinish } = deps;
   return async function answerStep(call) {
     const { jobId, turn, step } = call;
     const ref = { jobId, turn, step };
-    const scope = { turn: ref, outlivesHeartbeat: true, countFailure: () => steps.countModelFailure(ref) };
+    const scope = { turn: ref, outlivesHeartbeat: true, countFailure: (error: unknown) => countFailure(ref, error) };
     return attempt(scope, async (signal) => {
       const claimed = await claimFree(ref, signal);
       const { fence, response, toolResults } = claimed;

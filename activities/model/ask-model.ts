@@ -4,6 +4,7 @@ import {
   streamText,
   tool,
   zodSchema,
+  type CallWarning,
   type LanguageModelUsage,
   type ModelMessage,
   type Tool,
@@ -13,6 +14,7 @@ import { z } from 'zod';
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
+import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
 import { createJsonScan } from '../../lib/json-scan.ts';
 import { beforeRequest } from '../../models/provider-fetch.ts';
 import { usedTokens, type ReportedUsage } from '../../models/used-tokens.ts';
@@ -20,7 +22,7 @@ import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
-import { withCache } from './prompt-cache.ts';
+import { plainOptions, withCache } from './prompt-cache.ts';
 import { jsonLengthOf } from './transcript.ts';
 
 export interface ModelQuestion {
@@ -30,6 +32,10 @@ export interface ModelQuestion {
   /** The tools that the model may call. It is offered no others, and a call of another is an error. */
   toolset: Toolset;
   signal: AbortSignal;
+  /** How much the model thinks; absent or null for its own default. */
+  reasoningEffort?: ReasoningEffort | null;
+  /** Limit of the answer, in tokens; absent or null for the model's own. */
+  maxOutputTokens?: number | null;
   /** Calls with the same key share a prefix, which the provider is asked to cache. */
   cacheKey?: string;
   /** Awaited immediately before the request is sent. Its errors are rethrown unchanged, and nothing is sent. */
@@ -46,6 +52,8 @@ export interface ModelAnswer {
   /** The token usage in the form that prices need. */
   details: PricedUsage;
   receivedCharacters: number;
+  /** Whether the model has no setting for the reasoning effort that was asked for. */
+  ignoresEffort: boolean;
 }
 
 export interface AskModelDeps {
@@ -71,9 +79,11 @@ const tooManyCalls = `Not run: an answer may have at most ${mostCalls} calls. Co
 export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps) {
   return async function askModel(question: ModelQuestion): Promise<ModelAnswer> {
     const { model, system, messages, toolset, signal, cacheKey, confirm, onText } = question;
+    const { reasoningEffort, maxOutputTokens } = question;
     const tools = definitionsOf(toolset);
     const languageModel = models.languageModel(model);
     const over = new AbortController();
+    const late = AbortSignal.timeout(timeoutMs);
     let streamed = 0;
     let called = 0;
     let scan = createJsonScan(argumentLimits);
@@ -90,12 +100,14 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       streamText({
         model: languageModel,
         ...(cacheKey === undefined
-          ? { instructions: system, messages, tools }
+          ? { instructions: system, messages, tools, providerOptions: plainOptions }
           : withCache({ system, messages, tools }, cacheKey)),
+        reasoning: reasoningEffort ?? undefined,
+        maxOutputTokens: maxOutputTokens ?? undefined,
         maxRetries: 0,
         // a connection kept from the last step may be dead without notice, and a request on it would hang for minutes
         headers: { connection: 'close' },
-        abortSignal: AbortSignal.any([signal, over.signal, AbortSignal.timeout(timeoutMs)]),
+        abortSignal: AbortSignal.any([signal, over.signal, late]),
         onError: () => undefined, // the error part below reports it
       });
     try {
@@ -146,14 +158,23 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         usage: { inputTokens: details.inputTokens, outputTokens: details.outputTokens },
         details,
         receivedCharacters,
+        ignoresEffort: answer.warnings?.some(isAboutEffort) ?? false,
       };
     } catch (error) {
       if (refusal !== null) throw refusal;
-      throw new ModelCallError('The model call failed.', { cause: error, receivedCharacters: streamed });
+      const failed = { cause: error, model, receivedCharacters: streamed, isLate: late.aborted };
+      throw new ModelCallError('The model call failed.', failed);
     } finally {
       over.abort(); // otherwise an abandoned stream continues
     }
   };
+}
+
+/** What providers call it in their warnings. */
+const effortFeatures = new Set(['reasoning', 'reasoningEffort']);
+
+function isAboutEffort(warning: CallWarning): boolean {
+  return warning.type === 'unsupported' && effortFeatures.has(warning.feature);
 }
 
 function reportedUsage({ inputTokens, outputTokens, inputTokenDetails }: LanguageModelUsage): ReportedUsage {

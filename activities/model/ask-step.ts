@@ -10,6 +10,7 @@ import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Conversation, ConversationCall } from './conversation.ts';
 import { createLiveText, type SpokenText } from './live-text.ts';
+import { modelToAsk } from './fallback.ts';
 import { isContextOverflow } from './model-failures.ts';
 import type { AskPaid } from './spending.ts';
 import type { Instructions } from './stored-instructions.ts';
@@ -47,7 +48,8 @@ export function createAskStep(deps: AskStepDeps): AskStep {
   return async function askStep(call, fence, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
     const ref = { jobId, turn, step };
-    const job = await access.activeJob(ref);
+    const active = await access.activeJob(ref);
+    const job = { ...active, model: modelToAsk(active) };
     if (job.waitingMessages > 0) await messages.take(ref);
     const text = createLiveText({
       redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
@@ -74,7 +76,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
       // those of servers are last, so that all before them is the same in most jobs
       const offered = offeredTools({ ...toolset, ...mcpToolset(instructions.tools) }, job, instructions);
       const tools = lastBefore === null ? offered : finishOnly(offered);
-      const question = { system, messages: conversationOf(transcript), toolset: tools, signal, ...options };
+      const question = { system, messages: conversationOf(transcript, job), toolset: tools, signal, ...options };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
     const transcript = await conversation.forCall(at);

@@ -82,21 +82,21 @@ export function createConversation(deps: ConversationDeps): Conversation {
       const transcript = await noted(call, await readTranscript(call.call));
       const window = prices.windowOf(call.job.model);
       const isNew = transcript.compaction?.turn === call.call.turn && transcript.compaction.step === call.call.step;
-      const tokens = tokensOf(transcript);
+      const tokens = tokensOf(transcript, call.job);
       if (isNew || tokens <= window * fullShare) return transcript;
       return shortened(call, transcript, window);
     },
 
     shortened(call, transcript) {
       // the context window is smaller than assumed
-      const tokens = tokensOf(transcript);
+      const tokens = tokensOf(transcript, call.job);
       return shortened(call, transcript, Math.min(prices.windowOf(call.job.model), tokens * fullShare));
     },
   };
 }
 
-function tokensOf(transcript: JobTranscript): number {
-  return estimateTokens(conversationOf(transcript), systemPrompt(transcript.instructions));
+function tokensOf(transcript: JobTranscript, { model }: Pick<JobWithProject, 'model'>): number {
+  return estimateTokens(conversationOf(transcript, { model }), systemPrompt(transcript.instructions));
 }
 
 function notesDue(call: ModelCall, transcript: Transcript): JobNote[] {

@@ -1,16 +1,29 @@
 import { APICallError } from 'ai';
+import { UnknownModelError } from '../../models/registry.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type { Verdict } from '../tools/verdict.ts';
+
+interface FailedCall {
+  cause: unknown;
+  model: string;
+  receivedCharacters?: number;
+  isLate?: boolean;
+}
 
 /** The language model failed. The provider's response is in the cause, which goes only to the worker's log. */
 export class ModelCallError extends Error {
   override name = 'ModelCallError';
+  readonly model: string;
   /** Length of the part of the answer that had arrived. */
   readonly receivedCharacters: number;
+  /** Whether the time for an answer ran out. */
+  readonly isLate: boolean;
 
-  constructor(message: string, { cause, receivedCharacters = 0 }: { cause: unknown; receivedCharacters?: number }) {
+  constructor(message: string, { cause, model, receivedCharacters = 0, isLate = false }: FailedCall) {
     super(message, { cause });
+    this.model = model;
     this.receivedCharacters = receivedCharacters;
+    this.isLate = isLate;
   }
 }
 
@@ -29,6 +42,8 @@ const toleratedFailures = 7;
 const longestWaitMs = 3_600_000;
 /** Refusals: the same request gets the same response. */
 const finalStatuses = new Set([400, 401, 402, 403, 404, 405, 406, 410, 413, 415, 422, 451]);
+/** The provider has no such model, or no longer. */
+const goneStatuses = new Set([404, 410]);
 /** Advice for statuses that usually have one cause. */
 const advice: Readonly<Record<number, string>> = {
   401: ' Check the API key.',
@@ -82,6 +97,32 @@ export function verdictOfModelFailure({ cause }: ModelCallError): Verdict {
     ...unavailable(`The model provider answered with status ${statusCode}.`),
     retryAfterMs: retryAfterOf(cause),
   };
+}
+
+/** Longest wait that a provider may ask for before another model is asked. */
+const longestWaitForModel = 60_000;
+
+export interface ModelOutage {
+  model: string;
+  /** Whether the model does not exist, so that a retry fails in the same way. */
+  isGone: boolean;
+  /** Whether another model is asked without a retry. */
+  isCertain: boolean;
+}
+
+/**
+ * Returns whether a failure says that the model is down, which another model may make up for; null for others. What the
+ * provider refuses is no outage: another model would hide a wrong key, or a task that a model declines.
+ */
+export function outageOf(error: unknown): ModelOutage | null {
+  if (error instanceof UnknownModelError) return { model: error.model, isGone: true, isCertain: true };
+  if (!(error instanceof ModelCallError)) return null;
+  const { model, cause, isLate } = error;
+  if (APICallError.isInstance(cause) && goneStatuses.has(cause.statusCode ?? 0))
+    return { model, isGone: true, isCertain: true };
+  const { category, retryAfterMs } = verdictOfModelFailure(error);
+  if (category !== FailureType.ModelUnavailable) return null;
+  return { model, isGone: false, isCertain: isLate || (retryAfterMs ?? 0) > longestWaitForModel };
 }
 
 function retryAfterOf({ responseHeaders }: APICallError): number | null {

@@ -25,10 +25,12 @@ export interface SpendingDeps {
 /** The step that an attempt holds. */
 export type HeldStep = StepRef & { fence: number };
 
+type ModelChoice = 'model' | 'models' | 'reasoningEffort' | 'maxOutputTokens';
+
 export interface PaidCall {
   step: HeldStep;
-  job: Pick<JobWithProject, 'projectId' | 'model' | 'project'>;
-  question: Omit<ModelQuestion, 'model' | 'confirm'>;
+  job: Pick<JobWithProject, 'projectId' | 'project' | ModelChoice>;
+  question: Omit<ModelQuestion, 'confirm' | ModelChoice>;
 }
 
 /** Asks a job's model once the budget allows it. Also throws the failure that ends a turn whose budget is spent. */
@@ -48,7 +50,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
   const { budgets, leases, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
 
   return async function askPaid({ step, job, question }) {
-    const { model } = job;
+    const { model, reasoningEffort, maxOutputTokens } = job;
     const characters = lengthOf(question);
     const { fence: _, ...ref } = step;
     await holdCost({ ref, job, characters, signal: question.signal });
@@ -58,7 +60,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
       if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
     };
     try {
-      return await askModel({ ...question, model, confirm });
+      return await askModel({ ...question, model, reasoningEffort, maxOutputTokens, confirm });
     } catch (error) {
       // if the database is unreachable, the next attempt charges the call
       if (error instanceof ModelCallError)
@@ -76,8 +78,8 @@ export function createSpending(deps: SpendingDeps): AskPaid {
       dayMicros: lowerOf(job.project.dailyBudgetMicros, budgetCeilings.dayMicros),
     };
     if (Object.values(limits).every((micros) => micros === null)) return;
-    const mostMicros = mostCostOf(job.model, characters);
-    if (mostMicros === null) throw unpriced(job.model);
+    // whichever model answers
+    const mostMicros = Math.max(...job.models.map((model) => mostCostOf({ ...job, model }, characters)));
     if (mostMicros === 0) return;
     const call = { ...ref, projectId: job.projectId, budgets: limits, mostMicros };
     const deadline = Date.now() + patienceMs;
@@ -96,15 +98,15 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     return prices.costMicrosOf(model, usage) ?? 0;
   }
 
-  function mostCostOf(model: string, characters: number): number | null {
+  /** Throws the failure that ends a turn when the model has no price. */
+  function mostCostOf(job: PaidCall['job'], characters: number): number {
+    const { model } = job;
     const inputTokens = mostTokensOf(characters);
-    const outputTokens = Math.min(mostOutputTokens, prices.windowOf(model));
-    return prices.costMicrosOf(model, {
-      inputTokens,
-      cachedInputTokens: 0,
-      cacheWriteTokens: inputTokens,
-      outputTokens,
-    });
+    const outputTokens = Math.min(outputLimitOf(job), prices.windowOf(model));
+    const usage = { inputTokens, cachedInputTokens: 0, cacheWriteTokens: inputTokens, outputTokens };
+    const micros = prices.costMicrosOf(model, usage);
+    if (micros === null) throw unpriced(model);
+    return micros;
   }
 }
 
@@ -113,6 +115,12 @@ interface Holding {
   job: PaidCall['job'];
   characters: number;
   signal: AbortSignal;
+}
+
+/** Returns the most tokens of an answer. Anthropic's models with a thinking budget think beyond the limit that they are sent. */
+function outputLimitOf({ model, reasoningEffort, maxOutputTokens }: PaidCall['job']): number {
+  const isExact = reasoningEffort === null || !model.startsWith('anthropic/');
+  return isExact && maxOutputTokens !== null ? maxOutputTokens : mostOutputTokens;
 }
 
 /** Returns the lower of two limits, of which either may be missing. */

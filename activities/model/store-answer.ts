@@ -42,17 +42,23 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
     const costMicros = prices.costMicrosOf(model, answer.details);
     const scrubbed = await scrubAnswer({ ...answer, costMicros }, { secrets, signal });
     const { response } = scrubbed;
+    const isFirst = !transcript.steps.some((one) => one.turn === turn && one.model === model);
+    const notices: NewJobEvent[] =
+      answer.ignoresEffort && isFirst
+        ? [{ type: 'notice', data: { text: `The model ${model} has no reasoning effort; the setting is ignored.` } }]
+        : [];
     const stored = {
       jobId,
       turn,
       step,
+      model,
       ...answer,
       cachedTokens: answer.details.cachedInputTokens,
       cacheWriteTokens: answer.details.cacheWriteTokens,
       costMicros,
       response,
       knownMessages: transcript.prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length,
-      events: eventsOf(text ?? { rest: null, whole: piecesOf(scrubbed.text) }, fence, scrubbed.events),
+      events: eventsOf(text ?? { rest: null, whole: piecesOf(scrubbed.text) }, fence, [...notices, ...scrubbed.events]),
     };
     if (!(await untilStored(() => steps.storeResponse(stored), signal))) throw takenOver();
     return { ...answer, response, compaction: transcript.compaction };

@@ -1,4 +1,4 @@
-import { assistantModelMessageSchema, type ModelMessage, type ToolModelMessage } from 'ai';
+import { assistantModelMessageSchema, type AssistantModelMessage, type ModelMessage, type ToolModelMessage } from 'ai';
 import type { Compaction, JobNote } from '../../db/for-worker/job-context.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow } from '../../db/for-worker/steps.ts';
@@ -53,11 +53,12 @@ export function isBehind(one: StepKey, other: StepKey): boolean {
 /**
  * Returns the conversation as the model continues it: each turn's prompt, then its answers and tool results, with
  * messages of people and notes of the service before the first answer that knew them. Except where outputs are masked and
- * after a compaction, the next call's conversation begins with this one, so that providers can cache it.
+ * after a compaction, the next call's conversation begins with this one, so that providers can cache it. `model` gets
+ * only its own reasoning and provider data: another provider refuses or misreads them.
  */
 export function conversationOf(
   { prompts, steps, notes, compaction }: Transcript,
-  maskedSteps = maskInChunks,
+  { model = null, maskedSteps = maskInChunks }: { model?: string | null; maskedSteps?: typeof maskInChunks } = {},
 ): ModelMessage[] {
   const answered = steps.filter((step) => step.response !== null);
   const maskBefore = maskedSteps(answered);
@@ -81,7 +82,8 @@ export function conversationOf(
   };
   for (const [index, step] of answered.entries()) {
     speak(step);
-    messages.push(...messagesOf(step, index < maskBefore));
+    const isForeign = model !== null && step.model !== null && step.model !== model;
+    messages.push(...messagesOf(step, { masked: index < maskBefore, isForeign }));
     asking = step;
   }
   speak({ turn: Infinity, step: Infinity });
@@ -145,19 +147,32 @@ function compactedText({ summary, ledger }: Compaction): string {
   ].join('\n\n');
 }
 
-/** Messages of stored steps, as they are and masked: a worker caches a job's steps, and each call sends all of them. */
-const knownMessages = { whole: new WeakMap<StepRow, ModelMessage[]>(), masked: new WeakMap<StepRow, ModelMessage[]>() };
+interface ReadAs {
+  /** Whether outputs of its tools are masked. */
+  masked: boolean;
+  /** Whether another model answered. */
+  isForeign: boolean;
+}
 
-function messagesOf(step: StepRow, masked: boolean): ModelMessage[] {
-  const known = knownMessages[masked ? 'masked' : 'whole'];
-  const messages = known.get(step) ?? readMessages(step, masked);
+const messageCache = () => new WeakMap<StepRow, ModelMessage[]>();
+/** Messages of stored steps by how they are read: a worker caches a job's steps, and each call sends all of them. */
+const knownMessages = {
+  own: { whole: messageCache(), masked: messageCache() },
+  foreign: { whole: messageCache(), masked: messageCache() },
+};
+
+function messagesOf(step: StepRow, as: ReadAs): ModelMessage[] {
+  const known = knownMessages[as.isForeign ? 'foreign' : 'own'][as.masked ? 'masked' : 'whole'];
+  const messages = known.get(step) ?? readMessages(step, as);
   known.set(step, messages);
   return messages;
 }
 
-function readMessages({ response, toolResults }: StepRow, masked: boolean): ModelMessage[] {
+function readMessages({ response, toolResults }: StepRow, { masked, isForeign }: ReadAs): ModelMessage[] {
   if (response === null || response.content.length === 0) return [];
-  const answer = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
+  const stored = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
+  const answer = isForeign ? withoutProviderData(stored) : stored;
+  if (answer.content.length === 0) return [];
   if (response.toolCalls.length === 0) return [answer];
   const results = new Map(toolResults?.map((result) => [result.toolCallId, result]));
   const message: ToolModelMessage = {
@@ -171,4 +186,15 @@ function readMessages({ response, toolResults }: StepRow, masked: boolean): Mode
     }),
   };
   return [answer, message];
+}
+
+/** Returns an answer without what only its own model understands: reasoning, signatures and ids. */
+function withoutProviderData(answer: AssistantModelMessage): AssistantModelMessage {
+  if (typeof answer.content === 'string') return answer;
+  const content = answer.content.flatMap((part) => {
+    if (part.type !== 'text' && part.type !== 'tool-call') return [];
+    const { providerOptions: _, ...rest } = part;
+    return [rest];
+  });
+  return { role: 'assistant', content };
 }

@@ -3,6 +3,7 @@ import type { StepStore } from '../../db/for-worker/steps.ts';
 import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import type { JobAccess } from '../job/job-access.ts';
+import { modelToAsk } from '../model/fallback.ts';
 
 export interface SelfReviewDeps {
   steps: Pick<StepStore, 'latestTree' | 'snapshot'>;
@@ -30,7 +31,8 @@ export function createSelfReview(deps: SelfReviewDeps): AskForReview {
     const asked = notes.find((note) => note.kind === 'self-review' && note.turn === turn);
     if (asked !== undefined) return asked.step === step + 1;
     const job = await access.activeJob({ jobId, turn });
-    if (!(job.project.selfReview ?? selfReview) || isPlanning(job) || job.model.startsWith('offline/')) return false;
+    if (!(job.project.selfReview ?? selfReview) || isPlanning(job) || modelToAsk(job).startsWith('offline/'))
+      return false;
     const tree = await steps.latestTree(jobId);
     const snapshot = tree === null || tree === job.headTree ? null : await steps.snapshot(jobId, tree);
     if (snapshot === null || snapshot.changedFiles === 0) return false;

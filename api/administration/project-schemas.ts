@@ -15,6 +15,12 @@ import {
 } from '../../lib/inputs/administration.ts';
 import { environmentTextSchema } from '../../lib/environments/environment-text.ts';
 import { mostFetchHosts, parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
+import {
+  maxOutputTokensSchema,
+  modelListSchema,
+  mostModels,
+  reasoningEffortSchema,
+} from '../../lib/inputs/model-choice.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
 
@@ -56,6 +62,16 @@ const settings = {
   model: modelNameSchema
     .nullable()
     .meta({ description: "provider/model of its jobs; null for the service's default." }),
+  models: modelListSchema.nullable().meta({
+    description:
+      "Models of its jobs in the order they are asked: each only while those before it are down. In place of model; null for the service's default.",
+  }),
+  reasoningEffort: reasoningEffortSchema
+    .nullable()
+    .meta({ description: "How much its jobs let a model think; null for the model's own default." }),
+  maxOutputTokens: maxOutputTokensSchema
+    .nullable()
+    .meta({ description: "Limit of each answer of its jobs' models, in tokens; null for the model's own." }),
   allowedRepositories: z
     .array(z.string().max(2_048))
     .max(mostEntries)
@@ -138,6 +154,7 @@ export const projectSchema = z.object({
   forgeUrl: z.string().nullable(),
   environment: z.string().nullable(),
   fetchHosts: z.array(z.string()).max(mostFetchHosts),
+  models: z.array(z.string()).max(mostModels).nullable().meta({ description: settings.models.meta()?.description }),
   reviewers: shownEntries,
   labels: shownEntries,
   assignees: shownEntries,

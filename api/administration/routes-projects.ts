@@ -15,6 +15,7 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { checkBudgets, microsOf, type BudgetCeilings } from './budget-ceilings.ts';
 import { invalidRequest, projectNotFound } from '../http/errors.ts';
 import { createGrantChecks } from './grant-checks.ts';
+import { namedModels } from './named-models.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
 import { presentProject } from './present-administration.ts';
@@ -109,11 +110,11 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
   }
 
   function changeOf(body: Omit<ChangeProjectBody, 'repository'>): ProjectChange {
-    const { allowedRepositories, jobBudgetUsd, dailyBudgetUsd, plan, ask, ...change } = body;
-    const problem = typeof body.model === 'string' ? deps.problemWithModel(body.model) : null;
-    if (problem !== null) throw invalidRequest(problem);
+    const { model, models, allowedRepositories, jobBudgetUsd, dailyBudgetUsd, plan, ask, ...change } = body;
+    const named = namedModels({ model, models }, deps.problemWithModel);
     const checked = {
       ...change,
+      ...(named !== undefined && { model: named?.[0] ?? null, fallbackModels: named?.slice(1) ?? [] }),
       ...(allowedRepositories && {
         allowedRepositories: allowedRepositories.map((text) => repositoryOf(text).repository),
       }),

@@ -8,6 +8,7 @@ import { parseRepository } from '../../lib/inputs/repository.ts';
 import type { RepositoryRules } from '../../lib/inputs/repository.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
+import { checkModels, namedModels } from '../administration/named-models.ts';
 import { hashOfRequest } from '../http/idempotency-key.ts';
 import type { CreateJobBody } from './job-schemas.ts';
 
@@ -56,15 +57,22 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
     return parsed.ok ? parsed.repository : null;
   }
 
+  function modelsOf(project: ProjectRow, body: CreateJobBody): Pick<NewJob, 'model' | 'fallbackModels'> {
+    const [named, ...others] = namedModels(body, problemWithModel) ?? [];
+    if (named !== undefined) return { model: named, fallbackModels: others };
+    const model = project.model ?? defaultModel;
+    const { fallbackModels } = project;
+    checkModels([model, ...fallbackModels], problemWithModel);
+    return { model, fallbackModels };
+  }
+
   return {
     findEarlier: (owner, { project, body, idempotencyKey }) =>
       jobs.findEarlier(owner, project.id, idempotencyOf(body, idempotencyKey)),
 
     async check({ project, body, idempotencyKey }) {
       const repository = repositoryOf(project, body.source?.repository);
-      const model = body.model ?? project.model ?? defaultModel;
-      const modelProblem = problemWithModel(model);
-      if (modelProblem !== null) throw invalidRequest(modelProblem);
+      const { model, fallbackModels } = modelsOf(project, body);
       const { forgeUrl, hasCredential } = project;
       await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });
       return {
@@ -75,6 +83,9 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
         // the project's default ref belongs to its own repository
         requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
         model,
+        fallbackModels,
+        reasoningEffort: body.reasoningEffort === undefined ? project.reasoningEffort : body.reasoningEffort,
+        maxOutputTokens: body.maxOutputTokens === undefined ? project.maxOutputTokens : body.maxOutputTokens,
         draft: body.draft ?? false,
         planReview: body.plan === undefined ? project.planReview : body.plan === 'review',
         mayAsk: body.ask ?? project.mayAsk,
@@ -95,9 +106,12 @@ function refOf(text: string | undefined): string | null {
 
 /** Returns the idempotency record of a request. The hash does not depend on the order of the body's fields. */
 function idempotencyOf(body: CreateJobBody, key: string | null): Idempotency | null {
-  const { prompt, source, model, draft, plan, ask } = body;
-  const requested = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
+  const { prompt, source, model, draft, plan, ask, models, reasoningEffort, maxOutputTokens } = body;
+  const requested: unknown[] = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
   // left out when absent, so that the hash of such a body stays the same over versions
-  if (plan !== undefined || ask !== undefined) requested.push(plan ?? null, ask ?? null);
+  const settings = [models, reasoningEffort, maxOutputTokens];
+  const hasSettings = settings.some((value) => value !== undefined);
+  if (plan !== undefined || ask !== undefined || hasSettings) requested.push(plan ?? null, ask ?? null);
+  if (hasSettings) requested.push(settings.map((value) => (value === undefined ? 'default' : value)));
   return key === null ? null : { key, requestHash: hashOfRequest(requested) };
 }

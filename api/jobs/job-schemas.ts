@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts';
+import { maxOutputTokensSchema, modelListSchema, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobEventTypes } from '../../db/jobs/event-types.ts';
 import { planSchema } from '../administration/project-schemas.ts';
@@ -55,6 +56,17 @@ export const createJobSchema = closedBody({
     .max(200)
     .optional()
     .meta({ description: "provider/model. Defaults to the project's model." }),
+  models: modelListSchema.optional().meta({
+    description:
+      "Models in the order they are asked: each only while those before it are down. In place of model; defaults to the project's models.",
+  }),
+  reasoningEffort: reasoningEffortSchema
+    .nullable()
+    .optional()
+    .meta({ description: "How much the model thinks; null for its own default. Defaults to the project's setting." }),
+  maxOutputTokens: maxOutputTokensSchema.nullable().optional().meta({
+    description: "Limit of each answer in tokens; null for the model's own. Defaults to the project's setting.",
+  }),
   draft: z.boolean().optional().meta({ description: 'Whether the pull request is opened as a draft.' }),
   plan: planSchema.optional().meta({
     description:
@@ -87,7 +99,10 @@ const count = z.number().int().min(1).max(999_999);
 export const forkJobSchema = closedBody({
   turn: count.optional().meta({ description: 'Defaults to the newest turn.' }),
   step: count.meta({ description: 'Last step that the new job takes over. It must have ended.' }),
-  model: createJobSchema.shape.model,
+  model: createJobSchema.shape.model.meta({ description: "provider/model. Defaults to the other job's models." }),
+  models: createJobSchema.shape.models.meta({
+    description: "Models in the order they are asked. In place of model; defaults to the other job's models.",
+  }),
   prompt: promptSchema.optional().meta({ description: 'A message that the first new step reads.' }),
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
 import { largestTimelinePage } from '../../db/jobs/job-timeline.ts';
+import { mostModels } from '../../lib/inputs/model-choice.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { limit, wholeNumber } from '../http/page-schemas.ts';
 import { counted, ofJob } from './job-schemas.ts';
@@ -74,6 +75,11 @@ export const stepSchema = z.object({
   step: z.number().int(),
   attempts: z.number().int().meta({ description: 'Number of times a worker claimed the step; 1 if nothing failed.' }),
   modelFailures: z.number().int().meta({ description: 'Number of times the model provider failed.' }),
+  model: z.string().nullable().meta({ description: 'The model that answered; null while there is no answer.' }),
+  failedModels: z
+    .array(z.object({ model: z.string(), failures: z.number().int() }))
+    .max(mostModels)
+    .meta({ description: 'Models whose calls of this step failed, with the number of failures.' }),
   text: z
     .string()
     .nullable()

@@ -35,6 +35,8 @@ export function presentStep(row: TimelineStep): PublicStep {
     step: row.step,
     attempts: row.attempts,
     modelFailures: row.modelFailures,
+    model: row.model,
+    failedModels: row.failedModels.map(({ model, failures }) => ({ model, failures })),
     text: row.text,
     toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError, durationMs }) => ({
       toolCallId,

@@ -6,9 +6,10 @@ import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import type { ApiError } from '../http/errors.ts';
-import { forkNeedsPrompt, idempotencyConflict, invalidRequest, jobNotFound, stepNotFinished } from '../http/errors.ts';
+import { forkNeedsPrompt, idempotencyConflict, jobNotFound, stepNotFinished } from '../http/errors.ts';
 import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
+import { checkModels, namedModels } from '../administration/named-models.ts';
 import type { ReadJob } from './job-reader.ts';
 import { forkJobSchema, ofJob, promptBytes } from './job-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
@@ -55,16 +56,17 @@ export function createJobForksRouter(deps: JobForkRouteDeps): AppRouter {
     async forkAgentJob({ ctx, caller, params, headers, body }) {
       const source = await deps.readJob(caller, params.projectId, params.id);
       const key = headers['Idempotency-Key'];
-      const { turn, step, model = null, prompt = null } = await body();
-      const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, model, prompt]);
+      const { turn, step, model, models, prompt = null } = await body();
+      const named = models === undefined ? [model ?? null, prompt] : [model ?? null, prompt, models];
+      const requestHash = hashOfRequest(['fork', source.id, turn ?? null, step, ...named]);
       const idempotency = key === undefined ? null : { key, requestHash };
       const counter = { key: `job:${source.projectId}`, policy: deps.jobPolicy };
 
       async function write(): Promise<Fork> {
-        const modelProblem = deps.problemWithModel(model ?? source.model);
-        if (modelProblem !== null) throw invalidRequest(modelProblem);
+        const asked = namedModels({ model, models }, deps.problemWithModel) ?? null;
+        if (asked === null) checkModels([source.model, ...source.fallbackModels], deps.problemWithModel);
         const from = { jobId: source.id, turn, step };
-        return deps.forks.fork(caller, { id: newId('job_'), from, model, prompt, idempotency, counter });
+        return deps.forks.fork(caller, { id: newId('job_'), from, models: asked, prompt, idempotency, counter });
       }
       const fork = (await deps.jobs.findEarlier(caller, source.projectId, idempotency)) ?? (await write());
       if (!('job' in fork)) throw refusalOf(fork);

@@ -5,7 +5,7 @@ import { connect, type CommandContext } from './context.ts';
 import { addJobBundleCommands } from './job-bundle.ts';
 import { getJob, waitsFor, watchJob, type JobRef } from './job-watch.ts';
 import { onJob } from './on-job.ts';
-import { readInteger } from './options.ts';
+import { addModelOptions, collect, modelFieldsOf, readInteger, type ModelOptions } from './options.ts';
 import { isJson, plain, print, printList, printRecord, shortened } from './output.ts';
 import { projectIdOf } from './project-of.ts';
 
@@ -28,11 +28,10 @@ export function addJobCommands(program: Command, context: CommandContext): void 
   addJobBundleCommands(group, context);
 }
 
-interface CreateOptions {
+interface CreateOptions extends ModelOptions {
   project?: string;
   repository?: string;
   ref?: string;
-  model?: string;
   draft?: true;
   plan?: 'review' | 'none';
   ask?: boolean;
@@ -41,14 +40,11 @@ interface CreateOptions {
 }
 
 function addCreate(group: Command, context: CommandContext): void {
-  group
-    .command('create')
-    .description('create a job')
+  addModelOptions(group.command('create').description('create a job'), 'model (default: the one of the project)')
     .argument('<prompt>', 'what the agent is asked to do; "-" reads it from standard input')
     .option('--project <id>', 'the project (default: DOCKET_PROJECT, or the only project)')
     .option('--repository <url>', 'another repository that the project allows')
     .option('--ref <ref>', 'branch, tag or commit to start from')
-    .option('--model <provider/model>', 'model (default: the one of the project)')
     .option('--draft', 'open the pull request as a draft')
     .addOption(
       new Option('--plan <plan>', "whether you approve a plan first (default: the project's setting)").choices([
@@ -62,12 +58,21 @@ function addCreate(group: Command, context: CommandContext): void {
     .option(...watchOption)
     .action(async (prompt: string, options: CreateOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const { repository, ref, model, draft, plan, ask, idempotencyKey } = options;
+      const { repository, ref, draft, plan, ask, idempotencyKey } = options;
+      const { models, ...settings } = modelFieldsOf(options);
       const projectId = await projectIdOf(api, options.project ?? context.env['DOCKET_PROJECT']);
       const job = await answerOf(
         api.POST('/v2/agent/{projectId}/job', {
           params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
-          body: { prompt: await promptOf(context, prompt), source: { repository, ref }, model, draft, plan, ask },
+          body: {
+            ...settings,
+            prompt: await promptOf(context, prompt),
+            source: { repository, ref },
+            models: models ?? undefined,
+            draft,
+            plan,
+            ask,
+          },
         }),
       );
       if (options.watch !== true) return printJob(command, job);
@@ -218,20 +223,22 @@ function addActions(group: Command, context: CommandContext): void {
     },
   );
 
-  onJob<StepOptions & { step: number; model?: string; prompt?: string }>(
+  onJob<StepOptions & { step: number; model?: string[]; prompt?: string }>(
     group
       .command('fork')
       .description('create a job that continues after a step of another job, on its own branch')
       .requiredOption('--step <number>', 'the last step that it takes over', readInteger)
       .option(...turnOption)
-      .option('--model <provider/model>', "default: the other job's model")
+      .option('--model <provider/model>', "default: the other job's models; may be repeated", collect)
       .option('--prompt <text>', 'a message that the first new step reads'),
     context,
-    async ({ api, ref, command }, body) =>
+    async ({ api, ref, command }, { model: models, ...options }) => {
+      const body = { ...options, models };
       printJob(
         command,
         await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/fork', { params: { path: ref }, body })),
-      ),
+      );
+    },
   );
 }
 
@@ -252,13 +259,16 @@ async function promptOf({ readInput }: CommandContext, text: string): Promise<st
 function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): void {
   if (isJson(command)) return printRecord(command, job);
   const { title, phase, message, plan, waiting, incomplete, steps, usage, failure, forkedFrom } = job.details;
+  const { models, reasoningEffort, maxOutputTokens } = job.details;
   printRecord(command, {
     id: job.id,
     status: phase === null ? job.status : `${job.status} (${phase})`,
     title,
     repository: job.source.repository,
     ref: job.source.ref,
-    model: job.model,
+    model: models.join(', then '),
+    effort: reasoningEffort,
+    'output limit': maxOutputTokens,
     'pull request': job.prLink,
     created: job.createdAt,
     archived: job.archivedAt,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 
 /** Parses a whole number. The API enforces its range. */
@@ -22,6 +22,43 @@ export function readDays(text: string): number | null {
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
   if (days === undefined) throw new InvalidArgumentError('It must be a number of days such as 90d, or "never".');
   return Number(days);
+}
+
+/** Efforts of a reasoning model; `default` resets the setting. */
+export const efforts = ['low', 'medium', 'high', 'default'] as const;
+export type Effort = (typeof efforts)[number];
+
+/** Maps `default` to null, for the model's own effort. */
+export function effortOf(effort: Effort | undefined) {
+  return effort === 'default' ? null : effort;
+}
+
+/** Parses a number of tokens. Returns null for `default`. */
+export function readTokens(text: string): number | null {
+  return text === 'default' ? null : readInteger(text);
+}
+
+/** Adds the options that set the model of jobs. */
+export function addModelOptions(command: Command, model: string): Command {
+  return command
+    .option(
+      '--model <provider/model>',
+      `${model}; repeat it for models that stand in while those before are down`,
+      collect,
+    )
+    .addOption(new Option('--effort <effort>', "how much the model thinks (default: the model's own)").choices(efforts))
+    .option('--max-output-tokens <number>', 'limit of each answer, or "default"', readTokens);
+}
+
+export interface ModelOptions {
+  model?: string[];
+  effort?: Effort;
+  maxOutputTokens?: number | null;
+}
+
+/** Returns the fields of a request for the options that set the model of jobs. No model resets the setting. */
+export function modelFieldsOf({ model, effort, maxOutputTokens }: ModelOptions) {
+  return { models: model?.length === 0 ? null : model, reasoningEffort: effortOf(effort), maxOutputTokens };
 }
 
 /** Collects the values of a repeatable option. An empty value clears the list. */

@@ -2,7 +2,17 @@ import { Option, type Command } from 'commander';
 import type { paths } from '../../dashboard/http/schema.d.ts';
 import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, collect, orNull, readDollars, readSecretPath, textOf } from './options.ts';
+import {
+  addModelOptions,
+  checkChange,
+  collect,
+  modelFieldsOf,
+  orNull,
+  readDollars,
+  readSecretPath,
+  textOf,
+  type ModelOptions,
+} from './options.ts';
 import { printList, printRecord } from './output.ts';
 import { addSecretCommands } from './project-secret.ts';
 import { addMcpCommands } from './project-mcp.ts';
@@ -10,11 +20,10 @@ import { addGuidanceCommand } from './project-guidance.ts';
 
 type ProjectChange = paths['/v1/projects/{id}']['patch']['requestBody']['content']['application/json'];
 
-interface SettingOptions {
+interface SettingOptions extends ModelOptions {
   name?: string;
   repository?: string;
   ref?: string;
-  model?: string;
   allow?: string[];
   forgeUrl?: string;
   reviewer?: string[];
@@ -124,10 +133,9 @@ function onProject(command: Command): Command {
  * Adds the options of a project. A secret comes from a file or from standard input, never from the command line itself.
  */
 function addSettings(command: Command): Command {
-  return command
+  return addModelOptions(command, 'model of its jobs ("" for DOCKET_AGENT_MODEL)')
     .option('--name <name>', 'name (default: the last part of the repository)')
     .option('--ref <branch>', 'branch that jobs start from ("" for the default branch)')
-    .option('--model <provider/model>', 'model of its jobs ("" for DOCKET_AGENT_MODEL)')
     .option('--allow <url>', 'another repository that jobs may name (repeatable; "" for none)', collect)
     .option(
       '--forge-url <url>',
@@ -171,7 +179,7 @@ async function settingsOf({ readInput }: CommandContext, options: SettingOptions
     name: options.name,
     repository: options.repository,
     defaultRef: orNull(options.ref),
-    model: orNull(options.model),
+    ...modelFieldsOf(options),
     allowedRepositories: options.allow,
     forgeUrl: orNull(options.forgeUrl),
     reviewers: options.reviewer,

@@ -39,7 +39,7 @@ const facts: Fact[] = [
   ],
   ['Repository', ({ job: { source } }) => [repositoryName(source.repository), source.ref ?? ''].join(' ')],
   ['Base commit', ({ turns }) => turns[0]?.baseCommit?.slice(0, 10) ?? '–'],
-  ['Model', ({ job }) => job.model],
+  ['Model', ({ job }) => job.details.models.join(', then ')],
   ['Turns', ({ turns }) => turns.length, count],
   ['Steps', ({ job }) => job.details.steps, count],
   ['Tool calls', ({ steps }) => steps.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0), count],

@@ -48,7 +48,9 @@ async function retry(job: ListedJob, projects: Pick<Project, 'id' | 'repository'
       params: { path: { projectId: job.projectId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
       body: {
         prompt: turns[0]?.prompt ?? job.prompt,
-        model: job.model,
+        models: job.details.models,
+        reasoningEffort: job.details.reasoningEffort,
+        maxOutputTokens: job.details.maxOutputTokens,
         source: { ...(isDefault ? {} : { repository }), ...(ref === null ? {} : { ref }) },
       },
     }),

@@ -143,7 +143,6 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
       {inspected !== undefined && (
         <StepInspector
           job={job}
-          model={snapshot.model}
           step={inspected}
           turn={turns.find(({ turn }) => turn === inspected.turn)}
           firstStep={details.forkedFrom?.turn === inspected.turn ? details.forkedFrom.step + 1 : 1}

@@ -45,7 +45,17 @@ export function Result({ job, projectId, turn, steps }: ResultProps) {
           <Link
             className={job.prLink === null ? 'button button-primary' : 'button'}
             to="/new"
-            state={{ again: { projectId, prompt: turn?.prompt ?? '', ref: job.source.ref ?? '', model: job.model } }}
+            state={{
+              again: {
+                projectId,
+                prompt: turn?.prompt ?? '',
+                ref: job.source.ref ?? '',
+                model: job.model,
+                fallbacks: job.details.models.slice(1).join('\n'),
+                effort: job.details.reasoningEffort ?? '',
+                outputLimit: job.details.maxOutputTokens?.toString() ?? '',
+              },
+            }}
           >
             Retry
           </Link>

@@ -15,7 +15,6 @@ import '../styles/inspector.css';
 
 interface StepInspectorProps {
   job: JobRef;
-  model: string;
   /** The step as listed, with its texts truncated. */
   step: Step;
   turn: Turn | undefined;
@@ -29,7 +28,7 @@ interface StepInspectorProps {
 const longestShown = 50_000;
 
 /** Shows everything that is known about a step, beside the conversation. */
-export function StepInspector({ job, model, step: listed, turn, firstStep, live, onClose }: StepInspectorProps) {
+export function StepInspector({ job, step: listed, turn, firstStep, live, onClose }: StepInspectorProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const whole = useQuery(stepQuery(job, listed));
   const step = whole.data ?? listed;
@@ -58,7 +57,7 @@ export function StepInspector({ job, model, step: listed, turn, firstStep, live,
         </Button>
       </div>
       {whole.isError && <p className="field-error">{messageOf(whole.error)}</p>}
-      <Parameters step={step} model={model} />
+      <Parameters step={step} />
       {notices.map(({ text }, index) => (
         <p key={`${index} ${text.length}`} className="note note-warn notice">
           {plain(text)}
@@ -127,10 +126,14 @@ function Text({ title, text }: { title: string; text: string }) {
   );
 }
 
-function Parameters({ step, model }: { step: Step; model: string }) {
-  const { usage, startedAt, answeredAt, finishReason } = step;
+function Parameters({ step }: { step: Step }) {
+  const { model, failedModels, usage, startedAt, answeredAt, finishReason } = step;
   const facts: [string, string][] = [
-    ['Model', model],
+    ['Model', model === null ? 'none yet' : plain(model)],
+    ...failedModels.map(({ model, failures }): [string, string] => [
+      'Failed calls',
+      `${plain(model)}: ${count(failures)}`,
+    ]),
     ['Started', clockTime(Date.parse(startedAt))],
     ['Model time', answeredAt === null ? 'running' : duration(Date.parse(answeredAt) - Date.parse(startedAt))],
     ['Finish reason', finishReason ?? 'none yet'],
@@ -144,7 +147,7 @@ function Parameters({ step, model }: { step: Step; model: string }) {
   return (
     <dl className="inspector-facts">
       {facts.map(([name, value]) => (
-        <div key={name}>
+        <div key={`${name} ${value}`}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

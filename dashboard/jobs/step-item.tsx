@@ -5,6 +5,7 @@ import type { Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { cost, duration, tokens } from '../format.ts';
+import { plain } from '../plain.ts';
 import type { CommandOutputs } from './command-outputs.ts';
 import { Copy } from './copy.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
@@ -59,6 +60,9 @@ export const StepItem = memo(function StepItem({
           </Link>
         </h3>
         <StepMarks step={step} />
+        {step.failedModels.some(({ model }) => model !== step.model) && step.model !== null && (
+          <span className="badge badge-warn">answered by {plain(step.model)}</span>
+        )}
         <span className="step-facts">{isCopied ? 'copied from the original job' : factsOf(step)}</span>
         <span className="step-buttons">
           <Copy label={`link to step ${step.step}`} text={addressOf(step)} />

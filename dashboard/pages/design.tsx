@@ -190,6 +190,9 @@ function jobOf(status: Job['status'], phase: Job['details']['phase']): Pick<Job,
     check: null,
     failure: null,
     forkedFrom: null,
+    models: [],
+    reasoningEffort: null,
+    maxOutputTokens: null,
   };
   return { status, details: { ...none, phase, steps: 0, usage, pullRequest: null } };
 }

@@ -137,7 +137,7 @@ interface JobFactsProps {
 }
 
 function JobFacts({ job, projectId, turn }: JobFactsProps) {
-  const { steps, usage, forkedFrom } = job.details;
+  const { models, steps, usage, forkedFrom } = job.details;
   const branch = useQuery({ ...branchQuery(job.id), enabled: job.prLink !== null });
   const commit = turn?.headCommit ?? turn?.baseCommit ?? null;
   return (
@@ -159,7 +159,7 @@ function JobFacts({ job, projectId, turn }: JobFactsProps) {
         </Fact>
       )}
       <Fact name="Model">
-        <code>{job.model}</code>
+        <code>{models.join(', then ')}</code>
       </Fact>
       <Fact name="Usage">
         {plural(steps, forkedFrom === null ? 'step' : 'new step')}, {tokens(usage.inputTokens)} tokens in,{' '}

@@ -3,11 +3,14 @@ import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { Choice } from '../components/choice.tsx';
+import { Field, linesOf } from '../components/fields.tsx';
 import { describeModel, ModelList, modelListId } from '../components/model-list.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
+import { effortsWith, type EffortChoice } from '../jobs/effort.ts';
 import { useKnownBranches } from '../jobs/known-branches.ts';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 
@@ -15,13 +18,16 @@ interface NewJob {
   projectId: string;
   prompt: string;
   ref: string;
-  model: string;
+  /** In the order they are asked; empty for the project's. */
+  models: string[];
+  effort: EffortChoice;
+  outputLimit: string;
   isDraft: boolean;
   /** Stays the same when the button is pressed twice, so that only one job is created. */
   idempotencyKey: string;
 }
 
-function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: NewJob) {
+function createJob({ projectId, prompt, ref, models, effort, outputLimit, isDraft, idempotencyKey }: NewJob) {
   return answerOf(
     api.POST('/v2/agent/{projectId}/job', {
       params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
@@ -29,10 +35,24 @@ function createJob({ projectId, prompt, ref, model, isDraft, idempotencyKey }: N
         prompt,
         draft: isDraft,
         ...(ref.trim() === '' ? {} : { source: { ref: ref.trim() } }),
-        ...(model.trim() === '' ? {} : { model: model.trim() }),
+        ...(models.length === 0 ? {} : { models }),
+        ...(effort === '' ? {} : { reasoningEffort: effort }),
+        ...(outputLimit.trim() === '' ? {} : { maxOutputTokens: Number(outputLimit) }),
       },
     }),
   );
+}
+
+/** What is typed into the form. */
+export interface Fields {
+  projectId: string;
+  prompt: string;
+  ref: string;
+  model: string;
+  fallbacks: string;
+  effort: EffortChoice;
+  outputLimit: string;
+  draft: string;
 }
 
 /** Shows the form for a new job. */
@@ -40,13 +60,23 @@ export function NewJobPage() {
   const { projects, defaults, models } = useSession();
   const navigate = useNavigate();
   const again = useLocation({ select: ({ state }) => state.again });
-  const first = { projectId: projects[0]?.id ?? '', prompt: '', ref: '', model: '', draft: '' };
+  const first: Fields = {
+    projectId: projects[0]?.id ?? '',
+    prompt: '',
+    ref: '',
+    model: '',
+    fallbacks: '',
+    effort: '',
+    outputLimit: '',
+    draft: '',
+  };
   const { values, change, forget } = useDraft('new-job', first, again);
-  const { projectId, prompt, ref, model } = values;
+  const { projectId, prompt, ref, model, fallbacks, effort, outputLimit } = values;
   const isDraft = values.draft !== '';
+  const [hasSettings] = useState(() => [fallbacks, effort, outputLimit].some((value) => value !== ''));
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   // a different body is a different job
-  useEffect(() => setIdempotencyKey(crypto.randomUUID()), [projectId, prompt, ref, model, isDraft]);
+  useEffect(() => setIdempotencyKey(crypto.randomUUID()), [values]);
   const branches = useKnownBranches(projectId);
   const create = useMutation({
     mutationFn: createJob,
@@ -76,6 +106,8 @@ export function NewJobPage() {
   };
   const usedModel = model.trim() || (project.model ?? defaults.agentModel);
   const known = models.find(({ name }) => name === usedModel);
+  const others = linesOf(fallbacks);
+  const asked = model.trim() === '' && others.length === 0 ? [] : [usedModel, ...others];
   return (
     <div className="narrow">
       <h1>New job</h1>
@@ -83,7 +115,16 @@ export function NewJobPage() {
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate({ projectId: project.id, prompt, ref, model, isDraft, idempotencyKey });
+          create.mutate({
+            projectId: project.id,
+            prompt,
+            ref,
+            models: asked,
+            effort,
+            outputLimit,
+            isDraft,
+            idempotencyKey,
+          });
         }}
       >
         <label className="field">
@@ -139,6 +180,35 @@ export function NewJobPage() {
             <ModelList />
           </TextField>
         </div>
+        <details className="inner" open={hasSettings || undefined}>
+          <summary>Model settings</summary>
+          <div className="form">
+            <Field
+              label="Fallback models, one per line"
+              value={fallbacks}
+              onChange={(fallbacks) => change({ fallbacks })}
+              rows={2}
+              isCode
+              placeholder="provider/model"
+              hint="Each is asked only while those before it are down."
+            />
+            <div className="field-pair">
+              <Choice
+                label="Reasoning effort"
+                value={effort}
+                options={effortsWith("the project's setting")}
+                onChange={(effort) => change({ effort })}
+              />
+              <Field
+                label="Output limit (tokens)"
+                type="number"
+                value={outputLimit}
+                onChange={(outputLimit) => change({ outputLimit })}
+                placeholder="the project's setting"
+              />
+            </div>
+          </div>
+        </details>
         <Checkbox
           className="checkbox"
           isSelected={isDraft}

@@ -1,12 +1,18 @@
 import { amountOf, linesOf } from '../components/fields.tsx';
 import type { Project } from '../http/types.ts';
+import type { EffortChoice } from '../jobs/effort.ts';
+
+/** Empty for the service's setting. */
+export type SelfReview = '' | 'on' | 'off';
 
 /** Settings of a project in a form. A list has one item per line, and an absent amount is empty. */
 export interface ProjectDraft {
   name: string;
   repository: string;
   defaultRef: string;
-  model: string;
+  models: string;
+  reasoningEffort: EffortChoice;
+  maxOutputTokens: string;
   forgeUrl: string;
   allowedRepositories: string;
   allowedPaths: string;
@@ -21,6 +27,7 @@ export interface ProjectDraft {
   mayChangeWorkflows: boolean;
   mayRun: boolean;
   isReviewed: boolean;
+  selfReview: SelfReview;
   mayAsk: boolean;
   /** New token. The stored one is never shown. */
   forgeToken: string;
@@ -33,7 +40,9 @@ export function draftOf(project: Project | null): ProjectDraft {
     name: project?.name ?? '',
     repository: project?.repository ?? '',
     defaultRef: project?.defaultRef ?? '',
-    model: project?.model ?? '',
+    models: (project?.models ?? []).join('\n'),
+    reasoningEffort: project?.reasoningEffort ?? '',
+    maxOutputTokens: project?.maxOutputTokens?.toString() ?? '',
     forgeUrl: project?.forgeUrl ?? '',
     allowedRepositories: (project?.allowedRepositories ?? []).join('\n'),
     allowedPaths: (project?.allowedPaths ?? []).join('\n'),
@@ -48,6 +57,7 @@ export function draftOf(project: Project | null): ProjectDraft {
     mayChangeWorkflows: project?.mayChangeWorkflows ?? false,
     mayRun: project?.mayRun ?? true,
     isReviewed: project?.plan === 'review',
+    selfReview: selfReviewOf(project?.selfReview ?? null),
     mayAsk: project?.ask ?? false,
     forgeToken: '',
     removesToken: false,
@@ -57,10 +67,13 @@ export function draftOf(project: Project | null): ProjectDraft {
 /** Returns the request body. A name that is left out stays unchanged or is derived from the repository. */
 export function changeOf(draft: ProjectDraft) {
   const { name, mayChangeWorkflows, mayRun, isReviewed, mayAsk, forgeToken, removesToken } = draft;
+  const models = linesOf(draft.models);
   return {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
     defaultRef: draft.defaultRef.trim() || null,
-    model: draft.model.trim() || null,
+    models: models.length === 0 ? null : models,
+    reasoningEffort: draft.reasoningEffort || null,
+    maxOutputTokens: amountOf(draft.maxOutputTokens),
     forgeUrl: draft.forgeUrl.trim() || null,
     allowedRepositories: linesOf(draft.allowedRepositories),
     allowedPaths: linesOf(draft.allowedPaths),
@@ -76,6 +89,12 @@ export function changeOf(draft: ProjectDraft) {
     mayRun,
     plan: isReviewed ? ('review' as const) : ('none' as const),
     ask: mayAsk,
+    selfReview: draft.selfReview === '' ? null : draft.selfReview === 'on',
     ...(removesToken ? { forgeToken: null } : forgeToken === '' ? {} : { forgeToken }),
   };
+}
+
+function selfReviewOf(setting: boolean | null): SelfReview {
+  if (setting === null) return '';
+  return setting ? 'on' : 'off';
 }

@@ -5,6 +5,7 @@ import { Choice } from '../components/choice.tsx';
 import { Check, Field } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Project } from '../http/types.ts';
+import { effortsWith } from '../jobs/effort.ts';
 import { changeOf, draftOf, type ProjectDraft } from './project-draft.ts';
 
 const forges = [
@@ -112,6 +113,11 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
 }
 
 const none = 'no limit';
+const selfReviews = [
+  ['', "the service's setting"],
+  ['on', 'before a change is published'],
+  ['off', 'off'],
+] as const;
 
 function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: Partial<ProjectDraft>): void }) {
   const text = (name: TextOf<ProjectDraft>) => ({
@@ -120,10 +126,33 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
   });
   return (
     <>
-      <div className="field-triple">
+      <div className="field-pair">
         <Field label="Branch" {...text('defaultRef')} isCode placeholder="default branch" />
-        <Field label="Model" {...text('model')} isCode placeholder="service default" />
         <Field label="Forge URL" {...text('forgeUrl')} isCode placeholder="derived from the repository" />
+      </div>
+      <h3>Models</h3>
+      <Field
+        label="Models, one per line"
+        {...text('models')}
+        rows={2}
+        isCode
+        placeholder="service default"
+        hint="The first is asked. Each of the others stands in while those before it are down."
+      />
+      <div className="field-triple">
+        <Choice
+          label="Reasoning effort"
+          value={draft.reasoningEffort}
+          options={effortsWith("the model's own")}
+          onChange={(reasoningEffort) => onChange({ reasoningEffort })}
+        />
+        <Field label="Output limit (tokens)" {...text('maxOutputTokens')} type="number" placeholder="the model's own" />
+        <Choice
+          label="Self-review"
+          value={draft.selfReview}
+          options={selfReviews}
+          onChange={(selfReview) => onChange({ selfReview })}
+        />
       </div>
       <h3>Limits</h3>
       <div className="field-pair">

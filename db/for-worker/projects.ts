@@ -33,6 +33,8 @@ export interface ProjectCredentialReader {
 
 interface JobWithGrants {
   job: JobRow;
+  /** Models of the job that are left out for now, the one that was left out first at the beginning. */
+  downModels: string[];
   grants: string[];
   /** The result of the effect that stored the environment of the job's turn; null before it. */
   environment: unknown;
@@ -49,6 +51,7 @@ type SealedProject = Omit<ProjectRow, 'createdAt'> & {
 };
 
 type SealedJob = JobRow & {
+  downModels: string[];
   project: SealedProject;
   grants: string[];
   environment: unknown;
@@ -108,7 +111,10 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
       if (!canBeId(jobId)) return null;
       const { rows } = await pool.query<SealedJob>({
         name: 'job-access',
-        text: `select ${jobColumns}, (${sealedProject} where id = jobs.project_id) as project) as project,
+        text: `select ${jobColumns},
+                      array(select model from jsonb_each_text(models_down) as down (model, until)
+                            where until::timestamptz > now() order by until::timestamptz) as "downModels",
+                      (${sealedProject} where id = jobs.project_id) as project) as project,
                       array(select resource from grants where grants.organization_id = jobs.organization_id) as grants,
                       (select result from job_effects
                        where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
@@ -119,9 +125,9 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
       });
       const [row] = rows;
       if (row === undefined) return null;
-      const { project, grants, environment, secrets, ...job } = row;
+      const { downModels, project, grants, environment, secrets, ...job } = row;
       const setupSecrets = () => secrets.map(([id, value]) => box.open(value, projectSecretOwner(id)));
-      return { job, grants, environment, setupSecrets, ...accessOf(project) };
+      return { job, downModels, grants, environment, setupSecrets, ...accessOf(project) };
     },
   };
 }

@@ -50,6 +50,8 @@ export interface StepRow {
   toolResults: ToolResult[] | null;
   tree: string | null;
   modelFailures: number;
+  /** The model that answered; null without an answer, and in steps of earlier versions. */
+  model: string | null;
 }
 
 /** Columns of a claimed step that an attempt needs to run its tools. */
@@ -59,6 +61,8 @@ type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** An attempt's answer of the model; the events are appended in the same transaction. */
 export interface StepAnswer extends StepRef {
+  /** The model that answered. */
+  model: string;
   requestHash: string;
   response: StepResponse;
   finishReason: string;
@@ -111,8 +115,6 @@ export interface StepStore extends SnapshotReads {
    * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
    */
   storeResults(batch: StepResults): Promise<boolean>;
-  /** Counts a provider failure across attempts and returns the new count. Temporal's attempts also count kills. */
-  countModelFailure(ref: StepRef): Promise<number>;
   /** Returns all steps of a job up to and including the turn, in order. */
   list(jobId: string, turn: number): Promise<StepRow[]>;
   /** Returns the steps between two. */
@@ -125,7 +127,7 @@ const stepColumns = `
   job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
   jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
-  model_failures as "modelFailures"`;
+  model_failures as "modelFailures", model`;
 
 const claimStep = (leaseUntil: string, condition = 'true') => `
   insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${leaseUntil})
@@ -170,7 +172,7 @@ export function createStepStore(pool: Pool): StepStore {
         with stored as (
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
-              cached_tokens = $13, cost_micros = $14, cache_write_tokens = $15, asked_micros = 0, answered_at = now()
+              cached_tokens = $13, cost_micros = $14, cache_write_tokens = $15, model = $16, asked_micros = 0, answered_at = now()
           where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
         ), counted as (
@@ -205,6 +207,7 @@ export function createStepStore(pool: Pool): StepStore {
         answer.cachedTokens ?? 0,
         answer.costMicros,
         answer.cacheWriteTokens ?? 0,
+        answer.model,
       ],
     });
     if (rowCount === 1) wakeWatchers(pool, answer.jobId);
@@ -236,16 +239,6 @@ export function createStepStore(pool: Pool): StepStore {
     });
   }
 
-  async function countModelFailure({ jobId, turn, step }: StepRef): Promise<number> {
-    const { rows } = await pool.query<{ failures: number }>(
-      `insert into job_steps (job_id, turn, step, model_failures) values ($1, $2, $3, 1)
-       on conflict (job_id, turn, step) do update set model_failures = job_steps.model_failures + 1
-       returning model_failures as failures`,
-      [jobId, turn, step],
-    );
-    return rows[0]?.failures ?? 0;
-  }
-
   async function listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]> {
     const { after, before } = range;
     const { rows } = await pool.query<StepRow>({
@@ -271,7 +264,6 @@ export function createStepStore(pool: Pool): StepStore {
     claimAnswer,
     storeResponse,
     storeResults,
-    countModelFailure,
     list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),
     listBetween,
     lastAnswered,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FailureType, failureOf } from '../../workflows/contract/failures.ts';
 import { jobPhases, jobStatusSchema } from '../../workflows/contract/job.ts';
+import { maxOutputTokensSchema, mostModels, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import { mostQuestionChoices, type JobRow } from './jobs.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -34,7 +35,7 @@ export const agentJobSchema = z.object({
     }),
     ref: z.string().nullable().meta({ description: 'Git branch the agent works on.' }),
   }),
-  model: z.string(),
+  model: z.string().meta({ description: 'The model that is asked first; details.models has all.' }),
   prLink: z
     .string()
     .nullable()
@@ -56,6 +57,12 @@ export const agentJobSchema = z.object({
     check: jobCheckSchema
       .nullable()
       .meta({ description: "The project's check command on what was published; null when there is none." }),
+    models: z
+      .array(z.string())
+      .max(mostModels)
+      .meta({ description: 'Models in the order they are asked: each only while those before it are down.' }),
+    reasoningEffort: reasoningEffortSchema.nullable().meta({ description: "Null for the model's own." }),
+    maxOutputTokens: maxOutputTokensSchema.nullable().meta({ description: "Null for the model's own." }),
     steps: z.number().int(),
     usage: z.object({
       inputTokens: z.number().int(),
@@ -119,6 +126,9 @@ export function presentJob(row: PresentableJob): AgentJob {
       waiting: row.phase === 'waiting' ? waitingOf(row) : null,
       incomplete: isActive ? null : row.incomplete,
       check: isActive ? null : row.check,
+      models: [row.model, ...row.fallbackModels],
+      reasoningEffort: row.reasoningEffort,
+      maxOutputTokens: row.maxOutputTokens,
       steps: row.steps,
       usage: {
         inputTokens: row.inputTokens,

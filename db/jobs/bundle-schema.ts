@@ -150,6 +150,8 @@ const stepRecord = z.object({
   piece: z.literal('step'),
   ...stepKey,
   fence: z.number(),
+  /** The model that answered; null in bundles of earlier versions. */
+  model: text.nullable().default(null),
   requestHash: text.nullable(),
   response: z.object({ content: z.array(z.unknown()), text, toolCalls: z.array(toolCallSchema) }).nullable(),
   finishReason: text.nullable(),

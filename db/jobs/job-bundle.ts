@@ -43,7 +43,7 @@ const historyStatement = `
   from job_histories where job_id = $1 and (turn, run) > ($2, $3) order by turn, run limit 1`;
 
 const stepsStatement = `
-  select 'step' as piece, turn, step, fence::float8 as fence, request_hash as "requestHash", response,
+  select 'step' as piece, turn, step, fence::float8 as fence, model, request_hash as "requestHash", response,
          finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
          cached_tokens::float8 as "cachedTokens", cache_write_tokens::float8 as "cacheWriteTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, patch,
          model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",

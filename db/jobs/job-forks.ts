@@ -16,8 +16,8 @@ export interface NewFork {
   id: string;
   /** The job to continue from, and the last step to copy; without a turn, the newest one. */
   from: { jobId: string; turn?: number; step: number };
-  /** Defaults to the model of the other job. */
-  model: string | null;
+  /** The models of the new job, in order; null for those of the other one. */
+  models: string[] | null;
   /** A message that the first new step reads in addition to the copied conversation. */
   prompt: string | null;
   idempotency: Idempotency | null;
@@ -143,7 +143,8 @@ async function treeAt(client: PoolClient, { jobId, turn, step }: StepRef): Promi
 async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Source): Promise<boolean> {
   const { rowCount } = await client.query(
     `insert into jobs (id, project_id, organization_id, status, phase, turn, repository, requested_ref, base_branch,
-                       base_commit, model, draft, plan_review, may_ask, approved_turn, plan, waiting_messages, forked_from, forked_turn, forked_step,
+                       base_commit, model, fallback_models, reasoning_effort, max_output_tokens, draft,
+                       plan_review, may_ask, approved_turn, plan, waiting_messages, forked_from, forked_turn, forked_step,
                        idempotency_key, request_hash)
      select $1, project_id, organization_id, 'active', 'queued', $3, repository, requested_ref, base_branch,
             coalesce(
@@ -157,7 +158,7 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
                order by turn desc limit 1),
               base_commit
             ),
-            coalesce($6, model), draft, plan_review, may_ask,
+            coalesce($6, model), coalesce($10, fallback_models), reasoning_effort, max_output_tokens, draft, plan_review, may_ask,
             case when approved_turn <= $3 then approved_turn end, plan, $7, $2, $3, $4, $8, $9
      from jobs where id = $2
      on conflict (project_id, idempotency_key) do nothing`,
@@ -167,10 +168,11 @@ async function insertJob(client: PoolClient, request: NewFork, { at, tree }: Sou
       at.turn,
       at.step,
       tree,
-      request.model,
+      request.models?.[0] ?? null,
       request.prompt === null ? 0 : 1,
       request.idempotency?.key ?? null,
       request.idempotency?.requestHash ?? null,
+      request.models?.slice(1) ?? null,
     ],
   );
   return rowCount === 1;
@@ -196,10 +198,10 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
     `insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, cost_micros, created_at)
      select $1, turn, step, upto_turn, upto_step, summary, ledger, tree, 0, created_at
      from job_compactions where job_id = $2 and ${upToStep}`,
-    `insert into job_steps (job_id, turn, step, request_hash, response, finish_reason, tool_results, tree, messages,
+    `insert into job_steps (job_id, turn, step, model, request_hash, response, finish_reason, tool_results, tree, messages,
                             cost_micros, started_at, answered_at, ended_at)
-     select $1, turn, step, request_hash, response, finish_reason, tool_results, tree, messages, 0, started_at,
-            answered_at, ended_at
+     select $1, turn, step, coalesce(model, (select model from jobs where id = $2)), request_hash, response,
+            finish_reason, tool_results, tree, messages, 0, started_at, answered_at, ended_at
      from job_steps where job_id = $2 and response is not null and ${upToStep}`,
     `insert into job_effects (job_id, turn, effect, result)
      select $1, turn, effect, result

@@ -1,7 +1,9 @@
 /** Columns of a `JobRow`; token counts fit a double exactly. */
 export const jobColumns = `
   id, project_id as "projectId", organization_id as "organizationId", status, phase, turn, repository,
-  requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model, draft, title, message,
+  requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model,
+  coalesce(fallback_models, '{}') as "fallbackModels", reasoning_effort as "reasoningEffort",
+  max_output_tokens as "maxOutputTokens", draft, title, message,
   branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink",
   pr_state as "prState", pr_draft as "prDraft", incomplete, check_result as "check", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
@@ -40,8 +42,9 @@ export const insertJob = {
   text: `
     with job as (
       insert into jobs (id, project_id, organization_id, status, phase, repository, requested_ref, model, draft,
-                        idempotency_key, request_hash, plan_review, may_ask)
-      select $1, id, organization_id, 'active', 'queued', $4, $5, $6, $7, $8, $9, $11, $12
+                        idempotency_key, request_hash, plan_review, may_ask,
+                        fallback_models, reasoning_effort, max_output_tokens)
+      select $1, id, organization_id, 'active', 'queued', $4, $5, $6, $7, $8, $9, $11, $12, $13, $14, $15
       from projects where id = $2 and organization_id = $3
       on conflict (project_id, idempotency_key) do nothing
       returning *

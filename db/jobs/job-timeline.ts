@@ -47,6 +47,10 @@ export interface TimelineStep {
   /** Number of attempts for the step: calls of the model, batches of tools, and those of killed workers. */
   attempts: number;
   modelFailures: number;
+  /** The model that answered; null while there is no answer. */
+  model: string | null;
+  /** Models whose calls failed, with the number of their failures. */
+  failedModels: { model: string; failures: number }[];
   /** The model's text; null while there is no answer. */
   text: string | null;
   toolCalls: TimelineCall[];
@@ -115,6 +119,10 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
   const input = "call -> 'input'";
   return `
   steps.turn, steps.step, steps.fence::float8 as attempts, steps.model_failures as "modelFailures",
+  case when steps.response is not null
+       then coalesce(steps.model, (select model from jobs where id = steps.job_id)) end as model,
+  coalesce((select jsonb_agg(jsonb_build_object('model', key, 'failures', value) order by value::integer desc, key)
+            from jsonb_each(steps.failed_models)), '[]') as "failedModels",
   ${cut("steps.response ->> 'text'", text)} as text, coalesce((
     select jsonb_agg(jsonb_build_object(
       'toolCallId', call -> 'toolCallId', 'toolName', call -> 'toolName',

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
 import type { JobCheck } from './agent-job.ts';
 import type { JobPhase, JobStatus, StepRef } from '../../workflows/contract/job.ts';
 import type { PullRequestState } from '../for-worker/job-branches.ts';
@@ -25,6 +26,12 @@ export interface JobRow {
   baseBranch: string | null;
   baseCommit: string | null;
   model: string;
+  /** Models that are asked while those before them are down, in this order. */
+  fallbackModels: string[];
+  /** Null for what the model does by default. */
+  reasoningEffort: ReasoningEffort | null;
+  /** Limit of one answer, in tokens; null for the model's own. */
+  maxOutputTokens: number | null;
   draft: boolean;
   title: string | null;
   message: string | null;
@@ -90,6 +97,10 @@ export interface NewJob {
   repository: string;
   requestedRef: string | null;
   model: string;
+  /** None of these by default. */
+  fallbackModels?: string[];
+  reasoningEffort?: ReasoningEffort | null;
+  maxOutputTokens?: number | null;
   draft: boolean;
   /** Neither by default. */
   planReview?: boolean;
@@ -217,6 +228,9 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
       toStoredText(prompt),
       job.planReview ?? false,
       job.mayAsk ?? false,
+      job.fallbackModels ?? [],
+      job.reasoningEffort ?? null,
+      job.maxOutputTokens ?? null,
     ],
   });
   const [created] = rows;

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
+import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId, newId } from '../ids.ts';
@@ -19,6 +20,12 @@ export interface ProjectRow {
   repository: string;
   defaultRef: string | null;
   model: string | null;
+  /** Models that its jobs ask while those before them are down, in this order. */
+  fallbackModels: string[];
+  /** Null for what the model does by default. A job may say otherwise, as for the following. */
+  reasoningEffort: ReasoningEffort | null;
+  /** Limit of one answer, in tokens. */
+  maxOutputTokens: number | null;
   forge: ForgeKind;
   /** The forge's public address; null for the root of the repository's server. */
   forgeUrl: string | null;
@@ -77,6 +84,9 @@ type ProjectDefaults = Pick<
   | 'environment'
   | 'fetchHosts'
   | 'sshKnownHosts'
+  | 'fallbackModels'
+  | 'reasoningEffort'
+  | 'maxOutputTokens'
 >;
 
 /** The project's credentials for its forge; null removes one. They are stored encrypted, and no list returns them. */
@@ -105,6 +115,9 @@ const changeable: Record<keyof ProjectSettings, string> = {
   repository: 'repository',
   defaultRef: 'default_ref',
   model: 'model',
+  fallbackModels: 'fallback_models',
+  reasoningEffort: 'reasoning_effort',
+  maxOutputTokens: 'max_output_tokens',
   allowedRepositories: 'allowed_repositories',
   forgeUrl: 'forge_url',
   reviewers: 'reviewers',
@@ -140,7 +153,8 @@ export interface ProjectStore {
 }
 
 export const projectColumns = `
-  id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model, forge,
+  id, organization_id as "organizationId", name, repository, default_ref as "defaultRef", model,
+  fallback_models as "fallbackModels", reasoning_effort as "reasoningEffort", max_output_tokens as "maxOutputTokens", forge,
   forge_url as "forgeUrl", allowed_repositories as "allowedRepositories", reviewers, labels, assignees,
   allowed_paths as "allowedPaths", may_change_workflows as "mayChangeWorkflows", job_budget_micros::float8 as "jobBudgetMicros",
   daily_budget_micros::float8 as "dailyBudgetMicros", may_run as "mayRun", plan_review as "planReview", may_ask as "mayAsk", self_review as "selfReview", check_command as "checkCommand", environment, fetch_hosts as "fetchHosts", credential is not null as "hasCredential",

@@ -17,6 +17,7 @@ import { createWorkspaces } from '../../activities/workspaces/workspaces.ts';
 import { createActivities, type ActivityDeps } from '../../activities/index.ts';
 import { createKnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
+import { createModelFailureStore } from '../../db/for-worker/model-failures.ts';
 import { createIdleJobs } from '../../db/for-worker/idle-jobs.ts';
 import { createBudgetStore } from '../../db/for-worker/budgets.ts';
 import { createGrantStore } from '../../db/organizations/grants.ts';
@@ -38,6 +39,7 @@ import { createEffectStore } from '../../db/for-worker/effects.ts';
 import { createStepStore } from '../../db/for-worker/steps.ts';
 import { createPriceBook } from '../../models/prices.ts';
 import { createDataConverter } from '../../lib/encryption/data-converter.ts';
+import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { createModelRegistry } from '../../models/registry.ts';
@@ -55,6 +57,9 @@ export interface TestJob {
   requestedRef?: string;
   forge?: ForgeKind;
   model?: string;
+  fallbackModels?: string[];
+  reasoningEffort?: ReasoningEffort;
+  maxOutputTokens?: number;
   draft?: boolean;
   planReview?: boolean;
   mayAsk?: boolean;
@@ -208,6 +213,7 @@ function depsOf(
     idleJobs: createIdleJobs(pool),
     steps: createStepStore(pool),
     leases: createModelCallLeases(pool),
+    modelFailures: createModelFailureStore(pool),
     events: createWorkerEventStore(pool),
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),

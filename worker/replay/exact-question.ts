@@ -29,23 +29,24 @@ export interface ExactQuestion {
 
 /** Rebuilds the request of a step from the stored job. */
 export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: number; step: number }): ExactQuestion {
-  const model = job.job.model;
   const instructions = instructionsAt(job, turn);
   const system = systemPrompt(instructions);
   const { notes, compactions } = job;
   const steps = job.steps.map((record) => rowOf(job.job.id, record));
   const transcript = transcriptAt({ prompts: promptsOf(job), steps, notes, compactions }, { turn, step });
-  const stored = job.steps.find((at) => at.turn === turn && at.step === step)?.requestHash ?? null;
+  const asked = job.steps.find((at) => at.turn === turn && at.step === step);
+  const stored = asked?.requestHash ?? null;
+  const model = asked?.model ?? job.job.model;
   const whole = [false, true].flatMap((mayRun) => toolsOf(mayRun, instructions));
   // earlier versions offered no history, and the last call before a limit offers only `finish`
   const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
   const offered = [...whole, ...earlier, ['finish']];
-  const candidates = [maskInChunks, maskInTens].flatMap((masking) => {
-    const messages = conversationOf(transcript, masking);
+  const candidates = [maskInChunks, maskInTens].flatMap((maskedSteps) => {
+    const messages = conversationOf(transcript, { model, maskedSteps });
     return offered.map((tools) => ({ model, system, messages, tools }));
   });
   const sent = candidates.find((candidate) => requestHashOf(candidate) === stored);
-  const question = sent ?? { model, system, messages: conversationOf(transcript), tools: whole[0] ?? [] };
+  const question = sent ?? { model, system, messages: conversationOf(transcript, { model }), tools: whole[0] ?? [] };
   if (stored === null) return { ...question, match: 'unknown' };
   return { ...question, match: sent === undefined ? 'different' : 'exact' };
 }

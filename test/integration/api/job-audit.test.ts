@@ -60,7 +60,15 @@ it('records who created, messaged, cancelled, forked and archived a job, once fo
   const { fence } = await steps.claim(step);
   const response = { content: [], text: '', toolCalls: [{ toolCallId: 'c', toolName: 'read', input: {} }] };
   const usage = { inputTokens: 1, outputTokens: 1 };
-  await steps.storeResponse({ ...step, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 0 });
+  await steps.storeResponse({
+    ...step,
+    model: 'offline/editor',
+    requestHash: 'h',
+    response,
+    finishReason: 'stop',
+    usage,
+    costMicros: 0,
+  });
   await steps.storeResults({ ...step, fence, results: [], tree: 'tree', snapshot: null, patch: null });
   const { body: fork } = await act(`${path}/fork`, { step: 1 });
   expect((await act(`${path}/fork`, { step: 9 })).status).toBe(409);

@@ -39,6 +39,7 @@ beforeAll(async () => {
     const toolCalls = [{ toolCallId: `c${step}`, toolName: 'write', input: { path: 'a.txt' } }];
     await steps.storeResponse({
       ...ref,
+      model: 'offline/editor',
       requestHash: 'h',
       response: { content: [], text: `words ${step}`, toolCalls },
       finishReason: 'tool-calls',

@@ -92,7 +92,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'timeline.latestPatch': (a) => a.stores.timeline.latestPatch(a.as, id(a, 'job')),
   'timeline.changeOf': (a) => a.stores.timeline.changeOf(a.as, step(a)),
   'forks.fork': (a) =>
-    a.stores.forks.fork(a.as, { id: 'job_fork', from: step(a), model: null, prompt: 'x', idempotency }),
+    a.stores.forks.fork(a.as, { id: 'job_fork', from: step(a), models: null, prompt: 'x', idempotency }),
   'messages.send': (a) => a.stores.messages.send(a.as, { jobId: id(a, 'job'), prompt: 'x', idempotency }),
   'plans.approve': (a) => a.stores.plans.approve(a.as, { jobId: id(a, 'job'), text: null }),
   'plans.reject': (a) => a.stores.plans.reject(a.as, { jobId: id(a, 'job'), text: null }),

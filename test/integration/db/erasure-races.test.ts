@@ -57,7 +57,7 @@ it('answers any request about what is being deleted, and leaves nothing of it', 
         forks.fork(caller, {
           id: newId('job_'),
           from: { jobId, step: 2 },
-          model: null,
+          models: null,
           prompt: 'Go on.',
           idempotency: null,
         }),

@@ -108,6 +108,7 @@ describe('the events of a job', () => {
     expect(await createWorkerEventStore(database.pool).appendText(late)).toBe(false);
     await steps.storeResponse({
       ...step,
+      model: 'offline/editor',
       requestHash: 'h',
       finishReason: 'stop',
       response: { content: [], text: '', toolCalls: [] },
@@ -134,7 +135,14 @@ describe('the text of a step', () => {
     expect(await events.appendText({ ...piece, fence: second.fence, text: 'two' })).toBe(true);
     const answer = { content: [], text: 'two', toolCalls: [] };
     const usage = { inputTokens: 1, outputTokens: 1 };
-    const rest = { requestHash: 'h', response: answer, finishReason: 'stop', usage, costMicros: null };
+    const rest = {
+      model: 'offline/editor',
+      requestHash: 'h',
+      response: answer,
+      finishReason: 'stop',
+      usage,
+      costMicros: null,
+    };
     expect(await steps.storeResponse({ ...step, ...rest })).toBe(true);
     expect(await events.appendText({ ...piece, fence: second.fence })).toBe(false);
     // the stored answer is used: no attempt starts

@@ -13,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const answer = {
+  model: 'offline/editor',
   requestHash: 'h',
   response: { content: [], text: 'Done.', toolCalls: [] },
   finishReason: 'stop',

@@ -185,7 +185,16 @@ it('counts the usage of each answered step once, however many attempts store it'
     if (step === 3) continue;
     const response = { content: [], text: '', toolCalls: [] };
     const usage = { inputTokens: 3_000_000_000, outputTokens: step };
-    const answer = { ...ref, step, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 700 };
+    const answer = {
+      ...ref,
+      step,
+      model: 'offline/editor',
+      requestHash: 'h',
+      response,
+      finishReason: 'stop',
+      usage,
+      costMicros: 700,
+    };
     const stored = await Promise.all(Array.from({ length: 4 }, () => steps.storeResponse(answer)));
     expect(stored.filter(Boolean)).toHaveLength(1);
   }
@@ -208,7 +217,16 @@ it('reports the cost of a job as unknown once one of its calls had no price', as
     await steps.claim({ ...ref, step: index + 1 });
     const response = { content: [], text: '', toolCalls: [] };
     const usage = { inputTokens: 1, outputTokens: 1 };
-    const answer = { ...ref, step: index + 1, requestHash: 'h', response, finishReason: 'stop', usage, costMicros };
+    const answer = {
+      ...ref,
+      step: index + 1,
+      model: 'offline/editor',
+      requestHash: 'h',
+      response,
+      finishReason: 'stop',
+      usage,
+      costMicros,
+    };
     await steps.storeResponse(answer);
   }
   expect(await worked.get(ref.jobId)).toMatchObject({ steps: 3, costMicros: null });

@@ -28,7 +28,15 @@ it('holds a lease from the claim of a step until its answer is stored', async ()
   expect(await leases.isInFlight(ref)).toBe(true);
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
-  await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: null });
+  await steps.storeResponse({
+    ...ref,
+    model: 'offline/editor',
+    requestHash: 'h',
+    response,
+    finishReason: 'stop',
+    usage,
+    costMicros: null,
+  });
   expect(await leases.isInFlight(ref)).toBe(false);
 });
 
@@ -72,6 +80,7 @@ it('sends nothing once the answer of an earlier attempt is stored', async () => 
   const usage = { inputTokens: 1, outputTokens: 1 };
   await steps.storeResponse({
     ...ref,
+    model: 'offline/editor',
     requestHash: 'h',
     response: answer,
     finishReason: 'stop',
@@ -122,7 +131,15 @@ it('charges the call of a killed attempt once the next call starts, and never tw
   await leases.begin({ ...ref, fence, micros: 80 });
   const response = { content: [], text: '', toolCalls: [] };
   const usage = { inputTokens: 1, outputTokens: 1 };
-  await steps.storeResponse({ ...ref, requestHash: 'h', response, finishReason: 'stop', usage, costMicros: 100 });
+  await steps.storeResponse({
+    ...ref,
+    model: 'offline/editor',
+    requestHash: 'h',
+    response,
+    finishReason: 'stop',
+    usage,
+    costMicros: 100,
+  });
   await leases.lose({ ...ref, fence, micros: 80 });
   expect(await costOf()).toEqual({ job: 255, lost: 155, asked: 0, day: 255 });
 });

@@ -161,7 +161,7 @@ it(
             await happen(pool, other.id, one);
           }
           const answered = all.findIndex(({ steps }) => steps > 0);
-          const fork = { id: newId('job_'), model: null, prompt: 'More', idempotency: null };
+          const fork = { id: newId('job_'), models: null, prompt: 'More', idempotency: null };
           const from = { jobId: ids[answered] ?? '', step: 1 };
           if (answered >= 0) await createJobForkStore(pool).fork(operatorOf({ organizationId: id }), { ...fork, from });
           await Promise.all([rollups.addEarlier(), rollups.addEarlier(), rollups.add()]);

@@ -252,7 +252,7 @@ describe('snapshots', () => {
       forks.fork(operatorOf(project), {
         id: newId('job_'),
         from: { jobId: job.id, turn, step },
-        model: null,
+        models: null,
         prompt: null,
         idempotency: null,
       });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEffectStore } from '../../../db/for-worker/effects.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
+import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -19,6 +20,7 @@ const response: StepResponse = {
   toolCalls: [{ toolCallId: 'c1', toolName: 'read', input: { path: 'a.txt' } }],
 };
 const answer = {
+  model: 'offline/editor',
   requestHash: 'h',
   response,
   finishReason: 'tool-calls',
@@ -138,9 +140,13 @@ it('counts failures of the model and of effects across simultaneous attempts', a
   const steps = createStepStore(database.pool);
   const effects = createEffectStore(database.pool);
   const ref = await seedJob(database.pool);
-  const counts = await Promise.all(Array.from({ length: 5 }, () => steps.countModelFailure({ ...ref, step: 1 })));
-  expect(counts.sort()).toEqual([1, 2, 3, 4, 5]);
-  expect((await steps.claim({ ...ref, step: 1 })).modelFailures).toBe(5);
+  const modelFailures = createModelFailureStore(database.pool);
+  const count = (model: string | null) => modelFailures.count({ ...ref, step: 1 }, model);
+  const counts = await Promise.all(Array.from({ length: 4 }, () => count('a/x')));
+  expect(counts.sort()).toEqual([1, 2, 3, 4]);
+  expect(await count('b/y')).toBe(1);
+  expect(await count(null)).toBe(6);
+  expect((await steps.claim({ ...ref, step: 1 })).modelFailures).toBe(6);
   const failures = await Promise.all(Array.from({ length: 3 }, () => effects.countFailure({ ...ref, effect: 'push' })));
   expect(failures.sort()).toEqual([1, 2, 3]);
 });

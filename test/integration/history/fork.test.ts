@@ -51,7 +51,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
       const made = await forks.fork(await asOperator(database.pool).of(from.jobId), {
         id: newId('job_'),
         from,
-        model: name,
+        models: name === null ? null : [name],
         prompt,
         idempotency: null,
       });

@@ -130,6 +130,7 @@ function stepWith(step: number, output: string): StepRow {
     turn: 1,
     step,
     fence: 1,
+    model: null,
     response: { content: [{ type: 'tool-call', ...call }], text: '', toolCalls: [call] },
     finishReason: 'tool-calls',
     usage: { inputTokens: 1, outputTokens: 1 },

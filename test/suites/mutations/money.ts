@@ -1,6 +1,8 @@
 import type { Mutation } from './list.ts';
 
 const money = { project: 'integration', tests: ['jobs/money'] } as const;
+const fallback = { project: 'integration', tests: ['jobs/fallback'] } as const;
+const settings = { project: 'integration', tests: ['models/model-settings'] } as const;
 const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
 
 /** Model calls whose answers never come. */
@@ -81,5 +83,77 @@ export const moneyMutations: Mutation[] = [
     find: ' and response is null for update',
     replace: ' for update',
     ...asked,
+  },
+  {
+    name: 'a fallback is not asked: a job keeps asking a model that is down',
+    file: 'activities/model/fallback.ts',
+    find: '!downModels.includes(one)',
+    replace: 'one !== null',
+    ...fallback,
+  },
+  {
+    name: 'a fallback is asked although the provider refuses the key',
+    file: 'activities/model/model-failures.ts',
+    find: 'goneStatuses.has(cause.statusCode ?? 0)',
+    replace: 'finalStatuses.has(cause.statusCode ?? 0)',
+    ...fallback,
+  },
+  {
+    name: 'a fallback is asked after a single failure',
+    file: 'activities/model/fallback.ts',
+    find: 'const failuresBeforeNext = 3;',
+    replace: 'const failuresBeforeNext = 1;',
+    ...fallback,
+  },
+  {
+    name: 'a fallback that does not exist takes the retries of the others',
+    file: 'activities/model/fallback.ts',
+    find: '!outage.isGone || failures > 1',
+    replace: 'failures > 0',
+    ...fallback,
+  },
+  {
+    name: 'a fallback that answers is recorded as the first model, at its price',
+    file: 'activities/model/ask-step.ts',
+    find: 'return { model: job.model, ...result',
+    replace: 'return { model: active.model, ...result',
+    ...fallback,
+  },
+  {
+    name: 'a fallback that is dearer is not covered by the reservation',
+    file: 'activities/model/spending.ts',
+    find: '...job.models.map((model) => mostCostOf({ ...job, model }, characters))',
+    replace: 'mostCostOf(job, characters)',
+    ...fallback,
+  },
+  {
+    name: 'a fallback reads the reasoning of another model',
+    file: 'activities/model/transcript.ts',
+    find: 'step.model !== null && step.model !== model',
+    replace: 'step.model === undefined',
+    project: 'unit',
+    tests: ['activities/model/transcript', 'worker/replay/exact-question'],
+  },
+  {
+    name: 'the output limit of a job is not sent',
+    file: 'activities/model/ask-model.ts',
+    find: '        maxOutputTokens: maxOutputTokens ?? undefined,\n',
+    replace: '',
+    ...settings,
+  },
+  {
+    name: 'the reasoning effort of a job is not sent',
+    file: 'activities/model/ask-model.ts',
+    find: '        reasoning: reasoningEffort ?? undefined,\n',
+    replace: '',
+    ...settings,
+  },
+  {
+    name: 'an Idempotency-Key returns a job with other models',
+    file: 'api/jobs/create-job.ts',
+    find: 'if (hasSettings) requested.push(',
+    replace: 'if (false) requested.push(',
+    project: 'integration',
+    tests: ['api/job-models'],
   },
 ];

@@ -6,6 +6,7 @@ export interface StepParts {
   text?: string;
   toolCalls?: ToolCall[];
   toolResults?: ToolResult[] | null;
+  model?: string | null;
 }
 
 /** A step as the store returns it, with content that matches its text and calls. */
@@ -15,6 +16,7 @@ export function buildStep({
   text = '',
   toolCalls = [],
   toolResults = null,
+  model = null,
 }: StepParts = {}): StepRow {
   const calls = toolCalls.map(({ toolCallId, toolName, input, invalid }) => ({
     type: 'tool-call',
@@ -36,5 +38,6 @@ export function buildStep({
     toolResults,
     tree: null,
     modelFailures: 0,
+    model,
   };
 }

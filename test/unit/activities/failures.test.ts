@@ -18,7 +18,7 @@ function buildCallFailure(statusCode: number | undefined, responseHeaders?: Reco
     responseHeaders,
     responseBody: secret,
   });
-  return new ModelCallError('failed', { cause });
+  return new ModelCallError('failed', { cause, model: 'compatible/one' });
 }
 
 it('a value whose key is missing waits, and names the key', () => {
@@ -40,9 +40,9 @@ describe('a failure of the model', () => {
   it('of the transport, or an answer that does not parse, is retried', () => {
     expect(verdictOf(buildCallFailure(undefined)).category).toBe('model_unavailable');
     expect(verdictOf(buildCallFailure(200)).category).toBe('model_unavailable');
-    expect(verdictOf(new ModelCallError('failed', { cause: new TypeError('terminated') })).category).toBe(
-      'model_unavailable',
-    );
+    expect(
+      verdictOf(new ModelCallError('failed', { cause: new TypeError('terminated'), model: 'compatible/one' })).category,
+    ).toBe('model_unavailable');
   });
 
   it('waits as long as the provider asks for', () => {
@@ -61,7 +61,7 @@ describe('a failure of the model', () => {
   });
 
   it('due to a missing key names the remedy', () => {
-    const error = new UnknownModelError('The model "openai/x" needs OPENAI_API_KEY to be set.');
+    const error = new UnknownModelError('The model "openai/x" needs OPENAI_API_KEY to be set.', 'openai/x');
     expect(verdictOf(error)).toMatchObject({ category: 'model_refused', tolerated: 0, message: error.message });
   });
 });

@@ -80,6 +80,7 @@ function stepOf(step: number): BundleRecord {
     turn: recordedTurn.turn,
     step,
     fence: 1,
+    model: 'offline/editor',
     requestHash: 'f'.repeat(64),
     response: {
       content: [

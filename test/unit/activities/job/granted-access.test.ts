@@ -44,7 +44,8 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
       read: async () => secretsOfProject,
       readOfJob: async () => ({
         ...secretsOfProject,
-        job: { organizationId: 'org_1' } as JobRow,
+        job: { organizationId: 'org_1', model: 'a/x', fallbackModels: [] as string[] } as JobRow,
+        downModels: [],
         grants,
         environment: null,
         setupSecrets: () => ['of-the-setup'],

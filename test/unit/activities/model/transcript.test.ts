@@ -167,3 +167,35 @@ describe('a compacted conversation', () => {
     expect(textsOf(3)).toEqual(['First', 'answer 1', 'Meanwhile', 'answer 2']);
   });
 });
+
+describe('an answer of another model', () => {
+  const step = buildStep({
+    text: 'Words.',
+    toolCalls: [{ toolCallId: 'c1', toolName: 'read', input: {} }],
+    model: 'a/x',
+  });
+  step.response!.content = [
+    { type: 'reasoning', text: 'Thoughts.', providerOptions: { anthropic: { signature: 'signed' } } },
+    { type: 'text', text: 'Words.', providerOptions: { openai: { itemId: 'msg_1' } } },
+    {
+      type: 'tool-call',
+      toolCallId: 'c1',
+      toolName: 'read',
+      input: {},
+      providerOptions: { google: { thoughtSignature: 's' } },
+    },
+  ];
+  const sentTo = (model: string | null, answered: string | null = 'a/x') =>
+    JSON.stringify(conversationOf(build({ steps: [{ ...step, model: answered }] }), { model }));
+
+  it('is sent without its reasoning and what is for its provider', () => {
+    expect(sentTo('b/y')).toContain('Words.');
+    expect(sentTo('b/y')).toContain('c1');
+    expect(sentTo('b/y')).not.toMatch(/Thoughts|signed|msg_1|thoughtSignature/);
+  });
+
+  it('is sent whole to the model that gave it, and where the model is not known', () => {
+    for (const sent of [sentTo('a/x'), sentTo(null), sentTo('b/y', null)])
+      expect(sent).toMatch(/Thoughts.*signed.*msg_1/);
+  });
+});

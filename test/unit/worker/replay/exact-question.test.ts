@@ -32,7 +32,7 @@ const steps = Array.from({ length: 31 }, (_, index) => {
 /** A job whose last step was sent with the given masking. */
 function collected(masking: typeof maskInTens, names = tools): CollectedJob {
   const prompts = [{ turn: 1, step: 0, prompt: 'Go' }];
-  const messages = conversationOf({ prompts, steps, notes: [], compaction: null }, masking);
+  const messages = conversationOf({ prompts, steps, notes: [], compaction: null }, { maskedSteps: masking });
   const requestHash = requestHashOf({ model: 'compatible/one', system, messages, tools: names });
   const records = [...steps, { ...buildStep({ step: 32 }), requestHash }];
   return {
@@ -59,4 +59,18 @@ it('rebuilds a request of a version that offered no git history', () => {
   const earlier = tools.filter((name) => !['log', 'blame', 'show', 'diff'].includes(name));
   const question = exactQuestionOf(collected(maskInChunks, earlier), { turn: 1, step: 32 });
   expect(question).toMatchObject({ match: 'exact', tools: earlier });
+});
+
+it('rebuilds a request to the model that answered, without the reasoning of another one', () => {
+  const prompts = [{ turn: 1, step: 0, prompt: 'Go' }];
+  const first = buildStep({ text: 'Words.', model: 'compatible/one' });
+  first.response!.content.unshift({ type: 'reasoning', text: 'Thoughts.' });
+  const transcript = { prompts, steps: [first], notes: [], compaction: null };
+  const messages = conversationOf(transcript, { model: 'compatible/two' });
+  expect(JSON.stringify(messages)).not.toContain('Thoughts.');
+  const requestHash = requestHashOf({ model: 'compatible/two', system, messages, tools });
+  const asked = { ...buildStep({ step: 2, model: 'compatible/two' }), requestHash };
+  const records = [first, asked] as unknown as BundleRecordOf<'step'>[];
+  const question = exactQuestionOf({ ...collected(maskInChunks), steps: records }, { turn: 1, step: 2 });
+  expect(question).toMatchObject({ match: 'exact', model: 'compatible/two' });
 });

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { modelNameSchema } from './administration.ts';
+
+/** Largest number of models that a job may name. */
+export const mostModels = 4;
+
+/** Models in the order in which they are asked: each of the others only while those before it are down. */
+export const modelListSchema = z
+  .array(modelNameSchema)
+  .min(1)
+  .max(mostModels)
+  .refine((models) => new Set(models).size === models.length, 'must not name a model twice');
+
+/** Efforts that all providers know. */
+export const reasoningEfforts = ['low', 'medium', 'high'] as const;
+export const reasoningEffortSchema = z.enum(reasoningEfforts);
+export type ReasoningEffort = z.infer<typeof reasoningEffortSchema>;
+
+/** An answer needs room for a tool call; no hosted model answers with more than the upper bound. */
+export const outputTokens = { minimum: 1_000, maximum: 128_000 };
+export const maxOutputTokensSchema = z.number().int().min(outputTokens.minimum).max(outputTokens.maximum);

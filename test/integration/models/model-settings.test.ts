@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createAskModel, type ModelQuestion } from '../../../activities/model/ask-model.ts';
+import { createToolset } from '../../../activities/tools/toolset.ts';
+import { createModelRegistry } from '../../../models/registry.ts';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+const question = {
+  system: 'Be brief.',
+  messages: [{ role: 'user' as const, content: 'Go' }],
+  toolset: createToolset(),
+  signal: new AbortController().signal,
+};
+const google = 'https://generativelanguage.googleapis.com';
+
+/** Returns the body that a provider is sent; the request is refused. */
+async function bodyOf(settings: Pick<ModelQuestion, 'model' | 'reasoningEffort' | 'maxOutputTokens'>) {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      server.emit('asked', JSON.parse(Buffer.concat(parts).toString()));
+      response.writeHead(400).end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  vi.stubEnv('OPENAI_BASE_URL', `${baseUrl}/v1`);
+  vi.stubEnv('ANTHROPIC_BASE_URL', `${baseUrl}/v1`);
+  const send = fetch;
+  // its address is not configurable
+  vi.stubGlobal('fetch', (input: string, init: RequestInit) => send(String(input).replace(google, baseUrl), init));
+  const asked = once(server, 'asked');
+  const models = createModelRegistry({
+    anthropicApiKey: 'key-of-anthropic',
+    openaiApiKey: 'key-of-openai',
+    googleApiKey: 'key-of-google',
+    compatible: { baseUrl: `${baseUrl}/v1` },
+  });
+  await createAskModel({ models })({ ...question, ...settings }).catch(() => undefined);
+  vi.unstubAllGlobals();
+  server.close();
+  const [body] = await asked;
+  return body;
+}
+
+it.each([
+  [
+    'anthropic/claude-opus-4-8',
+    { max_tokens: 5_000, thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+  ],
+  // a budget comes on top of the limit
+  ['anthropic/claude-sonnet-4-5', { max_tokens: 11_400, thinking: { type: 'enabled', budget_tokens: 6_400 } }],
+  ['openai/gpt-5', { max_output_tokens: 5_000, reasoning: { effort: 'low', summary: undefined } }],
+  [
+    'google/gemini-3-pro-preview',
+    { generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingLevel: 'low' } } },
+  ],
+  [
+    'google/gemini-2.5-pro',
+    { generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingBudget: 6_554 } } },
+  ],
+  ['compatible/qwen', { max_tokens: 5_000, reasoning_effort: 'low' }],
+])('sends the effort and the limit of a job to %s', async (model, sent) => {
+  expect(await bodyOf({ model, reasoningEffort: 'low', maxOutputTokens: 5_000 })).toMatchObject(sent);
+});
+
+it.each(['openai/gpt-5', 'google/gemini-2.5-pro', 'compatible/qwen', 'anthropic/claude-opus-4-8'])(
+  'sends %s neither by default',
+  async (model) => {
+    const plain = await bodyOf({ model });
+    expect(await bodyOf({ model, reasoningEffort: null, maxOutputTokens: null })).toEqual(plain);
+    expect(JSON.stringify(plain)).not.toMatch(/thinking|reasoning|effort|max_output_tokens|maxOutputTokens/);
+  },
+);
+
+it('reports a model without a reasoning effort, which is asked all the same', async () => {
+  await using server = await startScriptedModelServer();
+  server.respondWith({ text: 'Done.' });
+  const models = createModelRegistry({ compatible: { baseUrl: server.baseUrl } });
+  const ask = createAskModel({ models });
+  const settings = { ...question, reasoningEffort: 'high' as const };
+  expect(await ask({ ...settings, model: 'compatible/one' })).toMatchObject({ ignoresEffort: false });
+  expect(await ask({ ...settings, model: 'offline/editor' })).toMatchObject({ ignoresEffort: true });
+});
