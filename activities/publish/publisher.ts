@@ -129,7 +129,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         findings: redact(summary.findings ?? ''),
         unfinished,
         incomplete,
-        model: redact(job.model),
+        model: redact(given.model ?? job.model),
       },
     };
   }

@@ -115,6 +115,10 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.getByRole('checkbox', { name: /may run commands/ }).press('Space');
     await panel.getByLabel('Check command').fill('npm test');
     await panel.getByLabel('Websites that agents may fetch').fill('docs.example.com\n*.example.org');
+    await panel.getByLabel('Models, one per line').fill('offline/editor\noffline/extract');
+    await panel.getByLabel('Reasoning effort').selectOption('high');
+    await panel.getByLabel('Output limit (tokens)').fill('16000');
+    await panel.getByLabel('Self-review').selectOption('off');
     await panel.getByRole('button', { name: 'Save', exact: true }).click();
     await panel.getByText('Saved.').waitFor();
     await checkLooks(page, 'project-dark');
@@ -127,6 +131,10 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
       'docs.example.com\n*.example.org',
     );
     expect(await panel.getByRole('checkbox', { name: /may run commands/ }).isChecked()).toBe(false);
+    expect(await panel.getByLabel('Models, one per line').inputValue()).toBe('offline/editor\noffline/extract');
+    expect(await panel.getByLabel('Reasoning effort').inputValue()).toBe('high');
+    expect(await panel.getByLabel('Output limit (tokens)').inputValue()).toBe('16000');
+    expect(await panel.getByLabel('Self-review').inputValue()).toBe('off');
     expect(await panel.getByLabel('Forge token').inputValue()).toBe('');
     expect(await page.content()).not.toContain(token);
     expect(answers.join('\n')).toContain('acme/manual');
@@ -173,6 +181,34 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await checkLooks(page, 'project-delete-dark');
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await moved.waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('of the model of a new job are sent with it', { tags: 'slow' }, async () => {
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByLabel('What should change?').fill('Create effort.md with "high"');
+    await page.getByText('Model settings').click();
+    await page.getByLabel('Fallback models, one per line').fill('offline/extract\noffline/extract');
+    await page.getByLabel('Reasoning effort').selectOption('high');
+    await page.getByLabel('Output limit (tokens)').fill('999');
+    await checkLooks(page, 'new-job-models-light');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/models.*twice|maxOutputTokens/)
+      .waitFor();
+    await page.getByLabel('Fallback models, one per line').fill('offline/extract');
+    await page.getByLabel('Output limit (tokens)').fill('2000');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await page.getByText('offline/editor, then offline/extract').waitFor();
+    await page.getByText('offline/editor has no reasoning effort').first().waitFor();
+    await page.getByRole('button', { name: 'Inspect step 1' }).click();
+    await page
+      .getByRole('complementary', { name: 'Step inspector' })
+      .getByText('offline/editor', { exact: true })
+      .waitFor();
     expect(visit.complaints).toEqual([]);
   });
 

@@ -32,6 +32,7 @@ async function startStack(scripts: Record<string, ScriptedReply[]>, change?: Tes
   const running = resources.move();
   const [model = '', ...fallbackModels] = Object.keys(scripts).map((name) => `compatible/${name}`);
   return {
+    repository,
     server,
     worker,
     job: { prompt: 'Go', repository: repository.path, model, fallbackModels },
@@ -78,6 +79,9 @@ describe('a job with two models', () => {
     expect(await noticesOf(job.id)).toEqual([
       'The model compatible/a does not answer; compatible/b is asked instead for 5 minutes.',
     ]);
+    const author = '%(trailers:key=Co-authored-by,valueonly)';
+    const log = await stack.repository.git('log', '-1', `--format=${author}`, job.headCommit!);
+    expect(log).toContain('compatible/b');
     const lost = failure.cut === true ? job.costMicros! - 24_000 : 0;
     expect(lost).toBeLessThan(24_000);
     expect(job.costMicros).toBe(24_000 + lost);
