@@ -103,6 +103,31 @@ async function expectOnePullRequest(job: PublicJob): Promise<void> {
   expect(model.violations).toEqual([]);
 }
 
+it(
+  'a job whose first model is down asks the other one at most once more when its worker is killed',
+  { tags: 'slow', timeout: 180_000 },
+  async () => {
+    const asked: string[] = [];
+    let isFirst = true;
+    model.respondWith(async (request) => {
+      asked.push(request.body.model);
+      if (request.body.model === 'gone') return { status: 404 };
+      const reply = await replyTo(request);
+      if (!isFirst) return reply;
+      isFirst = false;
+      await stack.kill('worker');
+      return reply;
+    });
+    const models = ['compatible/gone', 'compatible/scripted'];
+    const { id } = await call('POST', '/job', { prompt: 'Write five files', models });
+    await expectOnePullRequest(await untilEnded(id));
+    expect(asked.filter((name) => name === 'gone')).toHaveLength(1);
+    expect(asked.filter((name) => name === 'scripted')).toHaveLength(6 + 1);
+    const { rows } = await pool.query('select distinct model from job_steps where job_id = $1', [id]);
+    expect(rows).toEqual([{ model: 'compatible/scripted' }]);
+  },
+);
+
 it('a job survives the kill of its worker in the middle of a model call', async () => {
   let isFirst = true;
   model.respondWith(async (request) => {
