@@ -59,7 +59,7 @@ it.each([
   ],
   // a budget comes on top of the limit
   ['anthropic/claude-sonnet-4-5', { max_tokens: 11_400, thinking: { type: 'enabled', budget_tokens: 6_400 } }],
-  ['openai/gpt-5', { max_output_tokens: 5_000, reasoning: { effort: 'low', summary: undefined } }],
+  ['openai/gpt-5', { max_output_tokens: 5_000, reasoning: { effort: 'low' } }],
   [
     'google/gemini-3-pro-preview',
     { generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingLevel: 'low' } } },
@@ -70,7 +70,10 @@ it.each([
   ],
   ['compatible/qwen', { max_tokens: 5_000, reasoning_effort: 'low' }],
 ])('sends the effort and the limit of a job to %s', async (model, sent) => {
-  expect(await bodyOf({ model, reasoningEffort: 'low', maxOutputTokens: 5_000 })).toMatchObject(sent);
+  const body = await bodyOf({ model, reasoningEffort: 'low', maxOutputTokens: 5_000 });
+  expect(body).toMatchObject(sent);
+  // OpenAI refuses it to unverified organizations
+  expect(body.reasoning ?? {}).not.toHaveProperty('summary');
 });
 
 it.each(['openai/gpt-5', 'google/gemini-2.5-pro', 'compatible/qwen', 'anthropic/claude-opus-4-8'])(
