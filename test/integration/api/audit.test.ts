@@ -33,11 +33,7 @@ let operations: Operation[];
 let digests: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(
-    database.pool,
-    { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host },
-    { maxLoopDelayMs: 60_000 },
-  );
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
   digests = await statementOfDigests();
   operations = (await readDescription(api.url)).operations.filter(({ method }) => method !== 'GET');
 });

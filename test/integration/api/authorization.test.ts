@@ -29,14 +29,10 @@ const pages = ['/', '/reference', '/reference/:file'];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(
-    database.pool,
-    {
-      DOCKET_TRUSTED_PROXIES: '1',
-      DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-    },
-    { maxLoopDelayMs: 60_000 },
-  );
+  api = await serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  });
   asker = createAsker(api);
   described = (await readDescription(api.url)).operations;
   operations = described.filter((operation): operation is KeyOperation =>

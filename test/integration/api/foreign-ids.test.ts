@@ -70,14 +70,10 @@ let missing: Record<string, string>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(
-    database.pool,
-    {
-      DOCKET_TRUSTED_PROXIES: '1',
-      DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
-    },
-    { maxLoopDelayMs: 60_000 },
-  );
+  api = await serveApi(database.pool, {
+    DOCKET_TRUSTED_PROXIES: '1',
+    DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host,
+  });
   ask = createAsker(api);
   const described = (await readDescription(api.url)).operations;
   operations = described.filter((operation): operation is Walked =>

@@ -9,11 +9,7 @@ let database: TestDatabase;
 let api: ServedApi;
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(
-    database.pool,
-    { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host },
-    { maxLoopDelayMs: 60_000 },
-  );
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
 });
 afterAll(async () => {
   await api?.[Symbol.asyncDispose]();

@@ -12,7 +12,7 @@ let api: ServedApi;
 let docs: TestSite;
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool);
   docs = await buildIndexedSite(database.pool);
 });
 afterAll(async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   // the jobs of this test began before its database
   await database.pool.query(`update operation_start set since = '-infinity'`);
-  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
 });
 afterAll(async () => {
   await api?.[Symbol.asyncDispose]();

@@ -234,11 +234,7 @@ let theirs: Scene;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(
-    database.pool,
-    { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host },
-    { maxLoopDelayMs: 60_000 },
-  );
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
   directory = await mkdtemp(join(tmpdir(), 'docket-owned-'));
   await writeFile(join(directory, 'in'), 'an index');
   ours = await createOwner(database.pool, api);

@@ -64,7 +64,7 @@ export interface Answer {
   body: any;
 }
 
-/** The application on a free port, without a sweeper. */
+/** The application on a free port, without a sweeper. It turns no question away because its process is busy with tests. */
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
@@ -91,7 +91,7 @@ export async function serveApi(
       budgetMicros: config.budgets.organizationMicros,
       embeddingModel: embeddingModelOf(config.models.embedding, models),
       cacheDirectory,
-      times,
+      times: { maxLoopDelayMs: 60_000, ...times },
       longestText,
     }),
   );

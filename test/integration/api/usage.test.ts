@@ -14,11 +14,7 @@ beforeAll(async () => {
 afterAll(() => database?.[Symbol.asyncDispose]());
 
 it('counts what each key requested and what a limit refused, next to the limit', async () => {
-  await using api = await serveApi(
-    database.pool,
-    { DOCKET_ASSISTANT_PER_HOUR: '3' },
-    { indexPollMs: 50, maxLoopDelayMs: 60_000 },
-  );
+  await using api = await serveApi(database.pool, { DOCKET_ASSISTANT_PER_HOUR: '3' }, { indexPollMs: 50 });
   const docs = await buildIndexedSite(database.pool);
   const other = await buildKey(database.pool, { organizationId: docs.organizationId, kind: 'assistant' });
   const search = async (key: string) =>

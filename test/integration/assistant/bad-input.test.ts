@@ -15,7 +15,7 @@ let search: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool);
   docs = await buildIndexedSite(database.pool);
   message = `/discovery/v2/assistant/${docs.site.domain}/message`;
   search = `/discovery/v1/search/${docs.site.domain}`;

@@ -27,7 +27,7 @@ async function servePair(perHour: number, perIpPerDay: number): Promise<Pair> {
     DOCKET_TRUSTED_PROXIES: '1',
   };
   const apis: ServedApi[] = [];
-  for (const _ of [1, 2]) apis.push(cleanup.use(await serveApi(database.pool, env, { maxLoopDelayMs: 60_000 })));
+  for (const _ of [1, 2]) apis.push(cleanup.use(await serveApi(database.pool, env)));
   const running = cleanup.move();
   return {
     apis,

@@ -16,7 +16,7 @@ it('answers until the organization has spent the operator’s daily budget, with
     DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 1, "output": 1}}',
     DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '0.5',
   };
-  await using api = await serveApi(database.pool, env, { maxLoopDelayMs: 60_000 });
+  await using api = await serveApi(database.pool, env);
   const [busy, quiet] = [await buildIndexedSite(database.pool), await buildIndexedSite(database.pool)];
   const ask = ({ site: { domain }, assistantKey: key }: typeof busy) =>
     api.ask(`/discovery/v2/assistant/${domain}/message`, { key, json: question('retry limit?') });
@@ -57,7 +57,7 @@ it('exceeds a budget by at most one call, whose maximum length the model is sent
     DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 50}}',
     DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '0.5',
   };
-  await using api = await serveApi(database.pool, env, { maxLoopDelayMs: 60_000 });
+  await using api = await serveApi(database.pool, env);
   const { site, assistantKey: key } = await buildIndexedSite(database.pool);
   const ask = () => api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json: question('retry limit?') });
   const { status, text } = await ask();
@@ -89,7 +89,7 @@ describe("a site's budget", () => {
     await using database = await createTestDatabase();
     await using model = await startScriptedModelServer();
     model.respondWith({ text: 'Set `retryLimit`.', usage });
-    await using api = await serveApi(database.pool, env(model.baseUrl), { maxLoopDelayMs: 60_000 });
+    await using api = await serveApi(database.pool, env(model.baseUrl));
     const docs = await buildIndexedSite(database.pool);
     const other = await buildSite(database.pool, { organizationId: docs.organizationId });
     await publishPages(database.pool, other, pages);
@@ -126,7 +126,7 @@ describe("a site's budget", () => {
     await using database = await createTestDatabase();
     await using model = await startScriptedModelServer();
     model.respondWith({ text: 'Let me see.', toolCalls: [{ name: 'search', input: { query: 'retry' } }], usage });
-    await using api = await serveApi(database.pool, env(model.baseUrl), { maxLoopDelayMs: 60_000 });
+    await using api = await serveApi(database.pool, env(model.baseUrl));
     const { site, assistantKey: key } = await buildIndexedSite(database.pool, { answerBudgetMicros: 500_000 });
     const json = question('retry limit?');
     const { text } = await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json });
@@ -140,7 +140,7 @@ describe("a site's budget", () => {
     await using model = await startScriptedModelServer();
     model.respondWith({ text: 'Set `retryLimit`.', usage });
     const ceiling = { DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '0.5' };
-    await using api = await serveApi(database.pool, { ...env(model.baseUrl), ...ceiling }, { maxLoopDelayMs: 60_000 });
+    await using api = await serveApi(database.pool, { ...env(model.baseUrl), ...ceiling });
     const { site, adminKey, assistantKey: key } = await buildIndexedSite(database.pool, { answerBudgetMicros: 5e6 });
     const set = (answerBudgetUsd: number) =>
       api.ask(`/v1/sites/${site.domain}`, { method: 'PATCH', key: adminKey, json: { answerBudgetUsd } });
@@ -169,7 +169,7 @@ it('counts an interrupted answer at the most that it could cost', async () => {
     OPENAI_COMPATIBLE_API_KEY: 'key',
     DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 1}}',
   };
-  await using api = await serveApi(database.pool, env, { maxLoopDelayMs: 60_000 });
+  await using api = await serveApi(database.pool, env);
   const { site, assistantKey: key } = await buildIndexedSite(database.pool);
   const json = question('retry limit?');
   const { text } = await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json });

@@ -31,7 +31,7 @@ for (let number = 1; number <= 60; number += 1)
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
   docs = await buildIndexedSite(database.pool);
   await publishPages(database.pool, docs.site, manyPages);
 });

@@ -62,7 +62,7 @@ it('spends the budget of the organization, and says when there is none left', as
     DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 50}}',
     DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: '0.5',
   };
-  await using priced = await serveApi(database.pool, env, { maxLoopDelayMs: 60_000 });
+  await using priced = await serveApi(database.pool, env);
   const docs = await buildIndexedSite(database.pool);
   const client = await connectMcp(priced, docs);
   model.respondWith({ text: 'Set the limit.', usage: { inputTokens: 1, outputTokens: 8_000 } });
@@ -75,7 +75,7 @@ it('spends the budget of the organization, and says when there is none left', as
 
 it('counts each message against the limit of the organization', async () => {
   const { pool } = api.database;
-  await using limited = await serveApi(pool, { DOCKET_ASSISTANT_PER_HOUR: '3' }, { maxLoopDelayMs: 60_000 });
+  await using limited = await serveApi(pool, { DOCKET_ASSISTANT_PER_HOUR: '3' });
   const { site, assistantKey: key } = await buildIndexedSite(pool);
   const json = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const statuses: number[] = [];

@@ -11,7 +11,7 @@ let theirs: TestSite;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool);
   docs = await buildIndexedSite(database.pool);
   theirs = await buildIndexedSite(database.pool);
 });

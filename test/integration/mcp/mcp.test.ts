@@ -12,7 +12,7 @@ let client: Client;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool);
   docs = await buildIndexedSite(database.pool, { baseUrl: 'https://docs.example.com' });
   await publishPages(database.pool, docs.site, {
     ...pages,

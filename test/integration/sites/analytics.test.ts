@@ -8,7 +8,7 @@ let database: TestDatabase;
 let api: ServedApi;
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await serveApi(database.pool, {}, { indexPollMs: 50, maxLoopDelayMs: 60_000 });
+  api = await serveApi(database.pool, {}, { indexPollMs: 50 });
 });
 afterAll(async () => {
   await api?.[Symbol.asyncDispose]();

@@ -10,7 +10,7 @@ import { startScriptedModelServer } from '../../support/scripted-model-server.ts
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, question, type TestSite } from '../assistant/site.ts';
 
-const times = { indexPollMs: 50, maxLoopDelayMs: 60_000 };
+const times = { indexPollMs: 50 };
 
 /** Requests of an administrator of a site. */
 function administer(api: ServedApi, { site, adminKey: key }: TestSite) {
