@@ -133,6 +133,15 @@ const analytics = createRoute({
   },
   component: lazyRouteComponent(() => import('./pages/analytics.tsx'), 'AnalyticsPage'),
 });
+const evaluations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/evaluations',
+  validateSearch: (search: Record<string, unknown>): { site?: string; id?: string } => ({
+    ...siteOf(search),
+    ...(typeof search['id'] === 'string' ? { id: search['id'] } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./pages/evaluations.tsx'), 'EvaluationsPage'),
+});
 const operations = createRoute({
   getParentRoute: () => rootRoute,
   path: '/operations',
@@ -171,6 +180,7 @@ export const router = createRouter({
     conversations,
     gaps,
     analytics,
+    evaluations,
     operations,
     settings,
     settingsPart,

@@ -14,6 +14,7 @@ const pages: Command[] = [
   { label: 'Conversations', to: { to: '/conversations' } },
   { label: 'Gaps', to: { to: '/gaps' } },
   { label: 'Analytics', to: { to: '/analytics' } },
+  { label: 'Evaluations', to: { to: '/evaluations' } },
   { label: 'Operations', to: { to: '/operations' } },
   { label: 'Settings: API keys', to: { to: '/settings/$part', params: { part: 'keys' } } },
   { label: 'Settings: projects', to: { to: '/settings/$part', params: { part: 'projects' } } },

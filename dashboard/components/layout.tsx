@@ -19,6 +19,7 @@ const pages = [
   { to: '/conversations', label: 'Conversations' },
   { to: '/gaps', label: 'Gaps' },
   { to: '/analytics', label: 'Analytics' },
+  { to: '/evaluations', label: 'Evaluations' },
   { to: '/operations', label: 'Operations' },
   { to: '/settings', label: 'Settings' },
 ] as const;

@@ -62,6 +62,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
       '/conversations',
       '/gaps',
       '/analytics',
+      '/evaluations',
       '/operations',
       ...['keys', 'projects', 'sites', 'webhooks', 'audit'].map((name) => `/settings/${name}`),
       '/design',

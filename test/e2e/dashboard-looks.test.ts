@@ -44,6 +44,7 @@ beforeAll(async () => {
     conversations: '/conversations',
     gaps: '/gaps',
     analytics: '/analytics',
+    evaluations: '/evaluations',
     operations: '/operations',
     compare: `/compare?left=${nameOf(job)}&right=${nameOf(failed)}`,
     keys: '/settings/keys',

@@ -159,6 +159,7 @@ function siteScenes(): Scene[] {
     { name: 'conversations-none', path: '/conversations?q=no+such+words' },
     { name: 'gaps', path: '/gaps' },
     { name: 'analytics', path: '/analytics' },
+    { name: 'evaluations', path: '/evaluations' },
     { name: 'operations', path: '/operations' },
   ];
 }

@@ -7,7 +7,7 @@ const labelsOf = (text: string) => {
 };
 
 it('finds pages and actions by words in any order and case', () => {
-  expect(labelsOf('')).toHaveLength(17);
+  expect(labelsOf('')).toHaveLength(18);
   expect(labelsOf('keys sett')).toEqual(['Settings: API keys']);
   expect(labelsOf('JOB')).toEqual(['Jobs', 'New job', 'Show running jobs', 'Show failed jobs']);
   expect(labelsOf('dark')).toEqual(['Theme: dark']);

@@ -1,0 +1,123 @@
+import { useQuery } from '@tanstack/react-query';
+import { Loaded } from '../components/loaded.tsx';
+import { Table } from '../components/table.tsx';
+import { Confirm } from '../components/confirm.tsx';
+import { cost, count, duration } from '../format.ts';
+import { answerOf, api } from '../http/client.ts';
+import type { Evaluation } from '../http/types.ts';
+import { plain } from '../plain.ts';
+
+/** Shows an evaluation: its configurations, how they compare, and the answers by question. */
+export function EvaluationView({ domain, id }: { domain: string; id: string }) {
+  const path = { domain, id };
+  const evaluation = useQuery({
+    queryKey: ['evaluation', domain, id],
+    queryFn: () => answerOf(api.GET('/v1/sites/{domain}/evaluations/{id}', { params: { path } })),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? 2_000 : false),
+  });
+  return (
+    <Loaded query={evaluation} problem="The evaluation could not be loaded">
+      {(data) => (
+        <section aria-labelledby="evaluation">
+          <div className="page-head section-head">
+            <h2 id="evaluation">
+              {plain(data.setName)}: {data.state}
+            </h2>
+            {data.state === 'running' && (
+              <Confirm
+                label="Stop"
+                what="Stop"
+                title="Stop the evaluation?"
+                text="Its answers so far remain."
+                act={() => answerOf(api.POST('/v1/sites/{domain}/evaluations/{id}/stop', { params: { path } }))}
+                onDone={() => evaluation.refetch()}
+              />
+            )}
+          </div>
+          <p className="quiet" role="status">
+            {count(data.asked)} of {count(data.questions * data.configurations.length)} answers.{' '}
+            {data.notice !== null && data.notice}
+          </p>
+          <Configurations {...data} />
+          {data.comparison !== null && <Comparison {...data.comparison} />}
+          <Results {...data} />
+        </section>
+      )}
+    </Loaded>
+  );
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+function Configurations({ configurations }: Evaluation) {
+  const columns = ['Model', 'Passages', 'Passed', '95 % interval', 'Cite an expected page', 'Cost', 'Duration'];
+  return (
+    <Table name="Configurations" columns={columns}>
+      {configurations.map((side, at) => (
+        // both may be equal
+        // oxlint-disable-next-line react/no-array-index-key
+        <tr key={at}>
+          <td>
+            <code>{side.model}</code>
+          </td>
+          <td>{side.retrievalPageSize}</td>
+          <td>
+            {count(side.passed)} of {count(side.asked)}
+          </td>
+          <td>
+            {percent(side.interval.low)} to {percent(side.interval.high)}
+          </td>
+          <td>
+            {count(side.citesExpected)} of {count(side.withExpectedPages)}
+          </td>
+          <td>{cost(side.costUsd)}</td>
+          <td>{side.meanMs === null ? '' : duration(side.meanMs)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Comparison({ better, worse, pairs, pValue, verdict }: NonNullable<Evaluation['comparison']>) {
+  return (
+    <p>
+      The second configuration is <b>{verdict}</b>: of {count(pairs)} questions, only it passes {count(better)}, and
+      only the first passes {count(worse)} (p = {pValue.toFixed(3)}).
+    </p>
+  );
+}
+
+function Results({ results, configurations }: Evaluation) {
+  const columns = ['Question', ...configurations.map((_, at) => (at === 0 ? 'First' : 'Second'))];
+  return (
+    <Table name="Results by question" columns={columns}>
+      {results.map(({ text, answers }) => (
+        <tr key={text}>
+          <td>{plain(text)}</td>
+          {answers.map((answer, at) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <td key={at}>{answer === null ? '' : <Result {...answer} />}</td>
+          ))}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Result({
+  passed,
+  answer,
+  missingFacts,
+  cited,
+}: NonNullable<Evaluation['results'][number]['answers'][number]>) {
+  return (
+    <details>
+      <summary>
+        <span className={`badge badge-${passed ? 'good' : 'bad'}`}>{passed ? 'passed' : 'not passed'}</span>
+      </summary>
+      <p className="words">{plain(answer)}</p>
+      {cited.length > 0 && <p className="hint">Cites {cited.map(plain).join(', ')}</p>}
+      {missingFacts.length > 0 && <p className="hint">Does not contain {missingFacts.map(plain).join(', ')}</p>}
+    </details>
+  );
+}

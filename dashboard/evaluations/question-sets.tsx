@@ -1,0 +1,100 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ActionForm } from '../components/action-form.tsx';
+import { Confirm } from '../components/confirm.tsx';
+import { Field, linesOf, Problem } from '../components/fields.tsx';
+import { Table } from '../components/table.tsx';
+import { count } from '../format.ts';
+import { answerOf, api, done } from '../http/client.ts';
+import type { ListedSet } from '../http/types.ts';
+import { plain } from '../plain.ts';
+
+const sources = [
+  ['feedback', 'Add rated up'],
+  ['conversations', 'Add answered'],
+  ['gaps', 'Add gaps'],
+] as const;
+
+interface SetsProps {
+  domain: string;
+  sets: ListedSet[];
+  onChange(): unknown;
+}
+
+/** Shows the question sets of a site, with what adds questions to them. */
+export function QuestionSets({ domain, sets, onChange }: SetsProps) {
+  const add = useMutation({
+    mutationFn: ({ id, from }: { id: string; from: (typeof sources)[number][0] }) =>
+      answerOf(
+        api.POST('/v1/sites/{domain}/question-sets/{id}/questions', {
+          params: { path: { domain, id } },
+          body: { from },
+        }),
+      ),
+    onSuccess: onChange,
+  });
+  if (sets.length === 0) return <p className="quiet">None yet.</p>;
+  return (
+    <>
+      <Problem error={add.error} />
+      <Table name="Question sets" columns={['Name', 'Questions']} hasActions>
+        {sets.map(({ id, name, questions }) => (
+          <tr key={id}>
+            <td>{plain(name)}</td>
+            <td>{count(questions)}</td>
+            <td className="row-actions">
+              {sources.map(([from, label]) => (
+                <Button
+                  key={from}
+                  className="button"
+                  isDisabled={add.isPending}
+                  onPress={() => add.mutate({ id, from })}
+                >
+                  {label} <span className="visually-hidden">to {plain(name)}</span>
+                </Button>
+              ))}
+              <Confirm
+                label="Delete"
+                what="Delete"
+                title={`Delete ${plain(name)}?`}
+                text="Its evaluations remain."
+                act={() =>
+                  done(api.DELETE('/v1/sites/{domain}/question-sets/{id}', { params: { path: { domain, id } } }))
+                }
+                onDone={onChange}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+/** Shows a form that creates a question set. */
+export function NewSet({ domain, onChange }: Omit<SetsProps, 'sets'>) {
+  const [name, setName] = useState('');
+  const [questions, setQuestions] = useState('');
+  const create = useMutation({
+    async mutationFn() {
+      const body = { name: name.trim(), questions: linesOf(questions).map((text) => ({ text })) };
+      await answerOf(api.POST('/v1/sites/{domain}/question-sets', { params: { path: { domain } }, body }));
+      setName('');
+      setQuestions('');
+      await onChange();
+    },
+  });
+  return (
+    <ActionForm label="Create question set" action={create} name="New question set">
+      <Field label="Name" value={name} onChange={setName} isRequired />
+      <Field
+        label="Questions"
+        value={questions}
+        onChange={setQuestions}
+        rows={4}
+        hint="One per line. Expected pages and facts are set with the API or docket site questions."
+      />
+    </ActionForm>
+  );
+}

@@ -1,0 +1,61 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
+import { amountOf, Check, Field } from '../components/fields.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { ListedSet } from '../http/types.ts';
+import { plain } from '../plain.ts';
+
+interface StartProps {
+  domain: string;
+  sets: ListedSet[];
+  onStart(id: string): unknown;
+}
+
+/** Shows a form that evaluates the site's answers to a set, alone or compared with another configuration. */
+export function StartEvaluation({ domain, sets, onStart }: StartProps) {
+  const [chosen, setChosen] = useState('');
+  const [isCompared, setCompared] = useState(false);
+  const [model, setModel] = useState('');
+  const [passages, setPassages] = useState('');
+  const [instructions, setInstructions] = useState('');
+  const setId = sets.find(({ id }) => id === chosen)?.id ?? sets[0]?.id ?? '';
+  const start = useMutation({
+    async mutationFn() {
+      const retrievalPageSize = amountOf(passages);
+      const other = {
+        ...(model.trim() !== '' && { model: model.trim() }),
+        ...(retrievalPageSize !== null && { retrievalPageSize }),
+        ...(instructions.trim() !== '' && { instructions: instructions.trim() }),
+      };
+      const body = { setId, configurations: isCompared ? [{}, other] : [{}] };
+      const { id } = await answerOf(api.POST('/v1/sites/{domain}/evaluations', { params: { path: { domain } }, body }));
+      await onStart(id);
+    },
+  });
+  return (
+    <ActionForm label="Evaluate" action={start} name="New evaluation">
+      <Choice
+        label="Question set"
+        value={setId}
+        options={sets.map(({ id, name }) => [id, plain(name)] as const)}
+        onChange={setChosen}
+      />
+      <Check label="Compare with another configuration" isSelected={isCompared} onChange={setCompared} />
+      {isCompared && (
+        <>
+          <Field label="Model" value={model} onChange={setModel} isCode placeholder="As today" />
+          <Field label="Passages" value={passages} onChange={setPassages} type="number" placeholder="5" />
+          <Field
+            label="Instructions"
+            value={instructions}
+            onChange={setInstructions}
+            rows={3}
+            hint="Empty fields are those of the site's answers."
+          />
+        </>
+      )}
+    </ActionForm>
+  );
+}
