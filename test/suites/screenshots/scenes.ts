@@ -26,7 +26,7 @@ export function emptyScenes(): Scene[] {
   ];
 }
 
-/** The page of a job that runs a command. */
+/** The pages with a job that runs a command. */
 export function runningScenes(running: string): Scene[] {
   return [
     {
@@ -36,6 +36,7 @@ export function runningScenes(running: string): Scene[] {
         await page.getByRole('log').getByText('check 40 of 40').waitFor();
       },
     },
+    { name: 'jobs', path: '/jobs', isOverlay: true },
     dialog('cancel-dialog', running, 'Cancel'),
   ];
 }
@@ -48,7 +49,6 @@ export function fullScenes(story: Story): Scene[] {
 
 function jobScenes({ job, ...story }: Story): Scene[] {
   return [
-    { name: 'jobs', path: '/jobs', isOverlay: true },
     {
       name: 'jobs-selected',
       path: '/jobs',
@@ -101,7 +101,10 @@ function jobScenes({ job, ...story }: Story): Scene[] {
 }
 
 function reviewScenes({ job, ...story }: Story): Scene[] {
-  const changes = (page: Page) => page.locator('.diff').first().waitFor();
+  const changes = async (page: Page) => {
+    await page.locator('.diff').first().waitFor();
+    await page.getByRole('tab', { name: 'Changes' }).evaluate((tab) => tab.scrollIntoView());
+  };
   return [
     { name: 'changes', path: `${job}?tab=changes`, prepare: changes },
     {

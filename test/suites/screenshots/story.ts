@@ -263,7 +263,7 @@ export async function startRunningJob(teller: Teller): Promise<string> {
       }),
       step(
         'Now the measurement.',
-        run('for i in $(seq 40); do echo "check $i of 40: passed"; sleep 0.2; done; sleep 900', 900),
+        run('for i in $(seq 40); do echo "check $i of 40: passed"; sleep 0.2; done; sleep 900', 480),
       ),
     ],
     until: 'running',
