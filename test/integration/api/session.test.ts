@@ -63,6 +63,7 @@ describe('signing in', () => {
       projects: [{ id: project.id, name: 'Docs' }],
       sites: [{ domain: site.domain }],
       defaults: { agentModel: 'offline/editor', assistantModel: 'offline/extract' },
+      models: expect.arrayContaining([{ name: 'offline/editor', inputUsd: 0, outputUsd: 0, problem: null }]),
       temporalUiUrl: 'http://127.0.0.1:8233',
       temporalNamespace: 'default',
     });
