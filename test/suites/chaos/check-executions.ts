@@ -13,8 +13,8 @@ export interface EndedTurn {
   hasFailed: boolean;
 }
 
-/** A job has ended when that is stored; its execution closes soon afterwards. */
-const closedWithinMs = 20_000;
+/** A job has ended when that is stored; its execution closes soon afterwards, or after a retry if its worker was killed. */
+const closedWithinMs = 90_000;
 const pollMs = 200;
 
 /** Checks that the executions of jobs close, each with the status that matches its job. */

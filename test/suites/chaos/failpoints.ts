@@ -4,14 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { checkStores } from './check-end.ts';
+import { checkSpecial, startPlannedServer } from './check-special.ts';
 import type { Failpoint } from './failpoint-file.ts';
 import { planFailpoints } from './failpoint-plan.ts';
 import { createJobClient } from './job-client.ts';
-import { planTwoTurns, type JobPlan } from './job-plans.ts';
+import type { JobPlan } from './job-plans.ts';
 import type { JobRun } from './job-run.ts';
 import { startLane, type Lane } from './lane.ts';
 import { playPlans, type ModelCall } from './planned-model.ts';
 import { createRandom } from './random.ts';
+import { planEverything } from './special-plans.ts';
 import { repositoryFiles, setScene, type Scene } from './scene.ts';
 import { startServers } from './servers.ts';
 import { printEnd } from './report.ts';
@@ -34,11 +36,12 @@ interface FailingLane {
 const haltMs = 9_000;
 const pollMs = 25;
 /** A run that has not ended by then is stuck. */
-const longestRunMs = 120_000;
+const longestRunMs = 240_000;
 
 /**
- * One job of two turns in each run, and in each run one failpoint: an edge of an activity, a store, git, the forge, the
- * model or Temporal's client, at which the process is killed or suspended, the connection is lost or a response delayed.
+ * One job in each run, with a setup, an MCP server, a plan that is approved, a question that is answered and a message,
+ * and in each run one failpoint: an edge of an activity, a store, git, the forge, the model or Temporal's client, at
+ * which the process is killed or suspended, the connection is lost or a response delayed.
  * Every job must complete with one pull request and the tree of the undisturbed run.
  */
 export async function runFailpointsChaos(args: string[]): Promise<number> {
@@ -52,10 +55,12 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
   console.log(`failpoints: runs: ${options.runs}, lanes: ${options.lanes}, seed: ${options.seed}`);
   await using model = await startScriptedModelServer();
   await using servers = await startServers();
+  await using tools = await startPlannedServer();
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
     DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+    DOCKET_PRIVATE_HOSTS: tools.host,
   };
   const plans: JobPlan[] = [];
   const { calls } = playPlans(model, plans);
@@ -72,7 +77,7 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
     const lane = made.use(
       await startLane({ servers, name, workers: 2, entries, env: { ...env, CHAOS_FAILPOINTS: folder } }),
     );
-    const scene = made.use(await setScene(lane, [repositoryFiles(0)]));
+    const scene = made.use(await setScene(lane, [repositoryFiles(0)], tools.url));
     const projects = scene.repositories.map(({ projectId }) => projectId);
     const client = createJobClient({ ...lane, projects, run: name });
     lanes.push({
@@ -87,7 +92,10 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
     failing.run.calls = calls.filter(({ job }) => failing.run.plans.some(({ index }) => index === job));
     const { lane, run, scene } = failing;
     const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
-    violations.push(...(await checkStores(run, scene, temporal)));
+    violations.push(
+      ...(await checkStores(run, scene, temporal)),
+      ...(await checkSpecial(scene.pool, run, tools, { isEachNew: true })),
+    );
   }
   violations.push(...model.violations.map((text) => `the model server: ${text}`));
   if (process.env['CHAOS_HOLD'] !== undefined) await delay(Number(process.env['CHAOS_HOLD']));
@@ -103,7 +111,12 @@ interface Course {
 async function runOn(lanes: FailingLane[], { plans, calls, options }: Course): Promise<string[]> {
   const violations: string[] = [];
   const planOf = (index: number) => {
-    const plan = planTwoTurns({ index, repository: 0, files: repositoryFiles(0), random: createRandom(options.seed) });
+    const plan = planEverything({
+      index,
+      repository: 0,
+      files: repositoryFiles(0),
+      random: createRandom(options.seed),
+    });
     plans.push(plan);
     return plan;
   };
@@ -153,14 +166,18 @@ function isPastLastLook({ name, edge, action }: Failpoint): boolean {
   return name === 'worker/leases.begin' && edge === 'after' && action === 'halt';
 }
 
-/** Runs both turns of a job; returns the tree of its branch. */
-async function runJob({ run, scene }: FailingLane, plan: JobPlan): Promise<string | null> {
+/** Runs the turns of a job, with a setup that has not run before; returns the tree of its branch. */
+async function runJob({ lane, run, scene }: FailingLane, plan: JobPlan): Promise<string | null> {
   const deadline = Date.now() + longestRunMs;
   run.plans.push(plan);
+  await scene.pool.query('delete from environment_layers');
+  for (const index of lane.workers.keys())
+    await rm(join(lane.home, `work-${index + 1}`, 'layers'), { recursive: true, force: true });
   await run.client.create(plan);
-  await run.client.follow(plan, () => Date.now() > deadline);
-  await run.client.message(plan, 2);
-  await run.client.follow(plan, () => Date.now() > deadline);
+  for (let turn = 1; turn <= plan.turns.length; turn += 1) {
+    if (turn > 1) await run.client.goOn(plan, turn);
+    await run.client.follow(plan, () => Date.now() > deadline);
+  }
   const seen = run.client.jobs.get(plan.index);
   if (seen?.status !== 'completed' || seen.prLink === null) return `none: ${JSON.stringify(seen)}`;
   const { rows } = await scene.pool.query<{ commit: string }>('select head_commit as commit from jobs where id = $1', [
@@ -204,7 +221,7 @@ async function readPasses(folder: string): Promise<Map<string, number>> {
 
 async function printPlaces(folder: string, passes: ReadonlyMap<string, number>): Promise<void> {
   const names = new Set((await readFile(join(folder, 'names.txt'), 'utf8')).split('\n').filter(Boolean));
-  console.log(`places   ${names.size} with two edges each; a job of two turns passes ${passes.size} of them`);
+  console.log(`places   ${names.size} with two edges each; a job passes ${passes.size} of them`);
   if (process.env['CHAOS_VERBOSE'] !== undefined)
     console.log([...passes].map(([name, count]) => `${name} ${count}`).join('\n'));
 }

@@ -21,6 +21,8 @@ export interface HitFinder extends AsyncDisposable {
   findActive(pid: number, jobIds: string[]): Promise<string[]>;
 }
 
+/** Turns of the jobs whose workers are killed. */
+const turns = [1, 2];
 const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
 
 export async function createHitFinder({
@@ -40,10 +42,11 @@ export async function createHitFinder({
   async function jobsWhere(jobIds: string[], isMeant: (described: Described) => boolean): Promise<string[]> {
     const found = await Promise.all(
       jobIds
-        .map(async (id) => isMeant((await workflow.getHandle(jobWorkflowId(id, 1)).describe()).raw))
+        .flatMap((id) => turns.map((turn) => jobWorkflowId(id, turn)))
+        .map(async (id) => isMeant((await workflow.getHandle(id).describe()).raw))
         .map((one) => one.catch(() => false)),
     );
-    return jobIds.filter((_, index) => found[index]);
+    return jobIds.filter((_, index) => turns.some((_turn, at) => found[index * turns.length + at]));
   }
 
   return {

@@ -3,7 +3,7 @@ import type { JobPlan } from './job-plans.ts';
 
 /** One request to the API; status null: no answer. */
 export interface Exchange {
-  what: 'create' | 'get' | 'message';
+  what: 'create' | 'get' | 'message' | 'approve';
   job: number;
   fromMs: number;
   toMs: number;
@@ -21,7 +21,7 @@ export interface SeenJob {
   status: string;
   source: { ref: string | null };
   prLink: string | null;
-  details: { steps: number; failure: { category: string } | null };
+  details: { phase: string | null; steps: number; failure: { category: string } | null };
 }
 
 export interface JobClientOptions {
@@ -41,9 +41,12 @@ export interface JobClient {
   jobs: Map<number, SeenJob>;
   /** Creates a job; repeats the request with the same key until it is accepted. */
   create(plan: JobPlan): Promise<void>;
-  /** Sends a message to a job that has ended; repeats the request with the same key until it is accepted. */
-  message(plan: JobPlan, turn: number): Promise<void>;
-  /** Polls a job until it has ended; `isOver` gives up. */
+  /**
+   * Begins a further turn of a job that has ended or waits: by an approval, which is sent twice at the same time, or by a
+   * message. Repeats the request, a message with the same key, until it is accepted.
+   */
+  goOn(plan: JobPlan, turn: number): Promise<void>;
+  /** Polls a job until it has ended or waits for a person; `isOver` gives up. */
   follow(plan: JobPlan, isOver: () => boolean): Promise<void>;
   /** Polls a job once. */
   get(plan: JobPlan): Promise<void>;
@@ -119,7 +122,14 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
     violations,
     jobs,
     async create(plan) {
-      const body = { prompt: plan.prompt, model: 'compatible/planned', ...(plan.ref && { source: { ref: plan.ref } }) };
+      const { waits = [], ref, prompt } = plan;
+      const body = {
+        prompt,
+        model: 'compatible/planned',
+        ...(ref && { source: { ref } }),
+        ...(waits.includes('approval') && { plan: 'review' }),
+        ...(waits.includes('answer') && { ask: true }),
+      };
       const init = postOf(body, `${run}-${plan.index}`);
       for (;;) {
         const { status, job } = await ask('create', plan, '/job', init);
@@ -128,11 +138,16 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
         await delay(pollMs);
       }
     },
-    async message(plan, turn) {
+    async goOn(plan, turn) {
       const { id } = jobs.get(plan.index)!;
-      const init = postOf({ prompt: `Go on with turn ${turn}.` }, `${run}-${plan.index}-${turn}`);
+      const key = `${run}-${plan.index}-${turn}`;
+      const isApproval = plan.waits?.[turn - 2] === 'approval';
+      const message = () =>
+        ask('message', plan, `/job/${id}/message`, postOf({ prompt: `Go on with turn ${turn}.` }, key));
+      const approve = () => ask('approve', plan, `/job/${id}/approve`, postOf({ turn: turn - 1 }, key));
       for (;;) {
-        const { status, job } = await ask('message', plan, `/job/${id}/message`, init);
+        const answers = isApproval ? await Promise.all([approve(), approve()]) : [await message()];
+        const { status, job } = answers.find((answer) => answer.job !== null) ?? answers[0]!;
         if (job !== null) {
           jobs.delete(plan.index); // the last turn's state says nothing about this one
           return note(plan, job);
@@ -142,7 +157,11 @@ export function createJobClient({ baseUrl, adminKey, projects, run }: JobClientO
       }
     },
     async follow(plan, isOver) {
-      while (jobs.get(plan.index)?.status === 'active' && !isOver()) {
+      const isWorking = () => {
+        const seen = jobs.get(plan.index);
+        return seen?.status === 'active' && seen.details.phase !== 'waiting';
+      };
+      while (isWorking() && !isOver()) {
         await delay(pollMs);
         await get(plan);
       }

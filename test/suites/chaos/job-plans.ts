@@ -1,6 +1,7 @@
 import type { ScriptedReply, ScriptedToolCall } from '../../support/scripted-model-server.ts';
 import { createPlannedTree } from './planned-tree.ts';
 import type { Random } from './random.ts';
+import { planSpecial, type SpecialKind } from './special-plans.ts';
 
 /** The model's answer in one step. */
 export interface PlannedStep {
@@ -26,6 +27,8 @@ export interface JobPlan {
   reply?(step: number): ScriptedReply;
   /** The number of steps in each turn; a further turn starts with a message after the end of the previous one. */
   turns: number[];
+  /** What each turn ends waiting for, instead of publishing; by default nothing. */
+  waits?: readonly ('approval' | 'answer' | null)[];
   /** `files`: the final content of the branch. */
   ending:
     | { kind: 'published'; files: Map<string, string> }
@@ -40,20 +43,39 @@ export function publishedBy({ ending }: JobPlan): Map<string, string> | null {
   return ending.kind === 'failed' ? ending.kept : null;
 }
 
+/** How many turns publish. */
+export function commitsOf({ turns, waits = [] }: JobPlan): number {
+  return turns.length - waits.filter((wait) => wait !== null).length;
+}
+
 export interface PlanOptions {
   count: number;
   /** Content of each repository by path. */
   repositories: ReadonlyMap<string, string>[];
   random: Random;
+  /** Whether some jobs have a setup, call an MCP server or wait for a person. The scene must have what they need. */
+  hasSpecial?: boolean;
 }
 
 type Kind = 'edits' | 'reads' | 'refused' | 'no-ref';
 
+/** Of ten jobs, these do more than change files. */
+const specialKinds = new Map<number, SpecialKind>([
+  [1, 'setup'],
+  [2, 'plan'],
+  [4, 'tools'],
+  [7, 'question'],
+  [9, 'setup'],
+]);
+
 /** Of ten jobs, seven change files, one only reads, one is refused by its model, and one names a missing branch. */
-export function planJobs({ count, repositories, random }: PlanOptions): JobPlan[] {
+export function planJobs({ count, repositories, random, hasSpecial = false }: PlanOptions): JobPlan[] {
   return Array.from({ length: count }, (_, index) => {
     const own = random.fork(index);
     const repository = own.between(0, repositories.length - 1);
+    const special = hasSpecial ? specialKinds.get(index % 10) : undefined;
+    if (special !== undefined)
+      return planSpecial({ index, kind: special, repository, files: repositories[repository]!, random: own });
     return planJob({ index, kind: kindOf(index), repository, files: repositories[repository]!, random: own });
   });
 }

@@ -37,7 +37,7 @@ export async function runJobs({ plans, calls, faults, client }: JobRun, pace: Pa
   const followTurns = async (plan: JobPlan) => {
     await client.follow(plan, standsStill);
     for (let turn = 2; turn <= plan.turns.length && !standsStill(); turn += 1) {
-      await client.message(plan, turn);
+      await client.goOn(plan, turn);
       await client.follow(plan, standsStill);
     }
   };

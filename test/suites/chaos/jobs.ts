@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { checkEnd } from './check-end.ts';
+import { checkSpecial, countSetups, startPlannedServer } from './check-special.ts';
 import { checkRepeats, repeatedCalls } from './check-traffic.ts';
 import type { Fault } from './faults.ts';
 import { createHitFinder, measureRecovery, percentile, type HitFinder, type HitJob } from './hit-jobs.ts';
@@ -62,16 +63,18 @@ export async function runWorkerKills(
   console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
   const repositories = [0, 1].map(repositoryFiles);
-  const plans = planJobs({ count: jobs, repositories, random: random.fork(1) });
+  const plans = planJobs({ count: jobs, repositories, random: random.fork(1), hasSpecial: true });
+  await using tools = await startPlannedServer();
   await using model = await startScriptedModelServer();
   await using servers = await startServers({ startTemporalServer });
   const env = {
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
     DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+    DOCKET_PRIVATE_HOSTS: tools.host,
   };
   await using lane = await startLane({ servers, name: 'chaos', workers, env });
-  await using scene = await setScene(lane, repositories);
+  await using scene = await setScene(lane, repositories, tools.url);
   const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
   await using finder = await createHitFinder(temporal);
   const { calls, nextReply } = playPlans(model, plans);
@@ -92,6 +95,7 @@ export async function runWorkerKills(
   const violations = [
     ...model.violations.map((text) => `the model server: ${text}`),
     ...(await checkEnd(run, scene, temporal)),
+    ...(await checkSpecial(scene.pool, run, tools)),
   ];
   const repeated = repeatedCalls(calls);
   const hitsOf = (index: number) => hits.filter(({ id }) => id === client.jobs.get(index)?.id);
@@ -99,6 +103,10 @@ export async function runWorkerKills(
   if (repeated.length > kills)
     violations.push(`the model was asked ${repeated.length} times again after ${kills} kills`);
   printTraffic(run);
+  const { started, finished, skipped } = await countSetups(scene.pool);
+  console.log(
+    `setups   ${started} started, ${finished} finished, ${skipped} skipped; ${tools.calls.length} calls of the MCP server`,
+  );
   const recoveries = await measureRecovery(scene.pool, hits);
   printRecovery(
     recoveries.map(({ tookMs }) => tookMs),

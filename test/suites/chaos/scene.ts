@@ -1,8 +1,13 @@
+import { operatorOf } from '../../../db/caller.ts';
+import { createProjectToolStore } from '../../../db/organizations/project-tools.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
+import { environmentPath } from '../../../lib/environments/environment.ts';
 import { buildProject } from '../../support/build.ts';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
+import { plannedEnvironments, plannedServer } from './special-plans.ts';
 
 export interface SceneRepository {
   repository: TestRepository;
@@ -37,8 +42,15 @@ export interface Place {
   organizationId: string;
 }
 
-/** Creates a repository with a project for each set of files. */
-export async function setScene(place: Place, contents: ReadonlyMap<string, string>[]): Promise<Scene> {
+/**
+ * Creates a repository with a project for each set of files. With the URL of an MCP server, there is everything that
+ * special plans need: branches with a setup, and the server in each project.
+ */
+export async function setScene(
+  place: Place,
+  contents: ReadonlyMap<string, string>[],
+  serverUrl: string | null = null,
+): Promise<Scene> {
   await using made = new AsyncDisposableStack();
   const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
   pool.on('error', () => undefined); // the server is killed
@@ -51,6 +63,7 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
     const name = `Notes ${index}`;
     const project = await buildProject(pool, { organizationId, name, repository: repository.path, forge: 'local' });
     const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
+    if (serverUrl !== null) await addSpecial(pool, { organizationId, projectId: project.id, repository, serverUrl });
     const pullRequests = async () => {
       const { rows } = await pool.query<{ head: string; body: string; link: string }>(
         `select head, body, '/pulls/' || id as link from pull_requests where repository = $1`,
@@ -62,6 +75,28 @@ export async function setScene(place: Place, contents: ReadonlyMap<string, strin
   }
   const kept = made.move();
   return { pool, repositories, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+async function addSpecial(
+  pool: Pool,
+  {
+    organizationId,
+    projectId,
+    repository,
+    serverUrl,
+  }: Pick<Place, 'organizationId'> & {
+    projectId: string;
+    repository: TestRepository;
+    serverUrl: string;
+  },
+): Promise<void> {
+  for (const { branch, content } of plannedEnvironments) {
+    await repository.git('update-ref', `refs/heads/${branch}`, 'refs/heads/main');
+    await repository.commit({ [environmentPath]: content }, { branch });
+  }
+  const server = { name: plannedServer.name, url: serverUrl, tools: null, readOnly: 'annotated' as const, headers: [] };
+  const tools = createProjectToolStore(pool, createSecretBox([]));
+  await tools.replaceServers(operatorOf({ organizationId }), projectId, [server]);
 }
 
 /** The same with one repository on a server with GitHub's API, whose address is `origin`. */
