@@ -7,6 +7,7 @@ import type { IdleEndings } from '../db/for-worker/idle-endings.ts';
 import type { WorkerMessageStore } from '../db/for-worker/job-messages.ts';
 import type { WorkerJobStore } from '../db/for-worker/jobs.ts';
 import type { EffectStore } from '../db/for-worker/effects.ts';
+import type { WorkerImageStore } from '../db/for-worker/job-images.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import type { ModelFailureStore } from '../db/for-worker/model-failures.ts';
 import type { ProjectGuidanceReader } from '../db/for-worker/project-guidance.ts';
@@ -70,6 +71,7 @@ export interface ActivityDeps extends GrantedAccessDeps {
   models: ModelRegistry;
   prices: PriceBook;
   context: JobContextStore;
+  images: WorkerImageStore;
   budgets: BudgetStore;
   /** Operator's budget ceilings; a project's own budgets never exceed them. */
   budgetCeilings: Budgets;

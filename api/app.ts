@@ -2,6 +2,7 @@ import Koa from 'koa';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { presentJob } from '../db/jobs/agent-job.ts';
+import { createPriceBook } from '../models/prices.ts';
 import { createThreadQueue } from '../lib/threads/thread-queue.ts';
 import type { AppRouter, AppState } from './http/app-context.ts';
 import { createJobCreation } from './jobs/create-job.ts';
@@ -70,10 +71,12 @@ export function createApp(deps: AppDeps): App {
   const readJob = createJobReader({ jobs });
   const openApi = () => createOpenApi({ baseUrl: config.http.baseUrl, routes });
 
+  const { seesImages } = createPriceBook(config.prices);
   const creation = createJobCreation({
     jobs,
     grants: stores.grants,
     problemWithModel: (name) => deps.models.problemWith(name),
+    seesImages,
     defaultModel: config.models.agent,
     repositories: config.repositories,
   });
@@ -123,6 +126,7 @@ export function createApp(deps: AppDeps): App {
       ...requestAccess,
       messagePolicy: { name: 'message', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
       messages: stores.messages,
+      seesImages,
       endings: stores.endings,
       readJob,
       onBegun: deps.onJobCreated,

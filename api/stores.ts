@@ -17,6 +17,7 @@ import { createJobMessageStore } from '../db/jobs/job-messages.ts';
 import { createJobPlanStore } from '../db/jobs/job-plans.ts';
 import { createJobHistoryStore } from '../db/jobs/job-histories.ts';
 import { createJobBundleStore } from '../db/jobs/job-bundle.ts';
+import { createJobImageStore } from '../db/jobs/job-images.ts';
 import { createJobTimelineStore } from '../db/jobs/job-timeline.ts';
 import { createJobStore } from '../db/jobs/jobs.ts';
 import { createKeyStore } from '../db/organizations/keys.ts';
@@ -65,6 +66,7 @@ export function createApiStores({
       histories: createJobHistoryStore(pool),
       bundles: createJobBundleStore(pool),
       timeline: createJobTimelineStore(pool),
+      images: createJobImageStore(pool),
       forks: createJobForkStore(pool),
       messages: createJobMessageStore(pool),
       plans: createJobPlanStore(pool),

@@ -15,6 +15,8 @@ export interface PriceBook {
   costMicrosOf(model: string, usage: PricedUsage): number | null;
   /** Returns the number of tokens that one request to the model may have. */
   windowOf(model: string): number;
+  /** Reports whether a model can see images. */
+  seesImages(model: string): boolean;
 }
 
 const amount = z.number().nonnegative();
@@ -25,6 +27,7 @@ const overrideSchema = z
     cacheWrite: amount.optional(),
     output: amount.optional(),
     window: z.int().min(1_000).optional(),
+    images: z.boolean().optional(),
   })
   .refine(
     ({ input, output }) => (input === undefined) === (output === undefined),
@@ -36,6 +39,9 @@ export type PriceOverrides = Readonly<Record<string, Override>>;
 
 /** Window of an unknown model: the smallest common one among models with tools. */
 const defaultWindow = 128_000;
+/** Providers whose chat models see images, and those of their models that do not. */
+const seeingProvider = /^(?:anthropic|openai|google)\//;
+const blindModel = /^openai\/(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o1-preview|o3-mini)/;
 /** Versions of a model cost the same: dates, `-latest` and Google's `-001`. */
 const versionSuffix = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$/;
 
@@ -75,6 +81,7 @@ export function createPriceBook(overrides: PriceOverrides = {}): PriceBook {
       if (model.startsWith('offline/')) return Number.MAX_SAFE_INTEGER;
       return overrideOf(model)?.window ?? ofModel(listPrices, model)?.window ?? defaultWindow;
     },
+    seesImages: (model) => overrideOf(model)?.images ?? (seeingProvider.test(model) && !blindModel.test(model)),
   };
 }
 

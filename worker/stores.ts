@@ -3,6 +3,7 @@ import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createModelFailureStore } from '../db/for-worker/model-failures.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
 import { createBudgetStore } from '../db/for-worker/budgets.ts';
+import { createWorkerImageStore } from '../db/for-worker/job-images.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
 import { createEnvironmentLayerStore } from '../db/for-worker/environment-layers.ts';
 import { createProjectSecretReader } from '../db/for-worker/project-secrets.ts';
@@ -58,6 +59,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     deliveries: createWebhookStarts(pool),
     webhookAttempts: createWebhookAttemptStore(pool, box),
     context: createJobContextStore(pool),
+    images: createWorkerImageStore(pool),
     budgets: createBudgetStore(pool),
     retention: createRetentionStore(pool),
     layers: createEnvironmentLayerStore(pool),

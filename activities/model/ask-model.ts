@@ -23,6 +23,7 @@ import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 import { plainOptions, withCache } from './prompt-cache.ts';
+import { withImages, type ReadImages } from './images.ts';
 import { jsonLengthOf } from './transcript.ts';
 
 export interface ModelQuestion {
@@ -38,6 +39,10 @@ export interface ModelQuestion {
   maxOutputTokens?: number | null;
   /** Calls with the same key share a prefix, which the provider is asked to cache. */
   cacheKey?: string;
+  /** Reads the images that messages refer to; without it there are none. */
+  readImages?: ReadImages;
+  /** Why the model gets sentences in place of images, as the end of one; undefined if it sees them. */
+  unseen?: string;
   /** Awaited immediately before the request is sent. Its errors are rethrown unchanged, and nothing is sent. */
   confirm?(): Promise<void>;
   /** Receives the answer's text as the model produces it. */
@@ -62,6 +67,7 @@ export interface AskModelDeps {
   timeoutMs?: number;
 }
 
+const noImages: ReadImages = () => Promise.resolve(new Map());
 /** Longest accepted answer, in characters: more than 128,000 tokens. */
 const longestAnswer = 600_000;
 /** Limits of a call's arguments; parsing and validating them takes time by the number of values. */
@@ -81,6 +87,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const { model, system, messages, toolset, signal, cacheKey, confirm, onText } = question;
     const { reasoningEffort, maxOutputTokens } = question;
     const tools = definitionsOf(toolset);
+    const sent = await withImages(messages, { read: question.readImages ?? noImages, unseen: question.unseen });
     const languageModel = models.languageModel(model);
     const over = new AbortController();
     const late = AbortSignal.timeout(timeoutMs);
@@ -100,8 +107,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       streamText({
         model: languageModel,
         ...(cacheKey === undefined
-          ? { instructions: system, messages, tools, providerOptions: plainOptions }
-          : withCache({ system, messages, tools }, cacheKey)),
+          ? { instructions: system, messages: sent, tools, providerOptions: plainOptions }
+          : withCache({ system, messages: sent, tools }, cacheKey)),
         reasoning: reasoningEffort ?? undefined,
         maxOutputTokens: maxOutputTokens ?? undefined,
         maxRetries: 0,

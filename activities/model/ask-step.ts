@@ -1,5 +1,6 @@
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
+import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import type { ModelCall } from '../../workflows/contract/job.ts';
@@ -11,7 +12,8 @@ import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { Conversation, ConversationCall } from './conversation.ts';
 import { createLiveText, type SpokenText } from './live-text.ts';
 import { modelToAsk } from './fallback.ts';
-import { isContextOverflow } from './model-failures.ts';
+import { isContextOverflow, isRejectedContent } from './model-failures.ts';
+import { imagesIn, type ReadImages } from './images.ts';
 import type { AskPaid } from './spending.ts';
 import type { Instructions } from './stored-instructions.ts';
 import type { JobTranscript } from './read-transcript.ts';
@@ -22,6 +24,7 @@ export interface AskStepDeps {
   messages: Pick<WorkerMessageStore, 'take'>;
   events: Pick<WorkerEventStore, 'appendText'>;
   conversation: Conversation;
+  images: Pick<WorkerImageStore, 'read'>;
   askPaid: AskPaid;
   toolset: Toolset;
   /** Returns the pinned tools of MCP servers. */
@@ -43,7 +46,7 @@ export interface StepAnswer {
 export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
-  const { access, messages, events, conversation, askPaid, toolset, mcpToolset, secrets } = deps;
+  const { access, messages, events, conversation, images, askPaid, toolset, mcpToolset, secrets } = deps;
 
   return async function askStep(call, fence, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
@@ -66,25 +69,39 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     }
   };
 
-  /** If the provider rejects the request as too long, asks once more without the older part of the conversation. */
+  /**
+   * If the provider rejects the request as too long, asks once more without the older part of the conversation; if it may have
+   * rejected an image, without images.
+   */
   async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'cacheKey' | 'onText'>) {
     const { call, fence, job, signal } = at;
     const { jobId, turn, step, lastBefore = null } = call;
-    const send = async (transcript: JobTranscript) => {
+    const readImages: ReadImages = (hashes) => images.read(jobId, hashes);
+    const send = async (transcript: JobTranscript, unseen?: string) => {
       const { instructions } = transcript;
       const system = systemPrompt(instructions);
       // those of servers are last, so that all before them is the same in most jobs
       const offered = offeredTools({ ...toolset, ...mcpToolset(instructions.tools) }, job, instructions);
       const tools = lastBefore === null ? offered : finishOnly(offered);
-      const question = { system, messages: conversationOf(transcript, job), toolset: tools, signal, ...options };
+      const question = {
+        system,
+        messages: conversationOf(transcript, job),
+        toolset: tools,
+        signal,
+        readImages,
+        unseen,
+        ...options,
+      };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
     const transcript = await conversation.forCall(at);
     try {
       return await send(transcript);
     } catch (error) {
-      if (!isContextOverflow(error)) throw error;
-      return send(await conversation.shortened(at, transcript));
+      if (isContextOverflow(error)) return send(await conversation.shortened(at, transcript));
+      const hasImages = conversationOf(transcript).some((message) => imagesIn(message) > 0);
+      if (!hasImages || !isRejectedContent(error)) throw error;
+      return send(transcript, "is not shown, because the model's provider refused the request with it");
     }
   }
 }

@@ -1,3 +1,4 @@
+import { imageCharacters } from './images.ts';
 import type { StepRow, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 
 /** Returns how many of the oldest steps have their outputs masked. */
@@ -38,7 +39,8 @@ export const maskInTens: Masking = (answered) => {
 };
 
 /** Returns what the model reads in place of the output of a call. */
-export function maskedOutput({ toolName, input }: ToolCall, output: string): string {
+export function maskedOutput({ toolName, input }: ToolCall, output: string, hasImage = false): string {
+  if (hasImage) return `${output}\n[The image is omitted; make the same call again if you need it]`;
   if (output.length <= shortOutput) return output;
   const path = typeof input === 'object' && input !== null && 'path' in input ? input.path : null;
   const what = typeof path === 'string' ? `${toolName} of ${path.slice(0, 200)}` : toolName;
@@ -49,7 +51,7 @@ export function maskedOutput({ toolName, input }: ToolCall, output: string): str
   return `[${output.length} characters of an earlier ${what}${known} omitted${remedy}]`;
 }
 
-/** Returns the length of tool outputs, in characters. */
+/** Returns the length of tool outputs with what their images count for, in characters. */
 export function outputLength(results: ToolResult[] | null): number {
-  return results?.reduce((sum, { output }) => sum + output.length, 0) ?? 0;
+  return results?.reduce((sum, { output, image }) => sum + output.length + (image ? imageCharacters : 0), 0) ?? 0;
 }

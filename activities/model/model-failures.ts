@@ -64,6 +64,12 @@ export function isContextOverflow(error: unknown): boolean {
   return cause.statusCode === 400 && overflow.test(`${cause.message} ${cause.responseBody ?? ''}`);
 }
 
+/** Reports whether the provider rejected the content of a request, such as an image that it cannot read. */
+export function isRejectedContent(error: unknown): boolean {
+  if (!(error instanceof ModelCallError) || !APICallError.isInstance(error.cause)) return false;
+  return [400, 415, 422].includes(error.cause.statusCode ?? 0);
+}
+
 /** Reports whether the call is free: providers charge neither for what they reject nor for what never reached them. */
 export function isUncharged({ cause }: ModelCallError): boolean {
   if (!APICallError.isInstance(cause)) return false;

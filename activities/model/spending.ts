@@ -38,6 +38,7 @@ export type AskPaid = (call: PaidCall) => Promise<ModelAnswer>;
 
 /** Longest answer of any hosted model, in tokens. */
 const mostOutputTokens = 128_000;
+const blind = 'is not shown, because this model cannot see images';
 /** After this time Temporal handles the wait by retrying. */
 const patienceMs = 5 * 60_000;
 
@@ -60,7 +61,8 @@ export function createSpending(deps: SpendingDeps): AskPaid {
       if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
     };
     try {
-      return await askModel({ ...question, model, reasoningEffort, maxOutputTokens, confirm });
+      const unseen = question.unseen ?? (prices.seesImages(model) ? undefined : blind);
+      return await askModel({ ...question, model, reasoningEffort, maxOutputTokens, unseen, confirm });
     } catch (error) {
       // if the database is unreachable, the next attempt charges the call
       if (error instanceof ModelCallError)

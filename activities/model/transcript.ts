@@ -5,6 +5,7 @@ import type { StepRow } from '../../db/for-worker/steps.ts';
 import { likelyTokensOf } from '../../models/used-tokens.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { questionCallOf } from '../tools/ask-tool.ts';
+import { imageCharacters, imagesIn, saidWith, shownImages } from './images.ts';
 import { ledgerText } from './ledger.ts';
 import { maskedOutput, maskInChunks } from './masking.ts';
 
@@ -65,7 +66,7 @@ export function conversationOf(
   const upto = uptoOf(compaction);
   const messages: ModelMessage[] = [];
   const isOld = (prompt: Prompt) => !isBehind({ turn: prompt.turn, step: prompt.step ?? Infinity }, upto);
-  for (const { prompt } of prompts.filter(isOld)) messages.push({ role: 'user', content: prompt });
+  for (const prompt of prompts.filter(isOld)) messages.push(saidWith(prompt));
   if (compaction !== null) messages.push({ role: 'user', content: compactedText(compaction) });
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
@@ -74,7 +75,9 @@ export function conversationOf(
   const speak = (before: StepKey) => {
     for (let [prompt] = newer; prompt !== undefined && isDue(prompt, before); [prompt] = newer) {
       const isAnswer = asking !== null && prompt.turn > asking.turn && addAnswer(messages, asking, prompt);
-      if (!isAnswer) messages.push({ role: 'user', content: prompt.prompt });
+      if (!isAnswer) messages.push(saidWith(prompt));
+      else if (prompt.images !== undefined && prompt.images.length > 0)
+        messages.push(saidWith({ ...prompt, prompt: 'The images of the answer:' }));
       asking = null;
       newer.shift();
     }
@@ -98,9 +101,9 @@ export function estimateTokens(messages: ModelMessage[], system = ''): number {
 
 const jsonLengths = new WeakMap<ModelMessage, number>();
 
-/** Returns the length of a message as JSON, in characters. Each call of a job measures all of its messages. */
+/** Returns the length of a message as JSON with what its images count for, in characters. Each call of a job measures all of its messages. */
 export function jsonLengthOf(message: ModelMessage): number {
-  const length = jsonLengths.get(message) ?? JSON.stringify(message).length;
+  const length = jsonLengths.get(message) ?? JSON.stringify(message).length + imagesIn(message) * imageCharacters;
   jsonLengths.set(message, length);
   return length;
 }
@@ -130,7 +133,7 @@ function addNote(messages: ModelMessage[], note: JobNote | undefined): void {
 /** Makes the first prompt after a question the result of its call. False when the step asked nothing. */
 function addAnswer(messages: ModelMessage[], step: StepRow, { prompt }: Prompt): boolean {
   const asked = questionCallOf(step);
-  const last = messages.at(-1);
+  const last = messages.findLast(({ role }) => role === 'tool');
   if (asked === null || last?.role !== 'tool') return false;
   const part = last.content.find((one) => one.type === 'tool-result' && one.toolCallId === asked.toolCallId);
   if (part?.type !== 'tool-result') return false;
@@ -180,12 +183,13 @@ function readMessages({ response, toolResults }: StepRow, { masked, isForeign }:
     content: response.toolCalls.map((call) => {
       const { toolCallId, toolName } = call;
       // providers reject a call without a result forever
-      const { output, isError } = results.get(toolCallId) ?? { output: 'This call was not run.', isError: true };
-      const value = masked ? maskedOutput(call, output) : output;
+      const { output, isError, image } = results.get(toolCallId) ?? unrun;
+      const value = masked ? maskedOutput(call, output, image !== undefined) : output;
       return { type: 'tool-result', toolCallId, toolName, output: { type: isError ? 'error-text' : 'text', value } };
     }),
   };
-  return [answer, message];
+  const images = masked ? [] : (toolResults ?? []).flatMap(({ image }) => image ?? []);
+  return images.length === 0 ? [answer, message] : [answer, message, shownImages(images)];
 }
 
 /** Returns an answer without what only its own model understands: reasoning, signatures and ids. */
@@ -198,3 +202,5 @@ function withoutProviderData(answer: AssistantModelMessage): AssistantModelMessa
   });
   return { role: 'assistant', content };
 }
+
+const unrun = { output: 'This call was not run.', isError: true, image: undefined };

@@ -1,6 +1,7 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import type { z } from 'zod';
 import type { PinnedTool } from '../mcp/pinned-tools.ts';
+import type { ImageRef, NamedImage } from '../../db/jobs/job-images.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
 import type { CommitHistory } from '../workspaces/commit-history.ts';
 import type { PageFetcher } from './fetch/fetch-page.ts';
@@ -16,6 +17,8 @@ export interface ToolContext {
   history?: CommitHistory;
   /** Calls a tool of an MCP server. */
   callServer?: CallServer;
+  /** Shows images to the model. Absent where it cannot see any. */
+  showImage?: ShowImage;
   /** Fetches web pages. */
   fetchPage?: PageFetcher;
   /** Reads the skills of the turn. */
@@ -42,7 +45,12 @@ export interface ToolOutput {
   /** The output for the model; at most 50 KB. */
   text: string;
   isError: boolean;
+  /** What the model sees besides the text. */
+  image?: ImageRef;
 }
+
+/** Stores an image for the model; null when the job has room for no more. */
+export type ShowImage = (image: NamedImage) => Promise<ImageRef | null>;
 
 /** Calls a tool of an MCP server; every failure of the server is an output. */
 export type CallServer = (pinned: PinnedTool, input: Record<string, unknown>, callId: string) => Promise<ToolOutput>;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ImageRef } from '../../db/jobs/job-images.ts';
 import { ToolProblem } from './tool-problem.ts';
 import { cappedOutput } from './tool-output.ts';
 import type { AgentTool, ToolContext } from './agent-tool.ts';
@@ -8,7 +9,7 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   inputSchema: Schema;
   isReadOnly: boolean;
   /** Returns the output for the model. A ToolProblem becomes an output too; every other error ends the batch. */
-  run(input: z.output<Schema>, context: ToolContext): Promise<string>;
+  run(input: z.output<Schema>, context: ToolContext): Promise<string | { text: string; image: ImageRef }>;
 }
 
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): AgentTool {
@@ -22,7 +23,9 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
       if (!parsed.success) return { text: cappedOutput(inputProblem(parsed.error)), isError: true };
       try {
         context.signal.throwIfAborted();
-        return { text: cappedOutput(await definition.run(parsed.data, context)), isError: false };
+        const output = await definition.run(parsed.data, context);
+        const { text, ...shown } = typeof output === 'string' ? { text: output } : output;
+        return { text: cappedOutput(text), isError: false, ...shown };
       } catch (error) {
         if (!(error instanceof ToolProblem)) throw error;
         return { text: cappedOutput(error.message), isError: true };

@@ -95,8 +95,8 @@ async function runCall(toolset: Toolset, call: ToolCall, context: ToolContext): 
 
 function resultOf({ toolCallId, toolName }: ToolCall, output: TimedOutput | undefined): ToolResult {
   if (output === undefined) throw new Error(`the call ${toolCallId} was not run`);
-  const { text, isError, durationMs } = output;
-  return { toolCallId, toolName, output: text, isError, durationMs };
+  const { text, isError, durationMs, image } = output;
+  return { toolCallId, toolName, output: text, isError, durationMs, ...(image && { image }) };
 }
 
 function refusedFinish(failed: number): ToolOutput {

@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { NamedImage } from '../../db/jobs/job-images.ts';
+import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
+import type { PriceBook } from '../../models/prices.ts';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { isPlanning } from '../../db/jobs/jobs.ts';
@@ -40,6 +43,8 @@ export interface RunCallsDeps extends CallToolsDeps {
   /** Returns the pinned tools of MCP servers. */
   mcpToolset(pinned: Instructions['tools']): Toolset;
   pages: PageNetwork;
+  images: Pick<WorkerImageStore, 'store'>;
+  prices: Pick<PriceBook, 'seesImages'>;
   commands: Commands;
   askForReview: AskForReview;
   events: OutputLogDeps['events'];
@@ -80,7 +85,7 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => 
  */
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
   const { steps, effects, access, workspaces, environments, toolset, mcpToolset, commands } = deps;
-  const { pages, attempt, askForReview, maskSecrets, redact } = deps;
+  const { pages, images, prices, attempt, askForReview, maskSecrets, redact } = deps;
   return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
@@ -135,8 +140,19 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const pinned = callsServer ? await pinnedTools(ref) : [];
       await using caller = createToolCaller(deps, { ref, projectId: project.id, signal });
       const readSkill = createSkillReader(deps, { ref, access: repository });
+      const showImage = prices.seesImages(job.model) ? (image: NamedImage) => images.store(job.id, image) : undefined;
       const fetchPage = createPageFetcher(pages, { hosts: project.fetchHosts, maskSecrets, signal });
-      const context = { root, signal, runCommand, isIgnored, history, readSkill, callServer: caller.call, fetchPage };
+      const context = {
+        root,
+        signal,
+        runCommand,
+        isIgnored,
+        history,
+        readSkill,
+        callServer: caller.call,
+        fetchPage,
+        showImage,
+      };
       const tools = allowedTools({ ...toolset, ...mcpToolset(pinned) }, job);
       const ran = await runBatch(tools, checked, context);
       let masked: ToolResult[] = [];

@@ -140,6 +140,10 @@ export function stepNotFound(): ApiError {
   return new ApiError(404, 'The step was not found.');
 }
 
+export function imageNotFound(): ApiError {
+  return new ApiError(404, 'The image was not found.');
+}
+
 export function stepChangeNotStored(): ApiError {
   return new ApiError(
     404,

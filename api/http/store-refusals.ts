@@ -2,6 +2,7 @@ import { ConnectionShareError } from '../../db/fair-pool.ts';
 import { AllowanceError } from '../../db/operations/rate-limits.ts';
 import { SlowReadError } from '../../db/pool.ts';
 import { passedQuota } from '../../db/organizations/quotas.ts';
+import { ImagesFullError } from '../../db/jobs/job-images.ts';
 import { SnapshotRemovedError, TranscriptRemovedError } from '../../db/jobs/snapshot-removed.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { isStoreDown } from '../../db/store-down.ts';
@@ -19,6 +20,7 @@ export function refusalOfStore(error: unknown): ApiError | null {
   if (error instanceof AllowanceError) return tooManyRequests(error.answer.resetSeconds, rateLimitFields([error]));
   if (error instanceof SnapshotRemovedError || error instanceof TranscriptRemovedError)
     return new ApiError(409, error.message);
+  if (error instanceof ImagesFullError) return new ApiError(409, error.message);
   if (error instanceof ConnectionShareError) return connectionsTaken();
   if (error instanceof SlowReadError) return readTooSlow();
   if (codeOf(error) === foreignKeyViolation)

@@ -9,6 +9,8 @@ import type { RepositoryRules } from '../../lib/inputs/repository.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
 import { checkModels, namedModels } from '../administration/named-models.ts';
+import { refOf as imageRefOf } from '../../db/jobs/job-images.ts';
+import { checkImages } from './prompt-images.ts';
 import { hashOfRequest } from '../http/idempotency-key.ts';
 import type { CreateJobBody } from './job-schemas.ts';
 
@@ -16,6 +18,7 @@ export interface CreateJobDeps {
   jobs: Pick<JobStore, 'create' | 'findEarlier'>;
   grants: GrantStore;
   problemWithModel: (name: string) => string | null;
+  seesImages: (model: string) => boolean;
   defaultModel: string;
   repositories: RepositoryRules;
 }
@@ -37,7 +40,13 @@ export interface JobCreation {
 export type CheckedJob = NewJob;
 
 /** Creates the operations that turn a request into a job and its outbox row. */
-export function createJobCreation({ jobs, problemWithModel, defaultModel, ...deps }: CreateJobDeps): JobCreation {
+export function createJobCreation({
+  jobs,
+  problemWithModel,
+  seesImages,
+  defaultModel,
+  ...deps
+}: CreateJobDeps): JobCreation {
   const repositories = { ...deps.repositories, mayUseSsh: true };
   const { checkRepositories } = createGrantChecks(deps);
 
@@ -73,12 +82,15 @@ export function createJobCreation({ jobs, problemWithModel, defaultModel, ...dep
     async check({ project, body, idempotencyKey }) {
       const repository = repositoryOf(project, body.source?.repository);
       const { model, fallbackModels } = modelsOf(project, body);
+      const { images = [] } = body;
+      checkImages(images, model, seesImages);
       const { forgeUrl, hasCredential } = project;
       await checkRepositories(project, { repositories: [repository], forgeUrl, needsCredential: !hasCredential });
       return {
         id: newId('job_'),
         projectId: project.id,
         prompt: body.prompt,
+        images,
         repository,
         // the project's default ref belongs to its own repository
         requestedRef: refOf(body.source?.ref) ?? (repository === project.repository ? project.defaultRef : null),
@@ -106,12 +118,13 @@ function refOf(text: string | undefined): string | null {
 
 /** Returns the idempotency record of a request. The hash does not depend on the order of the body's fields. */
 function idempotencyOf(body: CreateJobBody, key: string | null): Idempotency | null {
-  const { prompt, source, model, draft, plan, ask, models, reasoningEffort, maxOutputTokens } = body;
+  const { prompt, images = [], source, model, draft, plan, ask, models, reasoningEffort, maxOutputTokens } = body;
   const requested: unknown[] = [prompt, source?.repository ?? null, source?.ref ?? null, model ?? null, draft ?? false];
   // left out when absent, so that the hash of such a body stays the same over versions
   const settings = [models, reasoningEffort, maxOutputTokens];
   const hasSettings = settings.some((value) => value !== undefined);
   if (plan !== undefined || ask !== undefined || hasSettings) requested.push(plan ?? null, ask ?? null);
   if (hasSettings) requested.push(settings.map((value) => (value === undefined ? 'default' : value)));
+  requested.push(...images.map((image) => imageRefOf(image).hash));
   return key === null ? null : { key, requestHash: hashOfRequest(requested) };
 }

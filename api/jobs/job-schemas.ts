@@ -4,6 +4,7 @@ import { cursor, limit, nextCursor, wholeNumber } from '../http/page-schemas.ts'
 import { maxOutputTokensSchema, modelListSchema, reasoningEffortSchema } from '../../lib/inputs/model-choice.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobEventTypes } from '../../db/jobs/event-types.ts';
+import { imagesBytes, imagesSchema } from './prompt-images.ts';
 import { planSchema } from '../administration/project-schemas.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
@@ -14,6 +15,8 @@ const longestDecision = 10_000;
 
 /** Largest body with a prompt: 100,000 characters of up to four bytes, plus the other fields. */
 export const promptBytes = 512 * 1024;
+/** Largest body with a prompt and images. */
+export const imagePromptBytes = promptBytes + imagesBytes;
 
 export const projectId = z.string().meta({ description: 'The project identifier.' });
 export const ofJob = { projectId, id: z.string().meta({ description: 'Unique identifier of the agent job.' }) };
@@ -35,11 +38,12 @@ const promptSchema = z
   .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
 
 /** Body of `POST …/job/{id}/message`. */
-export const jobMessageSchema = closedBody({ prompt: promptSchema });
+export const jobMessageSchema = closedBody({ prompt: promptSchema, images: imagesSchema.optional() });
 
 /** Body of `POST …/job`. */
 export const createJobSchema = closedBody({
   prompt: promptSchema,
+  images: imagesSchema.optional(),
   source: closedBody({
     repository: z.string().max(2048).optional().meta({
       description: "Full URL of a repository of the project, file:/// for a local one. Defaults to the project's own.",

@@ -3,6 +3,8 @@ import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
 import { largestTimelinePage } from '../../db/jobs/job-timeline.ts';
 import { mostModels } from '../../lib/inputs/model-choice.ts';
 import { closedQuery } from '../http/closed-object.ts';
+import { mostJobImages } from '../../db/jobs/job-images.ts';
+import { imageTypes } from '../../lib/images/image.ts';
 import { limit, wholeNumber } from '../http/page-schemas.ts';
 import { counted, ofJob } from './job-schemas.ts';
 import { time } from '../../lib/time-schemas.ts';
@@ -40,12 +42,25 @@ export const diffQuerySchema = closedQuery({ turn: counted.optional(), step: cou
   },
 );
 
+const shownImage = z.object({
+  hash: z.string().meta({ description: 'Its content is at …/images/{hash}.' }),
+  mediaType: z.enum(imageTypes),
+  width: z.number().int(),
+  height: z.number().int(),
+  name: z.string().nullable(),
+});
+const shownImages = z.array(shownImage).max(mostJobImages);
+
+/** The hash of an image. */
+export const ofImage = { ...ofJob, hash: z.string().regex(/^[0-9a-f]{64}$/) };
+
 export const turnListSchema = z.object({
   turns: z
     .array(
       z.object({
         turn: z.number().int(),
         prompt: z.string(),
+        images: shownImages,
         status: z.enum(['active', 'completed', 'failed']),
         createdAt: time,
         endedAt: time.nullable(),
@@ -58,6 +73,7 @@ export const turnListSchema = z.object({
           .array(
             z.object({
               prompt: z.string(),
+              images: shownImages,
               step: z.number().int().nullable().meta({ description: 'First step that read it.' }),
               createdAt: time,
             }),
@@ -93,6 +109,7 @@ export const stepSchema = z.object({
         output: z.string().nullable().meta({ description: 'Null while the tool runs; truncated in lists.' }),
         characters: z.number().int().nullable().meta({ description: 'Length of the complete output.' }),
         isError: z.boolean(),
+        image: shownImage.nullable().meta({ description: 'The image that the tool showed to the model.' }),
         durationMs: z.number().int().nullable().meta({ description: 'Null while the tool runs, and when not known.' }),
       }),
     )

@@ -1,10 +1,12 @@
 import type { TimelineStep, TimelineTurn } from '../../db/jobs/job-timeline.ts';
+import type { ImageRef } from '../../db/jobs/job-images.ts';
 import type { PublicStep, PublicTurns } from './job-timeline-schemas.ts';
 
 /** Returns the public form of a turn, field by field. */
 export function presentTurn({
   turn,
   prompt,
+  images,
   status,
   createdAt,
   endedAt,
@@ -15,17 +17,23 @@ export function presentTurn({
   return {
     turn,
     prompt,
+    images: images.map(presentImage),
     status,
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
     baseCommit,
     headCommit,
-    messages: messages.map(({ prompt, step, createdAt }) => ({
+    messages: messages.map(({ prompt, images, step, createdAt }) => ({
       prompt,
+      images: images.map(presentImage),
       step,
       createdAt: new Date(createdAt).toISOString(),
     })),
   };
+}
+
+function presentImage({ hash, mediaType, width, height, name }: ImageRef) {
+  return { hash, mediaType, width, height, name };
 }
 
 /** Returns the public form of a step, field by field. */
@@ -38,13 +46,14 @@ export function presentStep(row: TimelineStep): PublicStep {
     model: row.model,
     failedModels: row.failedModels.map(({ model, failures }) => ({ model, failures })),
     text: row.text,
-    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError, durationMs }) => ({
+    toolCalls: row.toolCalls.map(({ toolCallId, toolName, input, output, characters, isError, image, durationMs }) => ({
       toolCallId,
       toolName,
       input,
       output,
       characters,
       isError,
+      image: image === null ? null : presentImage(image),
       durationMs,
     })),
     finishReason: row.finishReason,

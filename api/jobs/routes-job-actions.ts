@@ -10,8 +10,10 @@ import type { ApiError } from '../http/errors.ts';
 import { idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../http/errors.ts';
 import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
+import { refOf } from '../../db/jobs/job-images.ts';
+import { checkImages } from './prompt-images.ts';
 import type { ReadJob } from './job-reader.ts';
-import { jobMessageSchema, ofJob, promptBytes } from './job-schemas.ts';
+import { imagePromptBytes, jobMessageSchema, ofJob } from './job-schemas.ts';
 
 export const jobActionRoutes = {
   sendAgentJobMessage: defineRoute({
@@ -28,7 +30,7 @@ export const jobActionRoutes = {
       ),
     },
     body: jobMessageSchema,
-    maxBytes: promptBytes,
+    maxBytes: imagePromptBytes,
     responses: { 200: json('The job, which is now active.', agentJobSchema) },
     errors: [409],
   }),
@@ -60,6 +62,7 @@ export interface JobActionRouteDeps {
   admit: Admission;
   messagePolicy: RateLimitPolicy;
   messages: JobMessageStore;
+  seesImages: (model: string) => boolean;
   endings: JobEndings;
   readJob: ReadJob;
   /** Called after a turn has been stored, so that its workflow starts at once. */
@@ -78,11 +81,15 @@ export function createJobActionsRouter({ admit, messages, endings, readJob, ...d
   return mountRoutes(admit, jobActionRoutes, {
     async sendAgentJobMessage({ ctx, caller, params, headers, body }) {
       const job = await readJob(caller, params.projectId, params.id);
-      const { prompt } = await body();
+      const { prompt, images = [] } = await body();
+      checkImages(images, job.model, deps.seesImages);
       const key = headers['Idempotency-Key'];
-      const idempotency = key === undefined ? null : { key, requestHash: hashOfRequest([prompt]) };
+      const idempotency =
+        key === undefined
+          ? null
+          : { key, requestHash: hashOfRequest([prompt, ...images.map((image) => refOf(image).hash)]) };
       const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
-      const sent = await messages.send(caller, { jobId: job.id, prompt, idempotency, counter });
+      const sent = await messages.send(caller, { jobId: job.id, prompt, images, idempotency, counter });
       if (!('job' in sent)) throw refusalOf(sent.kind);
       if (sent.kind !== 'replayed' && sent.allowance !== null)
         ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { imageTypes, readImage } from '../../lib/images/image.ts';
+import type { JobImageStore } from '../../db/jobs/job-images.ts';
 import type { JobTimelineStore } from '../../db/jobs/job-timeline.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { stepChangeNotStored, stepNotFound } from '../http/errors.ts';
+import { imageNotFound, stepChangeNotStored, stepNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
 import { ofJob } from './job-schemas.ts';
 import {
   diffQuerySchema,
+  ofImage,
   ofStep,
   stepListSchema,
   stepSchema,
@@ -66,6 +69,19 @@ export const jobTimelineRoutes = {
     responses: { 200: patch },
     errors: [409],
   }),
+  getAgentJobImage: defineRoute({
+    method: 'get',
+    path: `${base}/images/{hash}`,
+    summary: 'Returns an image that a prompt or a tool showed to the model.',
+    key: 'admin',
+    params: ofImage,
+    responses: {
+      200: {
+        description: 'The image.',
+        content: Object.fromEntries(imageTypes.map((type) => [type, z.string().meta({ format: 'binary' })])),
+      },
+    },
+  }),
   getAgentJobDiff: defineRoute({
     method: 'get',
     path: `${base}/diff`,
@@ -83,9 +99,10 @@ export interface JobTimelineRouteDeps {
   admit: Admission;
   readJob: ReadJob;
   timeline: JobTimelineStore;
+  images: JobImageStore;
 }
 
-export function createJobTimelineRouter({ admit, readJob, timeline }: JobTimelineRouteDeps): AppRouter {
+export function createJobTimelineRouter({ admit, readJob, timeline, images }: JobTimelineRouteDeps): AppRouter {
   return mountRoutes(admit, jobTimelineRoutes, {
     async listAgentJobTurns({ caller, params, query }) {
       const { id } = await readJob(caller, params.projectId, params.id);
@@ -113,6 +130,18 @@ export function createJobTimelineRouter({ admit, readJob, timeline }: JobTimelin
       if (change === null) throw stepNotFound();
       if (change.patch === null && change.hasChanged) throw stepChangeNotStored();
       return change.patch ?? '';
+    },
+
+    async getAgentJobImage({ ctx, caller, params }) {
+      const { id } = await readJob(caller, params.projectId, params.id);
+      const content = await images.content(caller, id, params.hash);
+      const read = content === null ? null : readImage(content);
+      if (content === null || read === null || !('image' in read)) throw imageNotFound();
+      ctx.set('Content-Security-Policy', "default-src 'none'; sandbox");
+      ctx.set('Content-Disposition', 'inline');
+      ctx.set('Cache-Control', 'private, max-age=86400, immutable');
+      ctx.type = read.image.mediaType;
+      ctx.body = content;
     },
 
     async getAgentJobDiff({ caller, params, query: { turn, step } }) {

@@ -14,7 +14,7 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
 import type { JobCreation } from './create-job.ts';
 import type { ReadJob } from './job-reader.ts';
-import { createJobSchema, jobListSchema, listJobsSchema, ofJob, projectId, promptBytes } from './job-schemas.ts';
+import { createJobSchema, jobListSchema, listJobsSchema, ofJob, projectId, imagePromptBytes } from './job-schemas.ts';
 
 export const jobRoutes = {
   createAgentJob: defineRoute({
@@ -29,7 +29,7 @@ export const jobRoutes = {
       ),
     },
     body: createJobSchema,
-    maxBytes: promptBytes,
+    maxBytes: imagePromptBytes,
     responses: {
       201: json('The job, which is now active.', agentJobSchema),
       200: json('The job that an identical earlier request created (Idempotent-Replay: true).', agentJobSchema),

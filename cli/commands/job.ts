@@ -6,6 +6,7 @@ import { addJobBundleCommands } from './job-bundle.ts';
 import { getJob, waitsFor, watchJob, type JobRef } from './job-watch.ts';
 import { onJob } from './on-job.ts';
 import { addModelOptions, collect, modelFieldsOf, readInteger, type ModelOptions } from './options.ts';
+import { imageOption, imagesOf } from './prompt-images.ts';
 import { isJson, plain, print, printList, printRecord, shortened } from './output.ts';
 import { projectIdOf } from './project-of.ts';
 
@@ -32,6 +33,7 @@ interface CreateOptions extends ModelOptions {
   project?: string;
   repository?: string;
   ref?: string;
+  image?: string[];
   draft?: true;
   plan?: 'review' | 'none';
   ask?: boolean;
@@ -45,6 +47,7 @@ function addCreate(group: Command, context: CommandContext): void {
     .option('--project <id>', 'the project (default: DOCKET_PROJECT, or the only project)')
     .option('--repository <url>', 'another repository that the project allows')
     .option('--ref <ref>', 'branch, tag or commit to start from')
+    .option(...imageOption)
     .option('--draft', 'open the pull request as a draft')
     .addOption(
       new Option('--plan <plan>', "whether you approve a plan first (default: the project's setting)").choices([
@@ -58,7 +61,7 @@ function addCreate(group: Command, context: CommandContext): void {
     .option(...watchOption)
     .action(async (prompt: string, options: CreateOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const { repository, ref, draft, plan, ask, idempotencyKey } = options;
+      const { repository, ref, image, draft, plan, ask, idempotencyKey } = options;
       const { models, ...settings } = modelFieldsOf(options);
       const projectId = await projectIdOf(api, options.project ?? context.env['DOCKET_PROJECT']);
       const job = await answerOf(
@@ -67,6 +70,7 @@ function addCreate(group: Command, context: CommandContext): void {
           body: {
             ...settings,
             prompt: await promptOf(context, prompt),
+            images: await imagesOf(image),
             source: { repository, ref },
             models: models ?? undefined,
             draft,
@@ -152,18 +156,19 @@ function addReaders(group: Command, context: CommandContext): void {
 }
 
 function addActions(group: Command, context: CommandContext): void {
-  onJob<{ watch?: true }>(
+  onJob<{ watch?: true; image?: string[] }>(
     group
       .command('message')
       .description('send a follow-up message; a job that has ended continues on the same branch and pull request')
+      .option(...imageOption)
       .option(...watchOption),
     context,
-    async ({ api, ref, command }, { watch }, prompt = '') => {
+    async ({ api, ref, command }, { watch, image }, prompt = '') => {
       const after = watch === true ? await lastEvent(api, ref) : 0;
       const job = await answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
           params: { path: ref },
-          body: { prompt: await promptOf(context, prompt) },
+          body: { prompt: await promptOf(context, prompt), images: await imagesOf(image) },
         }),
       );
       if (watch !== true) return printJob(command, job);

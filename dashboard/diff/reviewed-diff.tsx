@@ -65,7 +65,7 @@ export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
             <Button
               className="button button-primary"
               isDisabled={send.isPending}
-              onPress={() => send.mutate(messageOfComments(comments))}
+              onPress={() => send.mutate({ prompt: messageOfComments(comments) })}
             >
               Send {plural(comments.length, 'comment')} to the agent
             </Button>

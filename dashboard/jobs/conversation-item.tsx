@@ -1,4 +1,5 @@
-import type { Job } from '../http/types.ts';
+import type { Job, Turn } from '../http/types.ts';
+import { Images } from './images.tsx';
 import { Ago } from '../components/time.tsx';
 import { beginning, plain } from '../plain.ts';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
@@ -27,11 +28,19 @@ export function ConversationItem({ item, job, pullRequest, words, outputs, isHer
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
           <TurnHead standing={item} pullRequest={pullRequest} />
-          <Said text={item.turn.prompt} createdAt={item.turn.createdAt} />
+          <Said job={job} text={item.turn.prompt} images={item.turn.images} createdAt={item.turn.createdAt} />
         </section>
       );
     case 'message':
-      return <Said text={item.message.prompt} createdAt={item.message.createdAt} isWaiting={item.isWaiting} />;
+      return (
+        <Said
+          job={job}
+          text={item.message.prompt}
+          images={item.message.images}
+          createdAt={item.message.createdAt}
+          isWaiting={item.isWaiting}
+        />
+      );
     case 'notice':
       return <p className="note note-warn notice">{plain(item.text)}</p>;
     case 'step': {
@@ -59,14 +68,16 @@ export function ConversationItem({ item, job, pullRequest, words, outputs, isHer
 }
 
 interface SaidProps {
+  job: JobRef;
   text: string;
+  images: Turn['images'];
   createdAt: string;
   /** True until the agent has read the message. */
   isWaiting?: boolean;
 }
 
 /** Shows a message from a person to a job. */
-function Said({ text, createdAt, isWaiting = false }: SaidProps) {
+function Said({ job, text, images, createdAt, isWaiting = false }: SaidProps) {
   const { shown, left } = beginning(plain(text), longestMessage);
   return (
     <div className="said">
@@ -79,6 +90,7 @@ function Said({ text, createdAt, isWaiting = false }: SaidProps) {
       </p>
       <p className="words">{shown}</p>
       {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
+      <Images job={job} images={images} />
     </div>
   );
 }

@@ -1,10 +1,11 @@
 import { useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import { useDraft } from '../drafts.ts';
 import type { Job } from '../http/types.ts';
 import { effectOfMessage, refusalOfMessage } from './advice.ts';
+import { AttachedImages, type Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 import { followUpAnchor, useSendMessage } from './send-message.ts';
 
@@ -13,6 +14,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
   const { status } = standing;
   const { values, change, forget } = useDraft(`message to ${job.id}`, { prompt: '' });
   const { prompt } = values;
+  const [images, setImages] = useState<Attached[]>([]);
   const field = useRef<HTMLTextAreaElement>(null);
   const isWanted = useLocation({ select: ({ hash }) => hash === followUpAnchor });
   useEffect(() => {
@@ -23,6 +25,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
   }, [isWanted]);
   const send = useSendMessage(job, () => {
     forget();
+    setImages([]);
     onSent();
   });
   const refusal = refusalOfMessage(standing);
@@ -32,7 +35,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
       className="form follow-up"
       onSubmit={(event) => {
         event.preventDefault();
-        send.mutate(prompt);
+        send.mutate({ prompt, images });
       }}
     >
       <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>
@@ -48,6 +51,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
         />
         <FieldError className="field-error" />
       </TextField>
+      <AttachedImages images={images} onChange={setImages} />
       {send.isError && (
         <p className="field-error" role="alert">
           {messageOf(send.error)}

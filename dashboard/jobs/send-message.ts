@@ -3,17 +3,18 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answerOf, api } from '../http/client.ts';
 import { queryClient } from '../queries.ts';
+import type { Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 
 /** Sends messages to a job. A message that is sent again after a lost answer arrives once. */
 export function useSendMessage(job: JobRef, onSent: () => void) {
   const [key, setKey] = useState(() => crypto.randomUUID());
   return useMutation({
-    mutationFn: (prompt: string) =>
+    mutationFn: ({ prompt, images = [] }: { prompt: string; images?: Attached[] }) =>
       answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
           params: { path: job, header: { 'Idempotency-Key': key } },
-          body: { prompt },
+          body: { prompt, images },
         }),
       ),
     onSuccess: (changed) => {

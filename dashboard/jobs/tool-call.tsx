@@ -8,6 +8,7 @@ import { beginning, plain } from '../plain.ts';
 import { CommandOutputView } from './command-output.tsx';
 import type { CommandOutput } from './command-outputs.ts';
 import { Copy } from './copy.tsx';
+import { Images } from './images.tsx';
 import { useKeptState } from './kept-state.tsx';
 import { stepQuery, type JobRef } from './job-queries.ts';
 import { useNow } from './use-now.ts';
@@ -26,7 +27,7 @@ const symbols = { running: '…', stopped: '■', failed: '✕', done: '✓' };
 
 const longestShown = 200_000;
 /** Fields of an input, most informative first. */
-const telling = ['command', 'pattern', 'query', 'path', 'from', 'title'];
+const telling = ['command', 'pattern', 'query', 'path', 'url', 'from', 'title'];
 
 /** Returns the subject of a call on one line: the path, pattern or command it names. */
 export function subjectOf(input: unknown): string {
@@ -102,6 +103,7 @@ function Inside({ job, step, call, live = null, isOver, onRead }: ToolCallProps 
       ) : (
         <pre tabIndex={0}>{shown || '(empty)'}</pre>
       )}
+      {call.image && <Images job={job} images={[call.image]} />}
       {isCut && (
         <Button className="button" isDisabled={whole.isFetching} onPress={() => setWhole(true)}>
           Show all {count(call.characters ?? 0)} characters

@@ -95,7 +95,12 @@ function Question({ job, waiting: { question, choices } }: { job: JobRef; waitin
       <Problem error={send.error} />
       <div className="actions">
         {choices.map((choice) => (
-          <Button key={choice} className="button" isDisabled={send.isPending} onPress={() => send.mutate(choice)}>
+          <Button
+            key={choice}
+            className="button"
+            isDisabled={send.isPending}
+            onPress={() => send.mutate({ prompt: choice })}
+          >
             {plain(choice)}
           </Button>
         ))}

@@ -12,11 +12,13 @@ import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
 import { effortsWith, type EffortChoice } from '../jobs/effort.ts';
 import { useKnownBranches } from '../jobs/known-branches.ts';
+import { AttachedImages, type Attached } from '../jobs/images.tsx';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 
 interface NewJob {
   projectId: string;
   prompt: string;
+  images: Attached[];
   ref: string;
   /** In the order they are asked; empty for the project's. */
   models: string[];
@@ -27,12 +29,13 @@ interface NewJob {
   idempotencyKey: string;
 }
 
-function createJob({ projectId, prompt, ref, models, effort, outputLimit, isDraft, idempotencyKey }: NewJob) {
+function createJob({ projectId, prompt, images, ref, models, effort, outputLimit, isDraft, idempotencyKey }: NewJob) {
   return answerOf(
     api.POST('/v2/agent/{projectId}/job', {
       params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
       body: {
         prompt,
+        images,
         draft: isDraft,
         ...(ref.trim() === '' ? {} : { source: { ref: ref.trim() } }),
         ...(models.length === 0 ? {} : { models }),
@@ -73,10 +76,11 @@ export function NewJobPage() {
   const { values, change, forget } = useDraft('new-job', first, again);
   const { projectId, prompt, ref, model, fallbacks, effort, outputLimit } = values;
   const isDraft = values.draft !== '';
+  const [images, setImages] = useState<Attached[]>([]);
   const [hasSettings] = useState(() => [fallbacks, effort, outputLimit].some((value) => value !== ''));
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   // a different body is a different job
-  useEffect(() => setIdempotencyKey(crypto.randomUUID()), [values]);
+  useEffect(() => setIdempotencyKey(crypto.randomUUID()), [values, images]);
   const branches = useKnownBranches(projectId);
   const create = useMutation({
     mutationFn: createJob,
@@ -118,6 +122,7 @@ export function NewJobPage() {
           create.mutate({
             projectId: project.id,
             prompt,
+            images,
             ref,
             models: asked,
             effort,
@@ -153,6 +158,7 @@ export function NewJobPage() {
           </Text>
           <FieldError className="field-error" />
         </TextField>
+        <AttachedImages images={images} onChange={setImages} />
         {usedModel === 'offline/editor' && <OfflineGrammar onUse={use} />}
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>

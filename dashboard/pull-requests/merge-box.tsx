@@ -185,9 +185,9 @@ function AskToResolve({ job, problem, conflicts, base }: AskToResolveProps) {
         className="button button-primary"
         isDisabled={send.isPending}
         onPress={() =>
-          send.mutate(
-            `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\nResolve this: bring the change up to date with ${base}.`,
-          )
+          send.mutate({
+            prompt: `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\nResolve this: bring the change up to date with ${base}.`,
+          })
         }
       >
         Ask the agent to resolve

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { TokenUsage } from '../../workflows/contract/job.ts';
 import type { NoteKind } from '../jobs/bundle-schema.ts';
+import type { ImageRef } from '../jobs/job-images.ts';
 import type { Prompt } from './jobs.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
@@ -54,7 +55,7 @@ export interface JobContext {
 }
 
 type ContextRow =
-  | { part: 'prompt'; turn: number; step: number | null; text: string }
+  | { part: 'prompt'; turn: number; step: number | null; text: string; data: ImageRef[] }
   | ({ part: 'note' } & JobNote)
   | {
       part: 'compaction';
@@ -108,10 +109,10 @@ const storeStatement = `
 
 const contextStatement = `
   select part, turn, step, kind, text, data from (
-    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, null::jsonb as data
+    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, images as data
     from job_turns where job_id = $1 and turn <= $2
     union all
-    select 'prompt', turn, position, step, null, prompt, null from job_messages where job_id = $1 and turn <= $2
+    select 'prompt', turn, position, step, null, prompt, images from job_messages where job_id = $1 and turn <= $2
     union all
     select 'note', turn, 0, step, kind, text, null from job_notes where job_id = $1 and turn <= $2
     union all
@@ -155,7 +156,7 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       return {
         prompts: rows
           .filter((row) => row.part === 'prompt')
-          .map(({ text, ...at }) => ({ turn: at.turn, step: at.step, prompt: text })),
+          .map(({ text, data, ...at }) => ({ turn: at.turn, step: at.step, prompt: text, images: data })),
         notes: rows
           .filter((row) => row.part === 'note')
           .map((row) => ({ turn: row.turn, step: row.step, kind: row.kind, text: row.text })),

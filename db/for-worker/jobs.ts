@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { JobPhase, TokenUsage } from '../../workflows/contract/job.ts';
 import { canBeId } from '../ids.ts';
 import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
+import type { ImageRef } from '../jobs/job-images.ts';
 import type { JobRow } from '../jobs/jobs.ts';
 import { createJobWrites, type PublishedJob, type TurnSummary, type TurnWait } from './job-writes.ts';
 
@@ -11,6 +12,8 @@ export interface Prompt {
   /** The step whose call of the model is the first to read it; null when none has. */
   step: number | null;
   prompt: string;
+  /** None by default. */
+  images?: ImageRef[];
 }
 
 export interface TurnUsage extends TokenUsage {

@@ -114,6 +114,8 @@ async function removeTranscripts(pool: Pool, days: number): Promise<boolean> {
        order by archived_at limit ${transcriptsAtOnce} for update skip locked
      ), steps as (
        delete from job_steps using old where job_id = id
+     ), images as (
+       delete from job_images using old where job_id = id
      ), notes as (
        delete from job_notes using old where job_id = id
      ), compactions as (

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
+import type { ImageRef } from '../jobs/job-images.ts';
 import { modelCallLeaseMs } from './model-call-leases.ts';
 import { ofActiveTurn } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
@@ -33,6 +34,8 @@ export interface ToolResult {
   isError: boolean;
   /** Absent in results stored by earlier versions. */
   durationMs?: number;
+  /** What the model sees besides the output. */
+  image?: ImageRef;
 }
 
 export interface StepRow {

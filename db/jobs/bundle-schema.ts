@@ -1,3 +1,4 @@
+import { imageRefSchema } from './job-images.ts';
 import { z } from 'zod';
 
 /** The stored records of a job: the lines of a bundle, and the input of a replay. */
@@ -42,6 +43,7 @@ const turnRecord = z.object({
   piece: z.literal('turn'),
   turn: z.number(),
   prompt: text,
+  images: z.array(imageRefSchema).optional(),
   status: text,
   baseCommit: text.nullable(),
   tree: text.nullable(),
@@ -58,6 +60,7 @@ const messageRecord = z.object({
   /** First step that read it. */
   step: z.number().nullable(),
   prompt: text,
+  images: z.array(imageRefSchema).optional(),
   createdAt: time,
 });
 
@@ -160,7 +163,17 @@ const stepRecord = z.object({
   cachedTokens: z.number(),
   cacheWriteTokens: z.number().default(0),
   costMicros: z.number().nullable(),
-  toolResults: z.array(z.object({ toolCallId: text, toolName: text, output: text, isError: z.boolean() })).nullable(),
+  toolResults: z
+    .array(
+      z.object({
+        toolCallId: text,
+        toolName: text,
+        output: text,
+        isError: z.boolean(),
+        image: imageRefSchema.optional(),
+      }),
+    )
+    .nullable(),
   tree: text.nullable(),
   /** Change of the step alone; null when there is none, or when it was not stored. */
   patch: text.nullable().default(null),
@@ -181,6 +194,9 @@ const snapshotRecord = z.object({
   isRemoved: z.boolean().default(false),
 });
 
+/** The content of an image that prompts and results show, as base64. */
+const imageRecord = z.object({ piece: z.literal('image'), hash: text, data: text });
+
 /** A part of the preceding snapshot's pack, as base64; thin, relative to the base commit. */
 const packRecord = z.object({ piece: z.literal('pack'), tree: text, data: text });
 
@@ -195,6 +211,7 @@ export const bundleRecordSchema = z.discriminatedUnion('piece', [
   exportRecord,
   historyRecord,
   stepRecord,
+  imageRecord,
   snapshotRecord,
   packRecord,
 ]);

@@ -19,10 +19,10 @@ const jobStatement = `
 
 /** Records of which a job has few. */
 const smallStatements = [
-  `select 'turn' as piece, turn, prompt, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
+  `select 'turn' as piece, turn, prompt, images, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
           first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
    from job_turns where job_id = $1 order by turn`,
-  `select 'message' as piece, turn, position, step, prompt, to_json(created_at) as "createdAt"
+  `select 'message' as piece, turn, position, step, prompt, images, to_json(created_at) as "createdAt"
    from job_messages where job_id = $1 order by turn, position`,
   `select 'note' as piece, turn, step, kind, text from job_notes where job_id = $1 order by turn, step, kind`,
   `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
@@ -100,7 +100,22 @@ async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: stri
     if (last === undefined || steps.length < stepPage) break;
     after = last;
   }
+  yield* readImages(pool, jobId);
   yield* readSnapshots(pool, jobId);
+}
+
+async function* readImages(pool: Pool, jobId: string): AsyncGenerator<string> {
+  for (let after = ''; ;) {
+    const { rows } = await pool.query<{ hash: string; content: Buffer }>(
+      'select hash, content from job_images where job_id = $1 and hash > $2 order by hash limit 1',
+      [jobId, after],
+    );
+    const [row] = rows;
+    if (row === undefined) return;
+    const record: BundleRecordOf<'image'> = { piece: 'image', hash: row.hash, data: row.content.toString('base64') };
+    yield JSON.stringify(record);
+    after = row.hash;
+  }
 }
 
 async function* readHistories(pool: Pool, jobId: string): AsyncGenerator<string> {

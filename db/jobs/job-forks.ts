@@ -183,15 +183,15 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
   const values = [id, at.jobId, at.turn, at.step];
   const upToStep = '(turn < $3 or (turn = $3 and step <= $4))';
   for (const statement of [
-    `insert into job_turns (job_id, turn, prompt, status, created_at, ended_at, tree, tree_step, first_tree,
+    `insert into job_turns (job_id, turn, prompt, images, status, created_at, ended_at, tree, tree_step, first_tree,
                             base_commit)
-     select $1, turn, prompt, case when turn = $3 then 'active' else status end,
+     select $1, turn, prompt, images, case when turn = $3 then 'active' else status end,
             case when turn = $3 then now() else created_at end, case when turn = $3 then null else ended_at end,
             case when turn < $3 or tree_step < $4 then tree end, case when turn < $3 or tree_step < $4 then tree_step end,
             first_tree, base_commit
      from job_turns where job_id = $2 and turn <= $3 and $4::integer is not null`,
-    `insert into job_messages (job_id, turn, position, prompt, step, created_at)
-     select $1, turn, position, prompt, step, created_at
+    `insert into job_messages (job_id, turn, position, prompt, images, step, created_at)
+     select $1, turn, position, prompt, images, step, created_at
      from job_messages where job_id = $2 and (turn < $3 or (turn = $3 and step <= $4))`,
     `insert into job_notes (job_id, turn, step, kind, text, created_at)
      select $1, turn, step, kind, text, created_at from job_notes where job_id = $2 and ${upToStep}`,
@@ -208,6 +208,10 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
      from job_effects where job_id = $2 and turn <= $3 and effect in ('instructions', 'skills') and $4::integer is not null`,
   ])
     await client.query(statement, values);
+  await client.query(
+    'insert into job_images (job_id, hash, content) select $1, hash, content from job_images where job_id = $2',
+    [id, at.jobId],
+  );
   await client.query(
     `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
      select $1, tree, commit, base_commit, pack, patch, changed_files, additions, deletions

@@ -9,11 +9,14 @@ import { withTransaction } from '../pool.ts';
 import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { writeImages, type ImageRef, type NamedImage } from './job-images.ts';
 import { wakeWatchers } from './wake-watchers.ts';
 
 export interface NewMessage {
   jobId: string;
   prompt: string;
+  /** Images of the message; none by default. */
+  images?: readonly NamedImage[];
   idempotency: Idempotency | null;
   /** Counter of the message; without it there is no limit. */
   counter?: RateLimitCounter;
@@ -30,7 +33,7 @@ export type SentMessage =
   | { kind: 'conflict' | 'archived' | 'unknown' | 'full' };
 
 export interface JobMessageStore {
-  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError. */
+  /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError, ImagesFullError. */
   send(caller: Caller, message: NewMessage): Promise<SentMessage>;
 }
 
@@ -62,7 +65,8 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
       const isActive = job.status === 'active' && job.phase !== 'waiting';
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
       await keepKey(client, message);
-      const updated = await (isActive ? join : beginTurn)(client, job, message.prompt);
+      const images = await writeImages(client, job.id, message.images ?? []);
+      const updated = await (isActive ? join : beginTurn)(client, job, message.prompt, images);
       await writeAudit(client, caller, { action: 'job.message', subject: job.id, details: { turn: updated.turn } });
       const allowance = message.counter === undefined ? null : await takeAllowance(client, message.counter);
       return { kind: isActive ? 'joined' : 'began', job: updated, allowance };
@@ -102,11 +106,11 @@ async function keepKey(client: PoolClient, { jobId, idempotency }: NewMessage): 
   ]);
 }
 
-async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+async function join(client: PoolClient, { id, turn }: JobRow, prompt: string, images: ImageRef[]): Promise<JobRow> {
   await client.query(
-    `insert into job_messages (job_id, turn, position, prompt)
-     select $1, $2, coalesce(max(position), 0) + 1, $3 from job_messages where job_id = $1 and turn = $2`,
-    [id, turn, toStoredText(prompt)],
+    `insert into job_messages (job_id, turn, position, prompt, images)
+     select $1, $2, coalesce(max(position), 0) + 1, $3, $4 from job_messages where job_id = $1 and turn = $2`,
+    [id, turn, toStoredText(prompt), toStoredJson(images)],
   );
   const { rows } = await client.query<JobRow>(
     `with updated as (
@@ -119,11 +123,17 @@ async function join(client: PoolClient, { id, turn }: JobRow, prompt: string): P
 }
 
 /** Starts the next turn of a locked job, in the transaction of the change that requests it. */
-export async function beginTurn(client: PoolClient, { id, turn }: JobRow, prompt: string): Promise<JobRow> {
+export async function beginTurn(
+  client: PoolClient,
+  { id, turn }: JobRow,
+  prompt: string,
+  images: ImageRef[] = [],
+): Promise<JobRow> {
   const next = [id, turn + 1];
-  await client.query('insert into job_turns (job_id, turn, prompt) values ($1, $2, $3)', [
+  await client.query('insert into job_turns (job_id, turn, prompt, images) values ($1, $2, $3, $4)', [
     ...next,
     toStoredText(prompt),
+    toStoredJson(images),
   ]);
   await client.query('insert into job_outbox (job_id, turn) values ($1, $2)', next);
   const { rows } = await client.query<JobRow>(

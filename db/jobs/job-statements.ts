@@ -49,7 +49,7 @@ export const insertJob = {
       on conflict (project_id, idempotency_key) do nothing
       returning *
     ), first_turn as (
-      insert into job_turns (job_id, turn, prompt) select id, turn, $10 from job
+      insert into job_turns (job_id, turn, prompt, images) select id, turn, $10, $16 from job
     ), start as (
       insert into job_outbox (job_id, turn) select id, turn from job
     )
@@ -102,10 +102,10 @@ export const turnUsage = `
 export const listPrompts = {
   name: 'list-prompts',
   text: `
-    select turn, step, prompt from (
-      select turn, 0 as position, 0 as step, prompt from job_turns where job_id = $1 and turn <= $2
+    select turn, step, prompt, images from (
+      select turn, 0 as position, 0 as step, prompt, images from job_turns where job_id = $1 and turn <= $2
       union all
-      select turn, position, step, prompt from job_messages where job_id = $1 and turn <= $2
+      select turn, position, step, prompt, images from job_messages where job_id = $1 and turn <= $2
     ) as prompts
     order by turn, position`,
 };

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { SnapshotRemovedError, TranscriptRemovedError } from './snapshot-removed.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
+import type { ImageRef } from './job-images.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
 
 /** A message that was sent to a job during a turn. */
@@ -10,12 +11,14 @@ export interface TimelineMessage {
   /** The step that was the first to read it; null while it waits. */
   step: number | null;
   prompt: string;
+  images: ImageRef[];
   createdAt: string;
 }
 
 export interface TimelineTurn {
   turn: number;
   prompt: string;
+  images: ImageRef[];
   status: 'active' | 'completed' | 'failed';
   createdAt: Date;
   endedAt: Date | null;
@@ -37,6 +40,8 @@ export interface TimelineCall {
   /** Length of the whole output. */
   characters: number | null;
   isError: boolean;
+  /** What the model saw besides the output. */
+  image: ImageRef | null;
   /** Null while the tool runs, and in results stored by earlier versions. */
   durationMs: number | null;
 }
@@ -128,7 +133,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
       'toolCallId', call -> 'toolCallId', 'toolName', call -> 'toolName',
       'input', ${part === null ? input : `case when length(call ->> 'input') > ${part} then to_jsonb(${cut("call ->> 'input'", part)}) else ${input} end`},
       'output', ${cut("result ->> 'output'", part)}, 'characters', length(result ->> 'output'),
-      'isError', coalesce(result -> 'isError', 'false'), 'durationMs', result -> 'durationMs') order by position)
+      'isError', coalesce(result -> 'isError', 'false'), 'image', result -> 'image', 'durationMs', result -> 'durationMs') order by position)
     from (
       select call, position from jsonb_array_elements(steps.response -> 'toolCalls') with ordinality as calls (call, position)
       order by position limit ${largestTimelinePage}
@@ -195,11 +200,11 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
         text: inPages({
           order: 'turn',
           rows: `
-            select turn, prompt, status, created_at as "createdAt", ended_at as "endedAt", base_commit as "baseCommit", (
+            select turn, prompt, images, status, created_at as "createdAt", ended_at as "endedAt", base_commit as "baseCommit", (
                      select result ->> 'commit' from job_effects as pushes
                      where pushes.job_id = turns.job_id and pushes.turn = turns.turn and effect = 'push'
                    ) as "headCommit", coalesce((
-                     select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt,
+                     select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt, 'images', said.images,
                                                          'createdAt', said.created_at) order by position)
                      from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
                    ), '[]') as messages

@@ -11,7 +11,8 @@ import { findJobs, insertJob, jobColumns, newestJobs } from './job-statements.ts
 import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { withTransaction } from '../pool.ts';
 import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
-import { toStoredText } from '../stored-text.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
+import { refOf, writeImages, type NamedImage } from './job-images.ts';
 import { wakeWatchers } from './wake-watchers.ts';
 
 export interface JobRow {
@@ -94,6 +95,8 @@ export interface NewJob {
   id: string;
   projectId: string;
   prompt: string;
+  /** Images of the prompt; none by default. */
+  images?: readonly NamedImage[];
   repository: string;
   requestedRef: string | null;
   model: string;
@@ -212,7 +215,7 @@ export function createJobStore(pool: Pool): JobStore {
  * Writes a job in the transaction of the change that requests it, which writes the audit entry. Throws AllowanceError.
  */
 export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): Promise<CreatedJob> {
-  const { id, projectId, prompt, repository, requestedRef, model, draft, idempotency } = job;
+  const { id, projectId, prompt, images = [], repository, requestedRef, model, draft, idempotency } = job;
   const { rows } = await client.query<JobRow>({
     ...insertJob,
     values: [
@@ -231,11 +234,13 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
       job.fallbackModels ?? [],
       job.reasoningEffort ?? null,
       job.maxOutputTokens ?? null,
+      toStoredJson(images.map(refOf)),
     ],
   });
   const [created] = rows;
   // the insert waited for the transaction with the key, so that job is visible now
   if (created === undefined) return (await earlierJob(client, owner, projectId, idempotency)) ?? { kind: 'unknown' };
+  await writeImages(client, id, images);
   const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
   return { kind: 'created', job: created, allowance };
 }

@@ -22,9 +22,11 @@ import { createIdleJobs } from '../../db/for-worker/idle-jobs.ts';
 import { createBudgetStore } from '../../db/for-worker/budgets.ts';
 import { createGrantStore } from '../../db/organizations/grants.ts';
 import { newId } from '../../db/ids.ts';
+import { createWorkerImageStore } from '../../db/for-worker/job-images.ts';
 import { createJobContextStore } from '../../db/for-worker/job-context.ts';
 import { createWorkerEventStore } from '../../db/for-worker/job-events.ts';
 import { createJobBranchStore } from '../../db/for-worker/job-branches.ts';
+import type { NamedImage } from '../../db/jobs/job-images.ts';
 import { createIdleEndings } from '../../db/for-worker/idle-endings.ts';
 import { createWorkerMessageStore } from '../../db/for-worker/job-messages.ts';
 import { createWorkerJobStore } from '../../db/for-worker/jobs.ts';
@@ -53,6 +55,7 @@ import { asOperator } from './operator.ts';
 
 export interface TestJob {
   prompt: string;
+  images?: NamedImage[];
   repository: string;
   requestedRef?: string;
   forge?: ForgeKind;
@@ -229,6 +232,7 @@ function depsOf(
     workspaces: createWorkspaces({ git, directory }),
     prices: createPriceBook(),
     context: createJobContextStore(pool),
+    images: createWorkerImageStore(pool),
     budgets: createBudgetStore(pool),
     budgetCeilings: { jobMicros: null, dayMicros: null, organizationMicros: null },
     toolset: createToolset(),

@@ -61,6 +61,7 @@ function note(job: CollectedJob, record: BundleRecord): void {
       return void job.histories.push(record);
     case 'step':
       return void job.steps.push(record);
+    case 'image':
     case 'snapshot':
     case 'pack':
       return;

@@ -213,6 +213,7 @@ describe('streams that were opened with', () => {
 /** Other responses, which are written in one piece. */
 const bounded = [
   'getAgentJobDiff',
+  'getAgentJobImage',
   'getAgentJobStepDiff',
   'getPullRequestDiff',
   'getMetrics',

@@ -110,7 +110,7 @@ describe('a body of jobs or of administration', () => {
     );
     expect(await ask({ prompt: 'x', source: { re: 'x' } })).toBe('Unknown field `re` in `source`. Did you mean `ref`?');
     expect(await ask({ prompt: 'x', 'my secret: 7': 1 })).toBe(
-      'Unknown field. It takes `prompt`, `source`, `model`, `models`, `reasoningEffort`, `maxOutputTokens`, `draft`, `plan`, `ask`.',
+      'Unknown field. It takes `prompt`, `images`, `source`, `model`, `models`, `reasoningEffort`, `maxOutputTokens`, `draft`, `plan`, `ask`.',
     );
   });
 });

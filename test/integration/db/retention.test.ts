@@ -44,6 +44,7 @@ const bounds: Record<string, string> = {
   job_events: 'DOCKET_HISTORY_DAYS after the job was archived',
   job_histories: 'DOCKET_HISTORY_DAYS after the job was archived',
   job_history_exports: ofJob,
+  job_images: '20 a job; DOCKET_TRANSCRIPT_DAYS after the job was archived',
   job_message_keys: ofJob,
   job_messages: ofJob,
   job_notes: ofJob,

@@ -46,4 +46,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   44: 'decisions about plans',
   45: 'questions of the agent',
   46: 'web pages',
+  47: 'images for models',
 };

@@ -14,6 +14,7 @@ import { networkAttacks } from './lists/networks.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
 import { processAttacks } from './lists/processes.ts';
 import { pageAttacks } from './lists/pages.ts';
+import { pictureAttacks } from './lists/pictures.ts';
 import { promptAttacks } from './lists/prompts.ts';
 import { refAttacks } from './lists/refs.ts';
 import { repositoryAttacks } from './lists/repositories.ts';
@@ -41,6 +42,7 @@ const attacks = [
   networkAttacks,
   configAndHookAttacks,
   pageAttacks,
+  pictureAttacks,
   processAttacks,
   promptAttacks,
   refAttacks,

@@ -8,6 +8,9 @@ const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] 
 const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
 const pages = { project: 'integration', tests: ['fetch/hostile-pages'] } as const;
 
+const pictures = { project: 'unit', tests: ['images/image'] } as const;
+const storedImages = { project: 'integration', tests: ['api/job-images'] } as const;
+
 /** Checks on tools that reach outside of the working copy. */
 export const toolMutations: Mutation[] = [
   {
@@ -113,7 +116,7 @@ export const toolMutations: Mutation[] = [
     name: 'a page expands without a limit',
     file: 'activities/tools/fetch/fetch-page.ts',
     find: 'if (size > mostBytes) throw',
-    replace: 'if (size > 50 * mostBytes) throw',
+    replace: 'if (size > 250e6) throw',
     ...pages,
   },
   {
@@ -152,5 +155,65 @@ export const toolMutations: Mutation[] = [
     replace: 'name.length < 0',
     project: 'unit',
     tests: ['inputs/fetch-hosts'],
+  },
+  {
+    name: 'an image may have any number of pixels',
+    file: 'lib/images/image.ts',
+    find: 'if (width > longestSide || height > longestSide || width * height > mostPixels)',
+    replace: 'if (width > 1e9)',
+    ...pictures,
+  },
+  {
+    name: 'what follows an image is stored with it',
+    file: 'lib/images/image.ts',
+    find: 'bytes: bytes.subarray(0, end)',
+    replace: 'bytes',
+    ...pictures,
+  },
+  {
+    name: 'parts of a PNG have any checksum',
+    file: 'lib/images/image.ts',
+    find: 'if (bytes.readUInt32BE(end - 4) !== crc32(bytes.subarray(at + 4, end - 4))) return null;',
+    replace: '',
+    project: 'attacks',
+    tests: ['pictures'],
+  },
+  {
+    name: 'a job has any number of images',
+    file: 'db/jobs/job-images.ts',
+    find: 'if (count > mostJobImages || bytes > mostJobImageBytes)',
+    replace: 'if (count > 1e6)',
+    ...storedImages,
+  },
+  {
+    name: 'an image of another organization is returned',
+    file: 'db/jobs/job-images.ts',
+    find: " and hash = $2 and ${isJobOf('$1', '$3')}`",
+    replace: ' and hash = $2 and $3::text is not null`',
+    project: 'integration',
+    tests: ['api/owned-stores'],
+  },
+  {
+    name: 'images are taken for a model that cannot see',
+    file: 'api/jobs/prompt-images.ts',
+    find: 'if (images.length === 0 || seesImages(model)) return;',
+    replace: 'if (images.length >= 0) return;',
+    ...storedImages,
+  },
+  {
+    name: 'images are sent to a model that cannot see',
+    file: 'activities/model/spending.ts',
+    find: 'prices.seesImages(model) ? undefined : blind',
+    replace: 'undefined',
+    project: 'integration',
+    tests: ['jobs/model-images'],
+  },
+  {
+    name: 'images stay when the transcript goes',
+    file: 'db/for-worker/retention.ts',
+    find: 'delete from job_images using old where job_id = id',
+    replace: 'delete from job_images using old where job_id = id and false',
+    project: 'integration',
+    tests: ['db/transcript-retention'],
   },
 ];
