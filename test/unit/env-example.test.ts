@@ -14,6 +14,7 @@ const notForPersons = [
   'HOME',
   'XDG_CACHE_HOME',
   'XDG_CONFIG_HOME',
+  'XDG_RUNTIME_DIR',
   'GOENV',
   'DOCKET_SUPERVISOR_PID',
   'NODE_COMPILE_CACHE',
