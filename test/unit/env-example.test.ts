@@ -8,13 +8,14 @@ import { readConfig as readWorkerConfig } from '../../worker/config/config.ts';
 const checkout = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
 
-/** Variables that the system or one of our processes sets, not a person. */
+/** Variables that the system or one of our processes sets, or that belong to a program the worker calls. */
 const notForPersons = [
   'PATH',
   'HOME',
   'XDG_CACHE_HOME',
   'XDG_CONFIG_HOME',
   'XDG_RUNTIME_DIR',
+  'REGISTRY_AUTH_FILE',
   'GOENV',
   'DOCKET_SUPERVISOR_PID',
   'NODE_COMPILE_CACHE',
