@@ -212,6 +212,7 @@ describe('streams that were opened with', () => {
 
 /** Other responses, which are written in one piece. */
 const bounded = [
+  'exportSiteAnalytics',
   'getAgentJobDiff',
   'getAgentJobImage',
   'getAgentJobStepDiff',

@@ -85,7 +85,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'histories.find': (a) => a.stores.histories.find(a.as, step(a)),
   'histories.read': (a) => a.stores.histories.read(a.as, { ...step(a), run: 1 }),
   'bundles.read': (a) => all(a.stores.bundles.read(a.as, id(a, 'job'))),
-  'images.content': (a) => a.stores.images.content(a.as, id(a, 'job'), 'a'.repeat(64)),
+  'images.content': (a) => a.stores.images.content(a.as, id(a, 'job'), id(a, 'images')),
   'timeline.turns': (a) => a.stores.timeline.turns(a.as, id(a, 'job'), { after: 0, limit }),
   'timeline.steps': (a) => a.stores.timeline.steps(a.as, id(a, 'job'), { after: { turn: 0, step: 0 }, limit }),
   'timeline.step': (a) => a.stores.timeline.step(a.as, step(a)),

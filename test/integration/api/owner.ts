@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { pngOf } from '../../support/images.ts';
 import { buildIndexedSite, eventsOf, question } from '../assistant/site.ts';
 import type { ServedApi } from './serve.ts';
 
@@ -57,6 +59,8 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
   });
   const job = await buildJob(pool, project, { prId: pullRequest.id });
   await pool.query(`insert into job_steps (job_id, turn, step, fence, tree) values ($1, 1, 1, 1, 'tree')`, [job.id]);
+  const hash = randomBytes(32).toString('hex');
+  await pool.query('insert into job_images (job_id, hash, content) values ($1, $2, $3)', [job.id, hash, pngOf()]);
   return {
     organizationId,
     keys,
@@ -73,6 +77,7 @@ export async function createOwner(pool: Pool, api: ServedApi): Promise<Owner> {
       organization: organizationId,
       job: job.id,
       steps: '1',
+      images: hash,
       '{turn}': '1',
       'pull-requests': pullRequest.id,
       secrets: secret,

@@ -32,6 +32,9 @@ async function createLane(home: string, name: string): Promise<string> {
   return lane;
 }
 
+/** Folders of projects with another name. */
+const folders: Record<string, string> = { attacks: 'suites/attacks' };
+
 /** The tests of a project in a lane; a file that does not load has no test at all. */
 async function runTests(lane: string, { project, tests }: Pick<Mutation, 'project' | 'tests'>, more: string[] = []) {
   const report = join(lane, '.mutation.json');
@@ -73,7 +76,7 @@ async function runControl(home: string, chosen: Mutation[]): Promise<FileOutcome
 /** Null when the tests pass with the check and fail without it; else what is wrong. */
 async function problemOf(lane: string, mutation: Mutation, control: FileOutcome[]): Promise<string | null> {
   const { project, tests, file } = mutation;
-  const held = control.filter((outcome) => outcome.file.startsWith(`test/${project}/`));
+  const held = control.filter((outcome) => outcome.file.startsWith(`test/${folders[project] ?? project}/`));
   for (const test of tests) {
     const own = held.filter((outcome) => outcome.file.includes(test));
     if (own.length === 0 || own.some(({ passed, failed }) => passed === 0 || failed > 0))
