@@ -9,7 +9,7 @@ import {
 import { Layout } from './components/layout.tsx';
 import { messageOf } from './http/client.ts';
 import { ErrorNote } from './components/notes.tsx';
-import { readFilters } from './jobs/filters.ts';
+import { readFilters } from './jobs/list/filters.ts';
 import { conversationViews, narrowingOf, type ConversationSearch } from './assistant/views.ts';
 import { pullViews, type PullView } from './pull-requests/views.ts';
 import { JobsPage } from './pages/jobs.tsx';

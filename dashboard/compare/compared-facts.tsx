@@ -3,7 +3,7 @@ import { Table } from '../components/table.tsx';
 import { cost, count, duration, repositoryName, tokens } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Job, Step, Turn } from '../http/types.ts';
-import { segmentsOf, timesOf, type Kind } from '../jobs/segments.ts';
+import { segmentsOf, timesOf, type Kind } from '../jobs/timeline/segments.ts';
 
 /** A job with what the comparison shows of it. */
 export interface Compared {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { count } from '../format.ts';
-import { anchorOf } from '../jobs/timeline.ts';
-import { subjectOf } from '../jobs/tool-call.tsx';
+import { anchorOf } from '../jobs/timeline/timeline.ts';
+import { subjectOf } from '../jobs/timeline/tool-call.tsx';
 import { headline, plain } from '../plain.ts';
 import type { Compared } from './compared-facts.tsx';
 

@@ -3,8 +3,8 @@ import { Images } from './images.tsx';
 import { Ago } from '../components/time.tsx';
 import { beginning, plain } from '../plain.ts';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
-import { StepItem } from './step-item.tsx';
-import type { TimelineItem } from './timeline.ts';
+import { StepItem } from './timeline/step-item.tsx';
+import type { TimelineItem } from './timeline/timeline.ts';
 import { TurnHead } from './turn-head.tsx';
 import { TurnOutcome } from './turn-outcome.tsx';
 

@@ -15,11 +15,11 @@ import type { Job, Step, Turn } from '../http/types.ts';
 import { ConversationItem } from './conversation-item.tsx';
 import { KeptStates } from './kept-state.tsx';
 import type { JobRef, LiveOutput } from './job-queries.ts';
-import { StepInspector } from './step-inspector.tsx';
-import { StepJump } from './step-jump.tsx';
-import { anchorOf, timelineOf } from './timeline.ts';
-import { useFollow } from './use-follow.ts';
-import { useStepKeys } from './use-step-keys.ts';
+import { StepInspector } from './timeline/step-inspector.tsx';
+import { StepJump } from './timeline/step-jump.tsx';
+import { anchorOf, timelineOf } from './timeline/timeline.ts';
+import { useFollow } from './timeline/use-follow.ts';
+import { useStepKeys } from './timeline/use-step-keys.ts';
 
 export interface ConversationHandle {
   /** Scrolls to an item, named by its anchor. */

@@ -4,7 +4,7 @@ import { answerOf, api } from '../http/client.ts';
 import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
 import type { JobEvent, Step, Turn } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
-import { withOutput, type CommandOutputs } from './command-outputs.ts';
+import { withOutput, type CommandOutputs } from './timeline/command-outputs.ts';
 
 export interface JobRef {
   projectId: string;

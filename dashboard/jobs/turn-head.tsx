@@ -1,7 +1,7 @@
 import { clockTime, dayAndTime, duration } from '../format.ts';
 import { PullRequestBadge } from '../components/status.tsx';
 import type { Job } from '../http/types.ts';
-import type { TurnStanding } from './timeline.ts';
+import type { TurnStanding } from './timeline/timeline.ts';
 
 interface TurnHeadProps {
   standing: TurnStanding;

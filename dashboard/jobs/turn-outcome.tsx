@@ -6,7 +6,7 @@ import { Loading } from '../components/notes.tsx';
 import { plain } from '../plain.ts';
 import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './job-queries.ts';
-import type { Outcome } from './timeline.ts';
+import type { Outcome } from './timeline/timeline.ts';
 
 const TurnDiff = lazy(() => import('../diff/turn-diff.tsx').then(({ TurnDiff }) => ({ default: TurnDiff })));
 

@@ -9,8 +9,8 @@ import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
-import { CommandOutputView } from '../jobs/command-output.tsx';
-import type { CommandOutput } from '../jobs/command-outputs.ts';
+import { CommandOutputView } from '../jobs/timeline/command-output.tsx';
+import type { CommandOutput } from '../jobs/timeline/command-outputs.ts';
 import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
 import { Copy } from '../jobs/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
@@ -20,7 +20,7 @@ import { branchQuery, jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef 
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
 import { WaitingNote } from '../jobs/waiting-note.tsx';
-import { Waterfall } from '../jobs/waterfall.tsx';
+import { Waterfall } from '../jobs/timeline/waterfall.tsx';
 import { headline, plain } from '../plain.ts';
 import '../styles/job.css';
 

@@ -4,14 +4,14 @@ import { useEffect, useMemo } from 'react';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { Bulk } from '../jobs/bulk.tsx';
+import { Bulk } from '../jobs/list/bulk.tsx';
 import { FirstSteps } from '../jobs/first-steps.tsx';
-import type { JobFilters } from '../jobs/filters.ts';
-import { Filters, useSetFilters } from '../jobs/job-filters.tsx';
-import { jobListQuery, useLiveJobs } from '../jobs/job-list.ts';
+import type { JobFilters } from '../jobs/list/filters.ts';
+import { Filters, useSetFilters } from '../jobs/list/job-filters.tsx';
+import { jobListQuery, useLiveJobs } from '../jobs/list/job-list.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
-import { JobRows } from '../jobs/job-rows.tsx';
-import { useSelection } from '../jobs/selection.ts';
+import { JobRows } from '../jobs/list/job-rows.tsx';
+import { useSelection } from '../jobs/list/selection.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 
 /** Shows all jobs of the organization, live. The filters are in the address. */

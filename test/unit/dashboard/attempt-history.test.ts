@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { recordedAttempts } from '../../../dashboard/jobs/attempt-history.ts';
+import { recordedAttempts } from '../../../dashboard/jobs/timeline/attempt-history.ts';
 
 const scheduled = (eventId: string, name: string) => ({
   eventId,

@@ -2,7 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { ListedJob } from '../../../dashboard/http/types.ts';
 
 vi.stubGlobal('location', { origin: 'http://127.0.0.1' });
-const { actOnAll, archiveAction, cancelAction, retryAction } = await import('../../../dashboard/jobs/bulk-actions.ts');
+const { actOnAll, archiveAction, cancelAction, retryAction } =
+  await import('../../../dashboard/jobs/list/bulk-actions.ts');
 
 const job = (id: string, change: object = {}) => ({ id, status: 'completed', details: {}, ...change }) as ListedJob;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withOutput, type CommandOutputs } from '../../../dashboard/jobs/command-outputs.ts';
+import { withOutput, type CommandOutputs } from '../../../dashboard/jobs/timeline/command-outputs.ts';
 import type { JobEvent } from '../../../dashboard/http/types.ts';
 
 const event = (data: Record<string, unknown>, type: JobEvent['type'] = 'output'): JobEvent => ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { noOutput, type LiveOutput } from '../../../dashboard/jobs/job-queries.ts';
-import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/segments.ts';
+import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/timeline/segments.ts';
 import type { Step, Turn } from '../../../dashboard/http/types.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10) + second * 1000).toISOString();

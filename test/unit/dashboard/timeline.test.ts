@@ -2,9 +2,9 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
-import { timelineOf } from '../../../dashboard/jobs/timeline.ts';
+import { timelineOf } from '../../../dashboard/jobs/timeline/timeline.ts';
 import { pullRequestName } from '../../../dashboard/jobs/turn-head.tsx';
-import { ToolCallItem } from '../../../dashboard/jobs/tool-call.tsx';
+import { ToolCallItem } from '../../../dashboard/jobs/timeline/tool-call.tsx';
 import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
 
 const at = '2026-11-21T10:00:00.000Z';

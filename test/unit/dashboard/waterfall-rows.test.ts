@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { attemptsOf } from '../../../dashboard/jobs/attempts.ts';
+import { attemptsOf } from '../../../dashboard/jobs/timeline/attempts.ts';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
-import { timeAxis } from '../../../dashboard/jobs/time-axis.ts';
-import { valuesOf, waterfallRows } from '../../../dashboard/jobs/waterfall-rows.ts';
+import { timeAxis } from '../../../dashboard/jobs/timeline/time-axis.ts';
+import { valuesOf, waterfallRows } from '../../../dashboard/jobs/timeline/waterfall-rows.ts';
 import type { JobEvent, Step, Turn } from '../../../dashboard/http/types.ts';
 
 const begin = Date.UTC(2026, 10, 21, 10);

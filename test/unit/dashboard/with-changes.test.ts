@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stateOf, withChanges } from '../../../dashboard/jobs/with-changes.ts';
+import { stateOf, withChanges } from '../../../dashboard/jobs/list/with-changes.ts';
 import type { ListedJob } from '../../../dashboard/http/types.ts';
 
 function job(id: string, minute: number, change: Partial<ListedJob> = {}): ListedJob {

@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
-import { answerOf, api } from '../http/client.ts';
-import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
-import type { ListedJob } from '../http/types.ts';
-import { queryClient } from '../queries.ts';
+import { answerOf, api } from '../../http/client.ts';
+import { useStream, type Connection, type StreamEvent } from '../../http/event-stream.ts';
+import type { ListedJob } from '../../http/types.ts';
+import { queryClient } from '../../queries.ts';
 import { createdSince, type JobFilters } from './filters.ts';
 import { withChanges, type JobListPage } from './with-changes.ts';
 

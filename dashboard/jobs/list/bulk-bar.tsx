@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
-import { Confirm } from '../components/confirm.tsx';
-import { useSession } from '../components/session.tsx';
-import { headline, plain } from '../plain.ts';
-import { plural } from '../format.ts';
-import type { ListedJob } from '../http/types.ts';
+import { Confirm } from '../../components/confirm.tsx';
+import { useSession } from '../../components/session.tsx';
+import { headline, plain } from '../../plain.ts';
+import { plural } from '../../format.ts';
+import type { ListedJob } from '../../http/types.ts';
 import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk-actions.ts';
-import { jobAddress } from './job-address.ts';
+import { jobAddress } from '../job-address.ts';
 import type { Selection } from './selection.ts';
 
 interface BulkBarProps {

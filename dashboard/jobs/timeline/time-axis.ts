@@ -1,4 +1,4 @@
-import { clockTime, dayAndTime } from '../format.ts';
+import { clockTime, dayAndTime } from '../../format.ts';
 
 export interface Range {
   from: number;

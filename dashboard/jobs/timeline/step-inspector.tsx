@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
-import { messageOf } from '../http/client.ts';
-import type { Step, Turn } from '../http/types.ts';
-import { clockTime, cost, count, duration, plural } from '../format.ts';
-import { beginning, plain } from '../plain.ts';
+import { messageOf } from '../../http/client.ts';
+import type { Step, Turn } from '../../http/types.ts';
+import { clockTime, cost, count, duration, plural } from '../../format.ts';
+import { beginning, plain } from '../../plain.ts';
 import { recordedAttemptQuery } from './attempt-history.ts';
 import { attemptsOf } from './attempts.ts';
-import { Copy } from './copy.tsx';
-import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from './job-queries.ts';
+import { Copy } from '../copy.tsx';
+import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from '../job-queries.ts';
 import { addressOf, anchorOf } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
-import '../styles/inspector.css';
+import '../../styles/inspector.css';
 
 interface StepInspectorProps {
   job: JobRef;

@@ -1,9 +1,9 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { Button } from 'react-aria-components';
-import type { ListedJob } from '../http/types.ts';
-import { useSession } from '../components/session.tsx';
-import { isForOthers } from '../components/shortcuts.tsx';
+import type { ListedJob } from '../../http/types.ts';
+import { useSession } from '../../components/session.tsx';
+import { isForOthers } from '../../components/shortcuts.tsx';
 import { JobRow } from './job-row.tsx';
 import type { Selection } from './selection.ts';
 

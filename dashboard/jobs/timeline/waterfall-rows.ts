@@ -1,7 +1,7 @@
-import { duration } from '../format.ts';
-import type { Step, Turn } from '../http/types.ts';
+import { duration } from '../../format.ts';
+import type { Step, Turn } from '../../http/types.ts';
 import { attemptsOf } from './attempts.ts';
-import { stepKeyOf, type LiveOutput } from './job-queries.ts';
+import { stepKeyOf, type LiveOutput } from '../job-queries.ts';
 import { segmentsOf, visibleSegments, type Segment } from './segments.ts';
 import { anchorOf, turnAnchorOf } from './timeline.ts';
 

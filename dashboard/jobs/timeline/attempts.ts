@@ -1,5 +1,5 @@
-import type { Step } from '../http/types.ts';
-import type { AttemptStart } from './job-queries.ts';
+import type { Step } from '../../http/types.ts';
+import type { AttemptStart } from '../job-queries.ts';
 
 export interface LostAttempt {
   attempt: number;

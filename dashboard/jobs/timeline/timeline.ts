@@ -1,5 +1,5 @@
-import type { Job, Step, Turn } from '../http/types.ts';
-import type { LiveOutput, TurnEnd } from './job-queries.ts';
+import type { Job, Step, Turn } from '../../http/types.ts';
+import type { LiveOutput, TurnEnd } from '../job-queries.ts';
 
 type Message = Turn['messages'][number];
 

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { plain } from '../plain.ts';
-import { CancelJob } from './cancel-job.tsx';
+import { plain } from '../../plain.ts';
+import { CancelJob } from '../cancel-job.tsx';
 import type { CommandOutput } from './command-outputs.ts';
-import type { JobRef } from './job-queries.ts';
+import type { JobRef } from '../job-queries.ts';
 
 interface CommandOutputProps {
   job: JobRef;

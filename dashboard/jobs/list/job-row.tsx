@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
-import { ChangeSize } from '../components/change-size.tsx';
-import { PullRequestBadge, standingOf, StatusBadge } from '../components/status.tsx';
-import { Ago } from '../components/time.tsx';
-import { cost, duration, plural } from '../format.ts';
-import type { ListedJob } from '../http/types.ts';
-import { plain } from '../plain.ts';
+import { ChangeSize } from '../../components/change-size.tsx';
+import { PullRequestBadge, standingOf, StatusBadge } from '../../components/status.tsx';
+import { Ago } from '../../components/time.tsx';
+import { cost, duration, plural } from '../../format.ts';
+import type { ListedJob } from '../../http/types.ts';
+import { plain } from '../../plain.ts';
 
 interface RowProps {
   job: ListedJob;

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
-import { isForOthers } from '../components/shortcuts.tsx';
-import type { ListedJob } from '../http/types.ts';
+import { isForOthers } from '../../components/shortcuts.tsx';
+import type { ListedJob } from '../../http/types.ts';
 import { archiveAction } from './bulk-actions.ts';
 import { focusedJob } from './job-rows.tsx';
 import type { Selection } from './selection.ts';

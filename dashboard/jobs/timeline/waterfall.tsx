@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
-import { duration } from '../format.ts';
-import type { Step, Turn } from '../http/types.ts';
-import { plain } from '../plain.ts';
-import type { LiveOutput } from './job-queries.ts';
+import { duration } from '../../format.ts';
+import type { Step, Turn } from '../../http/types.ts';
+import { plain } from '../../plain.ts';
+import type { LiveOutput } from '../job-queries.ts';
 import { timesOf, type Kind, type Segment } from './segments.ts';
 import { timeAxis, type TimeAxis } from './time-axis.ts';
-import { useNow } from './use-now.ts';
+import { useNow } from '../use-now.ts';
 import { valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
-import '../styles/waterfall.css';
+import '../../styles/waterfall.css';
 
 interface WaterfallProps {
   turns: Turn[];

@@ -1,5 +1,5 @@
-import { answerOf, api, messageOf } from '../http/client.ts';
-import type { ListedJob, Project, Session } from '../http/types.ts';
+import { answerOf, api, messageOf } from '../../http/client.ts';
+import type { ListedJob, Project, Session } from '../../http/types.ts';
 import { stateOf } from './with-changes.ts';
 
 export interface BulkAction {

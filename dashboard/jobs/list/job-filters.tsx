@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Input, Label, SearchField } from 'react-aria-components';
-import { Choice } from '../components/choice.tsx';
-import { useSession } from '../components/session.tsx';
-import { count } from '../format.ts';
+import { Choice } from '../../components/choice.tsx';
+import { useSession } from '../../components/session.tsx';
+import { count } from '../../format.ts';
 import { ageNames, readFilters, states, type JobFilters } from './filters.ts';
 import { jobCountsQuery } from './job-list.ts';
 

@@ -1,6 +1,6 @@
-import type { Step, Turn } from '../http/types.ts';
+import type { Step, Turn } from '../../http/types.ts';
 import { attemptsOf } from './attempts.ts';
-import { stepKeyOf, type LiveOutput } from './job-queries.ts';
+import { stepKeyOf, type LiveOutput } from '../job-queries.ts';
 
 const kinds = ['queue', 'git', 'model', 'tools', 'lost', 'waiting'] as const;
 export type Kind = (typeof kinds)[number];

@@ -1,20 +1,20 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, memo, Suspense } from 'react';
 import { Button } from 'react-aria-components';
-import type { Step } from '../http/types.ts';
-import { Markdown } from '../components/markdown.tsx';
-import { Loading } from '../components/notes.tsx';
-import { cost, duration, tokens } from '../format.ts';
-import { plain } from '../plain.ts';
+import type { Step } from '../../http/types.ts';
+import { Markdown } from '../../components/markdown.tsx';
+import { Loading } from '../../components/notes.tsx';
+import { cost, duration, tokens } from '../../format.ts';
+import { plain } from '../../plain.ts';
 import type { CommandOutputs } from './command-outputs.ts';
-import { Copy } from './copy.tsx';
-import { ForkDialog } from './fork-dialog.tsx';
-import { useKeptState } from './kept-state.tsx';
-import type { JobRef } from './job-queries.ts';
+import { Copy } from '../copy.tsx';
+import { ForkDialog } from '../fork-dialog.tsx';
+import { useKeptState } from '../kept-state.tsx';
+import type { JobRef } from '../job-queries.ts';
 import { addressOf, anchorOf, type StepStanding } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';
 
-const StepDiff = lazy(() => import('../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
+const StepDiff = lazy(() => import('../../diff/step-diff.tsx').then(({ StepDiff }) => ({ default: StepDiff })));
 
 interface StepProps extends StepStanding {
   job: JobRef;

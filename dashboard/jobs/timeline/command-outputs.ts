@@ -1,4 +1,4 @@
-import type { JobEvent } from '../http/types.ts';
+import type { JobEvent } from '../../http/types.ts';
 
 /** Output of a running command so far. */
 export interface CommandOutput {

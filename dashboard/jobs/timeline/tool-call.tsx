@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { messageOf } from '../http/client.ts';
-import type { Step, ToolCall } from '../http/types.ts';
-import { count, duration, plural } from '../format.ts';
-import { beginning, plain } from '../plain.ts';
+import { messageOf } from '../../http/client.ts';
+import type { Step, ToolCall } from '../../http/types.ts';
+import { count, duration, plural } from '../../format.ts';
+import { beginning, plain } from '../../plain.ts';
 import { CommandOutputView } from './command-output.tsx';
 import type { CommandOutput } from './command-outputs.ts';
-import { Copy } from './copy.tsx';
-import { Images } from './images.tsx';
-import { useKeptState } from './kept-state.tsx';
-import { stepQuery, type JobRef } from './job-queries.ts';
-import { useNow } from './use-now.ts';
+import { Copy } from '../copy.tsx';
+import { Images } from '../images.tsx';
+import { useKeptState } from '../kept-state.tsx';
+import { stepQuery, type JobRef } from '../job-queries.ts';
+import { useNow } from '../use-now.ts';
 
 interface ToolCallProps {
   job: JobRef;

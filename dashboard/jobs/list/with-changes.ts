@@ -1,4 +1,4 @@
-import type { ListedJob } from '../http/types.ts';
+import type { ListedJob } from '../../http/types.ts';
 import type { JobFilters, JobState } from './filters.ts';
 
 export interface JobListPage {

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import { answerOf, api } from '../http/client.ts';
-import type { JobRef } from './job-queries.ts';
+import { answerOf, api } from '../../http/client.ts';
+import type { JobRef } from '../job-queries.ts';
 
 /** Temporal's record of a step's last attempt. */
 export interface RecordedAttempt {

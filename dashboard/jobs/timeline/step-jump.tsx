@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { count } from '../format.ts';
-import type { Step } from '../http/types.ts';
+import { count } from '../../format.ts';
+import type { Step } from '../../http/types.ts';
 import { stepNamed } from './timeline.ts';
 import type { Follow } from './use-follow.ts';
 
