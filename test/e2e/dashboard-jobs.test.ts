@@ -53,7 +53,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     } finally {
       await stack.resume('worker');
     }
-    await page.locator('.result').getByText('cancelled', { exact: true }).waitFor();
+    await page.locator('.result').getByRole('heading', { name: 'The job was cancelled' }).waitFor();
     await page.getByRole('link', { name: 'Retry' }).click();
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
@@ -89,7 +89,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.getByText('An archived job accepts no messages.').waitFor();
     expect(await page.locator('.page-head .badge').innerText()).toContain('archived');
     expect(await page.getByLabel('Request a change').count()).toBe(0);
-    await page.getByRole('link', { name: 'View' }).click();
+    await page.getByRole('link', { name: 'View pull request' }).click();
     await page.getByRole('button', { name: 'Merge' }).waitFor();
 
     await page.goBack();
