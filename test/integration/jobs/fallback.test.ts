@@ -61,7 +61,7 @@ const prices = createPriceBook({
   'compatible/b': { input: 100, output: 100 },
 });
 
-describe('a job with two models', () => {
+describe('a job with two models', { tags: ['slow'] }, () => {
   it.each<[string, ScriptedReply]>([
     ['answers with 503', { status: 503 }],
     ['is overloaded', { status: 529 }],
