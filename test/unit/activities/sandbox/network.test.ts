@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { isRunHost, noAnswerCode, offlineShell, onlineShell } from '../../../../activities/sandbox/network.ts';
 import { parseRunHosts } from '../../../../lib/inputs/run-hosts.ts';
@@ -37,16 +39,30 @@ it('opens the ports of HTTP and HTTPS, and another one if it is given', () => {
   expect(open('evil.test', 22, 80, 443, 4873)).toEqual([]);
 });
 
-it.each(['offline', 'online'])('starts no %s command whose parent does not answer', async (kind) => {
+/** Lets the proxy listen at any port: outside of a sandbox, its own may be taken. */
+const anyPort = `data:text/javascript,import { Server } from 'node:net';
+const { listen } = Server.prototype;
+Server.prototype.listen = function (port, ...more) { return listen.call(this, 0, ...more); };`;
+
+it.each([
+  ['offline', 'answers', { code: 0, output: 'started\n' }],
+  ['online', 'answers', { code: 0, output: 'started\n' }],
+  ['offline', 'does not answer', { code: noAnswerCode, output: '' }],
+  ['online', 'does not answer', { code: noAnswerCode, output: '' }],
+])('an %s command whose parent %s ends as expected', async (kind, does, expected) => {
   const shell = { fd: 9, script: 'eval "$1"', command: 'echo started' };
-  const words = kind === 'offline' ? offlineShell(shell) : onlineShell({ ...shell, node: [process.execPath] });
+  const node = [process.execPath, '--import', anyPort];
+  const words = kind === 'offline' ? offlineShell(shell) : onlineShell({ ...shell, node });
   const stdio = Array.from({ length: 10 }, (_, at): 'ipc' | 'pipe' | 'ignore' =>
     at === 9 ? 'ipc' : at === 1 ? 'pipe' : 'ignore',
   );
   const child = spawn('/bin/sh', words, { stdio });
-  child.once('message', () => child.disconnect());
-  let output = '';
-  child.stdout?.on('data', (data) => (output += data));
-  const [code] = await once(child, 'exit');
-  expect({ code, output }).toEqual({ code: noAnswerCode, output: '' });
+  const asked = once(child, 'message').then(([, server]) => {
+    if (server instanceof Server) server.close();
+    if (does === 'answers') child.send('start');
+    else child.disconnect();
+  });
+  // a channel that this side has closed lets no close event come
+  const [[code], output] = await Promise.all([once(child, 'exit'), text(child.stdout!), asked]);
+  expect({ code, output }).toEqual(expected);
 });
