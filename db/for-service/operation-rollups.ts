@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { addRollups, rollupWidths } from '../operations/rollups.ts';
-import { onlyRow } from '../rows.ts';
+import { rollUpFacts, untilLess } from './roll-up-facts.ts';
 
 /** Keeps the figures of all organizations' operation. Any number of processes may do so at once. */
 export interface OperationRollups {
@@ -13,16 +13,7 @@ export interface OperationRollups {
   sweep(): Promise<void>;
 }
 
-const factsAtOnce = 5_000;
 const rowsAtOnce = 500;
-
-const addStatement = `
-  with taken as (
-    delete from operation_facts where ctid = any(array(
-      select ctid from operation_facts limit ${factsAtOnce} for update skip locked
-    )) returning *
-  ), added as (${addRollups('taken')})
-  select count(*)::integer as count from taken`;
 
 /** A transaction that began before `since` may still write facts that the triggers leave out. */
 const isSettled = `not exists (
@@ -84,19 +75,11 @@ const earlierStatements = [
 
 /** Creates the keeper of the rollups that `GET /v1/operations` reads. */
 export function createOperationRollups(pool: Pool): OperationRollups {
-  /** Runs a statement until it has processed fewer rows than a batch. */
-  async function untilLess(statement: string, batch: number): Promise<void> {
-    for (;;) {
-      const { rows } = await pool.query<{ count: number }>(statement);
-      if (onlyRow(rows).count < batch) return;
-    }
-  }
-
   return {
-    add: () => untilLess(addStatement, factsAtOnce),
+    add: () => rollUpFacts(pool, 'operation_facts', `added as (${addRollups('taken')})`),
 
     async addEarlier() {
-      for (const statement of earlierStatements) await untilLess(statement, 1);
+      for (const statement of earlierStatements) await untilLess(pool, statement, 1);
     },
 
     async sweep() {

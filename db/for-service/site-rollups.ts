@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { deleteInBatches } from '../delete-in-batches.ts';
-import { onlyRow } from '../rows.ts';
 import { addSiteRollups, siteRollupWidths } from '../sites/site-rollups.ts';
 import { toStoredText } from '../stored-text.ts';
+import { rollUpFacts } from './roll-up-facts.ts';
 
 /** A page that readers opened. */
 export interface OpenedPage {
@@ -23,17 +23,8 @@ export interface SiteRollups {
   sweep(): Promise<void>;
 }
 
-const factsAtOnce = 5_000;
 /** Pages of a site that are kept for each day once it has ended, those most cited and opened. */
 const pagesOfDay = 500;
-
-const addStatement = `
-  with taken as (
-    delete from site_facts where ctid = any(array(
-      select ctid from site_facts limit ${factsAtOnce} for update skip locked
-    )) returning *
-  ), ${addSiteRollups('taken')}
-  select count(*)::integer as count from taken`;
 
 export function createSiteRollups(pool: Pool): SiteRollups {
   return {
@@ -53,12 +44,7 @@ export function createSiteRollups(pool: Pool): SiteRollups {
       );
     },
 
-    async add() {
-      for (;;) {
-        const { rows } = await pool.query<{ count: number }>(addStatement);
-        if (onlyRow(rows).count < factsAtOnce) return;
-      }
-    },
+    add: () => rollUpFacts(pool, 'site_facts', addSiteRollups('taken')),
 
     async sweep() {
       for (const { seconds, kept } of siteRollupWidths)
