@@ -51,6 +51,11 @@ export function count(number: number): string {
   return whole.format(number);
 }
 
+/** Formats a share; a dash for none. */
+export function percent(share: number | null): string {
+  return share === null ? '–' : `${Math.round(share * 100)} %`;
+}
+
 /** Formats a number of tokens, abbreviated from ten thousand on: "12.3 k". */
 export function tokens(number: number): string {
   if (number < 10_000) return whole.format(number);

@@ -177,7 +177,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
   };
 }
 
-/** What providers call it in their warnings. */
+/** Names of the reasoning effort in the warnings of providers. */
 const effortFeatures = new Set(['reasoning', 'reasoningEffort']);
 
 function isAboutEffort(warning: CallWarning): boolean {

@@ -3,7 +3,7 @@ import { describeImage, imageTypes } from '../../lib/images/image.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { ImageRef } from '../../db/jobs/job-images.ts';
 
-/** What an image adds to the length of a message, in characters: as many tokens as providers count for a large one. */
+/** Length that an image counts for in a message, in characters: about as many tokens as providers count for a large one. */
 export const imageCharacters = 15_000;
 
 /** Reads contents of images, by hash. */

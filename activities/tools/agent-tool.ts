@@ -45,7 +45,7 @@ export interface ToolOutput {
   /** The output for the model; at most 50 KB. */
   text: string;
   isError: boolean;
-  /** What the model sees besides the text. */
+  /** An image that the model sees after the text. */
   image?: ImageRef;
 }
 

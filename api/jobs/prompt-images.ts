@@ -6,7 +6,7 @@ import { invalidRequest } from '../http/errors.ts';
 
 const mostImages = 5;
 const mostBytes = 6 * 1024 * 1024;
-/** What images add to the size of a body with a prompt. */
+/** Bytes that a request body may have in addition for the images of its prompt. */
 export const imagesBytes = (mostBytes * 4) / 3 + 64 * 1024;
 
 const dataUrl = /^data:image\/[a-z+.-]{1,20};base64,/;

@@ -1,13 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { cost, count, plural } from '../format.ts';
+import { cost, count, percent, plural } from '../format.ts';
 import type { Analytics } from '../http/types.ts';
-import { EmptyPlots } from '../operations/empty-plots.tsx';
-import { Plot } from '../operations/plot.tsx';
-import { isEmpty } from '../operations/read-values.ts';
+import { FigureList } from '../operations/figure-list.tsx';
+import { PlotList } from '../operations/plot-list.tsx';
+import { wholeCount } from '../operations/read-values.ts';
 import type { Selection } from './selection.ts';
-
-const percent = (share: number | null) => (share === null ? '–' : `${Math.round(share * 100)} %`);
 
 /** Shows the totals. */
 export function Figures(totals: Analytics['totals']) {
@@ -23,20 +21,8 @@ export function Figures(totals: Analytics['totals']) {
     ['Votes', `${count(up)} up`, `${count(down)} down`],
     ['Cost', cost(costUsd), questions === 0 ? '' : `${cost(costUsd / questions)} per question`],
   ] as const;
-  return (
-    <dl className="figures">
-      {figures.map(([name, value, more]) => (
-        <div key={name} className="panel">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-          <dd className="hint">{more}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FigureList figures={figures} />;
 }
-
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
 
 /** Shows the figures over time. A click opens the conversations of an interval. */
 export function Plots({
@@ -53,7 +39,7 @@ export function Plots({
     () => [
       {
         title: 'Questions',
-        format: whole,
+        format: wholeCount,
         kind: 'lines' as const,
         series: [
           { label: 'answered', colour: '--green', values: series.map(({ answered }) => answered) },
@@ -63,7 +49,7 @@ export function Plots({
       },
       {
         title: 'Conversations',
-        format: whole,
+        format: wholeCount,
         kind: 'lines' as const,
         series: [
           { label: 'all', colour: '--blue', values: series.map(({ conversations }) => conversations) },
@@ -73,7 +59,7 @@ export function Plots({
       },
       {
         title: 'Votes',
-        format: whole,
+        format: wholeCount,
         kind: 'lines' as const,
         series: [
           { label: 'up', colour: '--green', values: series.map(({ up }) => up) },
@@ -96,17 +82,5 @@ export function Plots({
     const until = new Date(Date.parse(since) + bucketSeconds * 1_000).toISOString();
     void navigate({ to: '/conversations', search: { ...place, since, until } });
   };
-  return (
-    <>
-      <div className="plots">
-        {plots.map(
-          (plot) =>
-            isEmpty(plot.series) || (
-              <Plot key={plot.title} {...plot} times={times} span={isDaily ? 'day' : 'time'} onOpen={open} />
-            ),
-        )}
-      </div>
-      <EmptyPlots titles={plots.filter(({ series }) => isEmpty(series)).map(({ title }) => title)} />
-    </>
-  );
+  return <PlotList plots={plots.map((plot) => ({ ...plot, times, span: isDaily ? 'day' : 'time', onOpen: open }))} />;
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { cost, count, duration } from '../format.ts';
+import { cost, count, duration, percent } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Evaluation } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -47,15 +47,12 @@ export function EvaluationView({ domain, id }: { domain: string; id: string }) {
   );
 }
 
-const percent = (share: number) => `${Math.round(share * 100)} %`;
-
 function Configurations({ configurations }: Evaluation) {
   const columns = ['Model', 'Passages', 'Passed', '95 % interval', 'Cite an expected page', 'Cost', 'Duration'];
   return (
     <Table name="Configurations" columns={columns}>
       {configurations.map((side, at) => (
-        // both may be equal
-        // oxlint-disable-next-line react/no-array-index-key
+        // oxlint-disable-next-line react/no-array-index-key -- configurations have a fixed order, and may be equal
         <tr key={at}>
           <td>
             <code>{side.model}</code>
@@ -95,7 +92,7 @@ function Results({ results, configurations }: Evaluation) {
         <tr key={text}>
           <td>{plain(text)}</td>
           {answers.map((answer, at) => (
-            // oxlint-disable-next-line react/no-array-index-key
+            // oxlint-disable-next-line react/no-array-index-key -- answers are in the order of the configurations
             <td key={at}>{answer === null ? '' : <Result {...answer} />}</td>
           ))}
         </tr>

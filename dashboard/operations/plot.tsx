@@ -12,7 +12,7 @@ export interface Series {
   values: (number | null)[];
 }
 
-interface PlotProps {
+export interface PlotProps {
   title: string;
   /** Start times of the intervals, in ISO format. */
   times: string[];

@@ -29,6 +29,11 @@ export function isEmpty(series: readonly Series[]): boolean {
   return series.every(({ values }) => values.every((value) => value === null || value === 0));
 }
 
+/** Formats a count on an axis, which shows whole numbers only. */
+export function wholeCount(value: number): string {
+  return Number.isInteger(value) ? count(value) : '';
+}
+
 type Ending = 'completed' | 'failed' | 'cancelled';
 
 /** Returns the share of ended turns that completed, and of how many. Cancelled turns do not count. */

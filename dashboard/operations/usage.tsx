@@ -6,13 +6,12 @@ import { cost, count } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Usage } from '../http/types.ts';
 import { plain } from '../plain.ts';
-import { EmptyPlots } from './empty-plots.tsx';
+import { EmptyPlots } from './plot-list.tsx';
 import { Plot, type Series } from './plot.tsx';
-import { isEmpty } from './read-values.ts';
+import { isEmpty, wholeCount } from './read-values.ts';
 
 const spans = [7, 30, 90] as const;
 const colours = ['--blue', '--purple', '--amber', '--green', '--red'];
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
 
 /** Shows the daily usage of keys and projects with their limits. */
 export function UsageOverTime() {
@@ -87,7 +86,7 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
         title="Reader requests per day, by key"
         times={times}
         series={byKey}
-        format={whole}
+        format={wholeCount}
         kind={byKey.length === 1 ? 'bars' : 'lines'}
         span="day"
       />
@@ -95,7 +94,7 @@ function KeyPlots({ assistant }: { assistant: Usage['assistant'] }) {
         title="Reader requests per hour"
         times={times}
         series={hours}
-        format={whole}
+        format={wholeCount}
         span="day"
         limit={{ value: limitPerHour, label: `limit: ${count(limitPerHour)} per hour, all keys together` }}
       />

@@ -11,7 +11,7 @@ import { PullRequestBadge, StatusBadge } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import type { Job } from '../http/types.ts';
-import { EmptyPlots } from '../operations/empty-plots.tsx';
+import { EmptyPlots } from '../operations/plot-list.tsx';
 import { Plot } from '../operations/plot.tsx';
 import '../styles/design.css';
 import '../styles/job.css';

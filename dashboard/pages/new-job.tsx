@@ -46,7 +46,7 @@ function createJob({ projectId, prompt, images, ref, models, effort, outputLimit
   );
 }
 
-/** What is typed into the form. */
+/** Contents of the form. */
 export interface Fields {
   projectId: string;
   prompt: string;

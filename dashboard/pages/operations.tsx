@@ -7,9 +7,9 @@ import { Ago } from '../components/time.tsx';
 import { cost, count, duration, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
-import { EmptyPlots } from '../operations/empty-plots.tsx';
-import { Plot } from '../operations/plot.tsx';
-import { isEmpty, successOf } from '../operations/read-values.ts';
+import { FigureList } from '../operations/figure-list.tsx';
+import { PlotList } from '../operations/plot-list.tsx';
+import { successOf, wholeCount } from '../operations/read-values.ts';
 import { UsageOverTime } from '../operations/usage.tsx';
 import '../styles/settings.css';
 import '../styles/job.css';
@@ -87,21 +87,10 @@ function Figures({ operations }: { operations: Operations }) {
       cost(spent),
       `${tokens(operations.cost.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0))} tokens`,
     ],
-  ];
-  return (
-    <dl className="figures">
-      {figures.map(([name, value, more]) => (
-        <div key={name} className="panel">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-          <dd className="hint">{more}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  ] as const;
+  return <FigureList figures={figures} />;
 }
 
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '');
 const dollars = (value: number) => cost(value);
 
 function Plots({ operations }: { operations: Operations }) {
@@ -111,7 +100,7 @@ function Plots({ operations }: { operations: Operations }) {
       {
         title: 'Turns',
         times: throughput.map(({ at }) => at),
-        format: whole,
+        format: wholeCount,
         kind: 'lines' as const,
         series: [
           { label: 'started', colour: '--blue', values: throughput.map(({ created }) => created) },
@@ -140,7 +129,7 @@ function Plots({ operations }: { operations: Operations }) {
       {
         title: 'Reader questions',
         times: answers.map(({ at }) => at),
-        format: whole,
+        format: wholeCount,
         kind: 'lines' as const,
         series: [
           { label: 'answered', colour: '--green', values: answers.map(({ answered }) => answered) },
@@ -150,12 +139,7 @@ function Plots({ operations }: { operations: Operations }) {
     ],
     [throughput, latency, spending, answers],
   );
-  return (
-    <>
-      <div className="plots">{plots.map((plot) => isEmpty(plot.series) || <Plot key={plot.title} {...plot} />)}</div>
-      <EmptyPlots titles={plots.filter(({ series }) => isEmpty(series)).map(({ title }) => title)} />
-    </>
-  );
+  return <PlotList plots={plots} />;
 }
 
 function Failures({ failures }: { failures: Operations['failures'] }) {

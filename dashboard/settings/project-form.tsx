@@ -137,7 +137,7 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
         rows={2}
         isCode
         placeholder="service default"
-        hint="The first is asked. Each of the others stands in while those before it are down."
+        hint="Jobs use the first; the others are fallbacks for when those before them are down."
       />
       <div className="field-triple">
         <Choice

@@ -34,7 +34,7 @@ export interface ToolResult {
   isError: boolean;
   /** Absent in results stored by earlier versions. */
   durationMs?: number;
-  /** What the model sees besides the output. */
+  /** An image that the model sees after the output. */
   image?: ImageRef;
 }
 

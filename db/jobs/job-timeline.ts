@@ -40,7 +40,7 @@ export interface TimelineCall {
   /** Length of the whole output. */
   characters: number | null;
   isError: boolean;
-  /** What the model saw besides the output. */
+  /** An image that the model saw after the output; null if there was none. */
   image: ImageRef | null;
   /** Null while the tool runs, and in results stored by earlier versions. */
   durationMs: number | null;

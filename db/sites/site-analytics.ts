@@ -13,7 +13,7 @@ export interface AnalyticsQuery {
   language?: string;
 }
 
-/** What readers asked, in numbers. */
+/** Counts of readers' questions, answers and conversations. */
 export interface SiteMeasures {
   answered: number;
   unanswered: number;

@@ -21,7 +21,7 @@ export const modelNameSchema = z
   .regex(/^[a-z]+\/\S+$/, 'must be a provider and a model, such as anthropic/claude-sonnet-4-5')
   .refine(
     (name) => modelProviders.some((provider) => name.startsWith(`${provider}/`)),
-    `must be a model of one of ${modelProviders.join(', ')}`,
+    `must be a model of one of these providers: ${modelProviders.join(', ')}`,
   );
 
 export const branchSchema = z
