@@ -46,6 +46,8 @@ describe.runIf(chromiumPath !== null)('the analytics page', () => {
       for (const scheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: scheme });
         await checkLooks(page, `analytics-${scheme}`);
+        const swatch = await page.locator('.legend .swatch').first().boundingBox();
+        expect(swatch?.width).toBeGreaterThan(8);
       }
       const csv = page.getByRole('link', { name: 'Download CSV of Missing pages' });
       const [download] = await Promise.all([page.waitForEvent('download'), csv.click()]);
