@@ -7,10 +7,19 @@ const servers = ['test/support/global-stack.ts'];
 const native = { viteModuleRunner: false, nodeLoader: false };
 /** The processes that tests start keep what they have compiled; a stack looks after that itself. */
 const compiled = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/docket/tests') };
+/** For a machine that stands still for a minute; a test that passes needs none of it. */
+const patience = { testTimeout: 240_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000 } } };
 const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
-  test: { name, include: [`test/${folder}/**/*.test.ts`], experimental: native, env: compiled, ...settings },
+  test: {
+    name,
+    include: [`test/${folder}/**/*.test.ts`],
+    experimental: native,
+    env: compiled,
+    ...patience,
+    ...settings,
+  },
 });
-const stacks = { globalSetup: servers, env: {}, testTimeout: 180_000, hookTimeout: 300_000 };
+const stacks = { globalSetup: servers, env: {} };
 const smoke = 'test/e2e/smoke.test.ts';
 const dashboard = 'test/unit/dashboard/**/*.test.ts';
 /** They measure how long their own process blocks its event loop, which the memory of other files prolongs. */
@@ -24,7 +33,7 @@ const alone = [
   'workspaces/file-tools-hold',
   'workspaces/listings-hold',
 ].map((name) => `test/integration/${name}.test.ts`);
-const integration = { globalSetup: servers, testTimeout: 60_000, hookTimeout: 120_000 };
+const integration = { globalSetup: servers };
 
 export default defineConfig({
   test: {
@@ -37,19 +46,18 @@ export default defineConfig({
     ],
     projects: [
       // without isolation, files share what a worker has imported: that took a third of their time
-      project('unit', { isolate: false, testTimeout: 30_000, exclude: [dashboard] }),
+      project('unit', { isolate: false, exclude: [dashboard] }),
       // Node cannot read JSX
       project('unit-dashboard', {
         isolate: false,
-        testTimeout: 30_000,
         include: [dashboard],
         setupFiles: ['test/support/browser-globals.ts'],
         experimental: {},
       }),
-      project('replay', { isolate: false, testTimeout: 60_000 }),
+      project('replay', { isolate: false }),
       project('integration', { ...integration, isolate: false, exclude: alone }),
       project('integration-alone', { ...integration, include: alone }),
-      project('attacks', { globalSetup: servers, testTimeout: 120_000, hookTimeout: 120_000 }, 'suites/attacks'),
+      project('attacks', { globalSetup: servers }, 'suites/attacks'),
       project('smoke', { ...stacks, include: [smoke] }),
       project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),
     ],

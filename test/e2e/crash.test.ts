@@ -105,7 +105,7 @@ async function expectOnePullRequest(job: PublicJob): Promise<void> {
 
 it(
   'a job whose first model is down asks the other one at most once more when its worker is killed',
-  { tags: 'slow', timeout: 180_000 },
+  { tags: 'slow' },
   async () => {
     const asked: string[] = [];
     let isFirst = true;

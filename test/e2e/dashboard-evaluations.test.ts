@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 describe.runIf(chromiumPath !== null)('the evaluations page', () => {
-  it('compares two configurations over a set, in light and dark', { tags: ['slow'], timeout: 180_000 }, async () => {
+  it('compares two configurations over a set, in light and dark', { tags: ['slow'] }, async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;

@@ -162,7 +162,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     expect(await page.locator('.waterfall-bar').count()).toBeLessThan(900);
     await page.keyboard.press('End');
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
-    await expect.poll(focused, { timeout: 60_000 }).toMatch(/^Step 2000: /);
+    await expect.poll(focused).toMatch(/^Step 2000: /);
     await page.keyboard.press('Enter');
     await page.waitForURL(/#step-1-2000$/);
     await untilInSight(page, 2_000);
@@ -205,7 +205,7 @@ async function untilInSight(page: Page, step: number): Promise<void> {
       .catch(() => null);
     return box !== null && box.y >= 0 && box.y < 860;
   };
-  await expect.poll(isInSight, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isInSight).toBe(true);
 }
 
 describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {

@@ -30,7 +30,7 @@ afterAll(() => resources.disposeAsync());
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
   await page.locator('main h1, main h2').first().waitFor();
-  await expect.poll(() => page.locator('.loading:not(.design-part *)').count(), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => page.locator('.loading:not(.design-part *)').count()).toBe(0);
 }
 
 /** Opens a dialog from its button with the keyboard, leaves it with Escape, and expects the focus back on the button. */

@@ -80,7 +80,7 @@ async function show(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
   await page.locator('main h1').waitFor();
   // the page of all components shows also the one for loading
-  await expect.poll(() => page.locator('.loading:not(.design-part *)').count(), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => page.locator('.loading:not(.design-part *)').count()).toBe(0);
 }
 
 describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
@@ -247,7 +247,7 @@ describe.runIf(chromiumPath !== null)('the operations page', () => {
           const today = await counted.locator('tbody tr').last().locator('td').allTextContents();
           return today[names.indexOf('of one request')];
         },
-        { timeout: 60_000, interval: 2_000 },
+        { interval: 2_000 },
       )
       .toBe('1');
     await page.getByText('limit: 10,000 per hour, all keys together').waitFor();
@@ -258,7 +258,7 @@ describe.runIf(chromiumPath !== null)('the operations page', () => {
     await cost.getByRole('slider').press('ArrowLeft');
     await cost.locator('.plot-values').getByText('$3.60').waitFor();
     await page.getByRole('button', { name: '90 days' }).click();
-    await expect.poll(() => counted.locator('tbody tr').count(), { timeout: 60_000 }).toBe(90);
+    await expect.poll(() => counted.locator('tbody tr').count()).toBe(90);
     expect(await seriousProblems(page)).toEqual([]);
     await counted.scrollIntoViewIfNeeded();
     await takeScreenshot(page, 'usage');

@@ -147,7 +147,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       await toTheEnd();
       return row.count();
     };
-    await expect.poll(seen, { timeout: 30_000 }).toBe(1);
+    await expect.poll(seen).toBe(1);
     const before = await scrolled(page);
     await row.click();
     await page.waitForURL(/\/job_/);

@@ -45,7 +45,7 @@ async function openJob(page: Page, body: { prompt: string; plan?: 'review'; ask?
 const lastPrompt = () => JSON.stringify(shared.model.requests.at(-1)?.body.messages);
 
 describe.runIf(chromiumPath !== null)('a job that waits', () => {
-  it('shows its plan, and goes on once it is approved', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('shows its plan, and goes on once it is approved', { tags: 'slow' }, async () => {
     const { browser, stack, model } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -69,7 +69,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     expect([...visit.complaints, ...model.violations]).toEqual([]);
   });
 
-  it('ends when its plan is rejected, with the reason', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('ends when its plan is rejected, with the reason', { tags: 'slow' }, async () => {
     const { browser, stack, model } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -84,7 +84,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     expect([...visit.complaints, ...model.violations]).toEqual([]);
   });
 
-  it('takes one of the suggested answers to its question', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('takes one of the suggested answers to its question', { tags: 'slow' }, async () => {
     const { browser, stack, model } = shared;
     await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
     const { page } = visit;
@@ -105,7 +105,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
 });
 
 describe.runIf(chromiumPath !== null)('the setup of a project', () => {
-  it('has secrets that are listed by name and never shown', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('has secrets that are listed by name and never shown', { tags: 'slow' }, async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
@@ -132,7 +132,7 @@ describe.runIf(chromiumPath !== null)('the setup of a project', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  it('prints into the page of a job while it runs', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('prints into the page of a job while it runs', { tags: 'slow' }, async () => {
     const { browser, stack, model, api, pool } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;

@@ -163,9 +163,9 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
     await page.getByRole('button', { name: 'Copy job id' }).click();
-    await expect.poll(copied, { timeout: 60_000 }).toBe(id);
+    await expect.poll(copied).toBe(id);
     await page.getByRole('button', { name: 'Copy link to step 2' }).click();
-    await expect.poll(copied, { timeout: 60_000 }).toBe(page.url().replace(/#.*/, '#step-1-2'));
+    await expect.poll(copied).toBe(page.url().replace(/#.*/, '#step-1-2'));
     expect(visit.complaints).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ it('holds its modules, their types and the styles, and no sources', () => {
 it.each([
   ['bundler', ['--module', 'esnext', '--moduleResolution', 'bundler']],
   ['nodenext', ['--module', 'nodenext']],
-])('has types that a project with module resolution %s can use', { timeout: 120_000 }, async (_, options) => {
+])('has types that a project with module resolution %s can use', async (_, options) => {
   await writeFile(
     join(packed.folder, 'page.mts'),
     `import { DocketChat, useDocketChat } from '@docket/react';

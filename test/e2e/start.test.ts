@@ -150,8 +150,8 @@ describe('npm start', () => {
     await using stack = await startTestStack({ home: place.home, command: ['npm', 'start'] });
     const last = stack.localJson;
     process.kill(stack.supervisorPid, 'SIGTERM');
-    await expect.poll(() => livingOf(last), { timeout: 60_000 }).toEqual([]);
-    await expect.poll(() => stack.output(), { timeout: 60_000 }).toContain('Stopped.');
+    await expect.poll(() => livingOf(last)).toEqual([]);
+    await expect.poll(() => stack.output()).toContain('Stopped.');
   });
 
   it('ends or takes over what a killed supervisor left, and creates new keys when local.json is gone', async () => {

@@ -39,8 +39,8 @@ it('traces a job from the request to the model calls as one trace, without any c
   const spansOf = (traceId: string | undefined) => collector.spans.filter((span) => span.traceId === traceId);
   const named = (traceId: string | undefined, name: string | RegExp) =>
     spansOf(traceId).filter((span) => span.name.match(name));
-  await expect.poll(() => named(other?.turn.traceId, 'invoke_agent docket').length, { timeout: 30_000 }).toBe(1);
-  await expect.poll(() => named(one?.turn.traceId, 'invoke_agent docket').length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => named(other?.turn.traceId, 'invoke_agent docket').length).toBe(1);
+  await expect.poll(() => named(one?.turn.traceId, 'invoke_agent docket').length).toBe(1);
 
   const [request] = named(one?.turn.traceId, 'POST /v2/agent/:projectId/job');
   expect(request).toMatchObject({ ...one?.request, service: 'docket-api', kind: 2 });
@@ -72,7 +72,7 @@ it('traces a job from the request to the model calls as one trace, without any c
   expect(followed).toMatchObject({ parentSpanId: client.spanId, links: [other?.turn] });
 
   const answers = () => collector.spans.filter(({ name }) => name === 'POST /discovery/v2/assistant/:domain/message');
-  await expect.poll(() => answers().length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => answers().length).toBe(1);
   const [answer] = answers();
   expect(named(answer?.traceId, /^chat /)).toMatchObject([{ parentSpanId: answer?.spanId, service: 'docket-api' }]);
 

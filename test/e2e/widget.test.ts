@@ -66,10 +66,10 @@ describe.runIf(chromiumPath !== null)('the widget on a page of another origin wi
     const answer = page.getByRole('article', { name: 'Answer' });
     expect(await answer.locator('strong').textContent()).toBe('button');
     const source = answer.getByRole('list', { name: 'Sources' }).getByRole('link', { name: /first lamp/ });
-    await expect.poll(() => source.getAttribute('href'), { timeout: 60_000 }).toContain(':~:text=');
+    await expect.poll(() => source.getAttribute('href')).toContain(':~:text=');
     expect(new URL((await source.getAttribute('href'))!).origin).toBe(new URL(page.url()).origin);
     await expect
-      .poll(() => page.getByRole('status').allTextContents(), { timeout: 60_000 })
+      .poll(() => page.getByRole('status').allTextContents())
       .toContainEqual(expect.stringMatching(/^Answer: Hold its button for ever/));
     expect(JSON.stringify(model.requests.at(-1)!.body.messages)).toContain('/guides/scenes');
 

@@ -26,7 +26,7 @@ const providers = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai
 const tracing = ['@opentelemetry/core', '@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-http'];
 const forges = ['@gitbeaker/core', '@gitbeaker/requester-utils', '@octokit/rest', '@octokit/auth-app'];
 
-describe('a start', { tags: ['slow'], timeout: 60_000 }, () => {
+describe('a start', { tags: ['slow'] }, () => {
   it('of the API loads only what every request needs', () => {
     const loaded = packagesOf('api/run-main.ts');
     expect(loaded).toContain('koa');

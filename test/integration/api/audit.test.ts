@@ -119,7 +119,7 @@ async function entriesOf({ organizationId }: Owner) {
   return rows;
 }
 
-it('has one entry for each change, in the transaction of the change', { tags: 'slow', timeout: 120_000 }, async () => {
+it('has one entry for each change, in the transaction of the change', { tags: 'slow' }, async () => {
   const audited = operations
     .filter(({ id }) => !(id in unaudited))
     .toSorted((one, other) => deletions.indexOf(one.id) - deletions.indexOf(other.id));

@@ -129,7 +129,7 @@ describe('conversations', () => {
       api.ask(`/discovery/v1/search/${site.domain}`, { key: assistantKey, json: { query } });
     for (const query of ['zyxwvut', 'Zyxwvut ', 'qqqqq', 'retry limit']) await search(query);
     await expect
-      .poll(async () => emptySearchesSchema.parse((await admin('/searches')).body).searches, { timeout: 20_000 })
+      .poll(async () => emptySearchesSchema.parse((await admin('/searches')).body).searches)
       .toMatchObject([
         { query: 'zyxwvut', count: 2 },
         { query: 'qqqqq', count: 1 },

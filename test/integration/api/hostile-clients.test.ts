@@ -25,7 +25,7 @@ function drip(url: string, beginning: string): Promise<string> {
 
 it(
   'closes connections that send headers or bodies too slowly, and keeps serving others',
-  { tags: 'slow', timeout: 180_000 },
+  { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
     await using api = await serveApi(database.pool);
@@ -82,14 +82,11 @@ it('limits an organization’s open event streams without affecting others', asy
   others.leave();
   streams[0]!.leave();
   await expect
-    .poll(
-      async () => {
-        const again = await open('/v1/jobs/events', key);
-        again.leave();
-        return again.status;
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      const again = await open('/v1/jobs/events', key);
+      again.leave();
+      return again.status;
+    })
     .toBe(200);
   for (const stream of streams) stream.leave();
 });

@@ -60,7 +60,7 @@ it.each([
   ['a step', '/steps/1/30', 5e5],
   ['a diff', '/diff', 5e6],
   ['a bundle', '/bundle', 1e4],
-])('for %s', { tags: ['slow'], timeout: 60_000 }, async (_name, path, least) => {
+])('for %s', { tags: ['slow'] }, async (_name, path, least) => {
   expect(await lengthOf(shared.job + path)).toBeGreaterThan(least);
   expect(await holdOf(() => lengthOf(shared.job + path))).toBe(0);
 });

@@ -98,7 +98,7 @@ describe('without the database', () => {
     expect((await api.ask('/healthz')).status).toBe(200);
 
     line.mend();
-    await expect.poll(async () => (await poll()).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await poll()).status).toBe(200);
     expect((await api.ask('/readyz')).status).toBe(200);
   });
 });

@@ -115,20 +115,16 @@ describe('createHttpServer', () => {
     await http.close(0);
   });
 
-  it(
-    'ends a client that never finishes its headers, with a JSON error',
-    { tags: 'slow', timeout: 60_000 },
-    async () => {
-      const http = createHttpServer((_, response) => void response.end());
-      const port = await http.listen({ host: '127.0.0.1', port: 0 });
-      const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow'));
-      let text = '';
-      socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      await once(socket, 'close');
-      expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"The request did not arrive in time\."\}$/);
-      await http.close(0);
-    },
-  );
+  it('ends a client that never finishes its headers, with a JSON error', { tags: 'slow' }, async () => {
+    const http = createHttpServer((_, response) => void response.end());
+    const port = await http.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-Slow'));
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*\{"error":"The request did not arrive in time\."\}$/);
+    await http.close(0);
+  });
 
   it('lets an open answer end before it closes, and cuts one that never ends', async () => {
     const answers: ServerResponse[] = [];

@@ -7,7 +7,7 @@ import { openEvents, type WatchRequest } from '../../support/watch-events.ts';
 
 it(
   'two API processes behind a proxy restart one after the other without a failed request',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
     await using cleanup = new AsyncDisposableStack();

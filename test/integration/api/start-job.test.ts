@@ -81,11 +81,11 @@ describe('the outbox', () => {
         },
       }),
     );
-    await expect.poll(() => attempts.count, { timeout: 20_000 }).toBeGreaterThan(1);
+    await expect.poll(() => attempts.count).toBeGreaterThan(1);
     expect(await isWaiting()).toBe(true);
 
     line.mend();
-    await expect.poll(isWaiting, { timeout: 40_000 }).toBe(false);
+    await expect.poll(isWaiting).toBe(false);
     const handle = temporal.client.workflow.getHandle(jobWorkflowId(job.id, 1));
     expect((await handle.describe()).status.name).toBe('RUNNING');
     await handle.terminate();

@@ -254,6 +254,6 @@ describe('search and page', () => {
     const read = async () => (await api.ask(address, { key: live.assistantKey, json: { path: 'new' } })).status;
     expect(await read()).toBe(404);
     await publishPages(database.pool, live.site, { 'new.md': '# New\n\nA new page.\n' });
-    await expect.poll(read, { timeout: 10_000 }).toBe(200);
+    await expect.poll(read).toBe(200);
   });
 });

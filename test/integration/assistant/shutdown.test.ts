@@ -10,7 +10,7 @@ import { buildIndexedSite, question } from './site.ts';
 
 it(
   'a process that shuts down lets answers finish, and ends the others with an error and a finish',
-  { tags: 'slow', timeout: 180_000 },
+  { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
     await using model = await startScriptedModelServer();

@@ -273,7 +273,7 @@ describe('a reader that does not keep up', () => {
   const longestText = 16_000_000;
   const much = { text: Array(80).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
 
-  it('slows the model down, and receives everything in the end', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('slows the model down, and receives everything in the end', { tags: 'slow' }, async () => {
     await using slow = await serveModelApi({ times: { modelStalledMs: 2_000, longestText } });
     await slow.database.pool.query('update sites set retention_days = 0');
     slow.model.script(much);

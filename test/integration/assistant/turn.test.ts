@@ -192,7 +192,7 @@ it('follows the instructions of the owner below its own rules', async () => {
 });
 
 describe('an overloaded process', () => {
-  it('answers 503 to further questions, and never to other requests', { timeout: 120_000 }, async () => {
+  it('answers 503 to further questions, and never to other requests', async () => {
     await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
     const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
     const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
@@ -205,7 +205,7 @@ describe('an overloaded process', () => {
         await turn();
       }
     })();
-    await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(503);
+    await expect.poll(async () => (await askBusy()).status).toBe(503);
     // before its body is read
     const refused = await busy.ask(path, { key: docs.assistantKey, json: {} });
     const search = await busy.ask(`/discovery/v1/search/${docs.site.domain}`, {
@@ -218,7 +218,7 @@ describe('an overloaded process', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     expect(search.status).toBe(200);
-    await expect.poll(async () => (await askBusy()).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await askBusy()).status).toBe(200);
   });
 });
 

@@ -13,7 +13,7 @@ const checkout = resolve(import.meta.dirname, '../../..');
 
 it(
   'the packed command line needs only Node, an address and a key, and installs nothing else',
-  { tags: 'slow', timeout: 180_000 },
+  { tags: 'slow' },
   async () => {
     await using served = await serveCommands();
     const { site, organizationId, adminKey, assistantKey } = await buildIndexedSite(served.database.pool);

@@ -77,23 +77,19 @@ describe('hostile content of a repository', () => {
     );
   });
 
-  it(
-    'leaves out folders deeper than the longest path, wherever they are',
-    { tags: 'slow', timeout: 120_000 },
-    async () => {
-      await withScene(
-        () => ({ 'README.md': 'x' }),
-        async ({ play }) => {
-          const published = await play(async (tree) => {
-            await digDown(tree, 2_500);
-            await mkdir(join(tree, '.git'), { recursive: true });
-            await digDown(join(tree, '.git'), 2_500);
-          });
-          expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt']);
-        },
-      );
-    },
-  );
+  it('leaves out folders deeper than the longest path, wherever they are', { tags: 'slow' }, async () => {
+    await withScene(
+      () => ({ 'README.md': 'x' }),
+      async ({ play }) => {
+        const published = await play(async (tree) => {
+          await digDown(tree, 2_500);
+          await mkdir(join(tree, '.git'), { recursive: true });
+          await digDown(join(tree, '.git'), 2_500);
+        });
+        expect(Object.keys(published).toSorted()).toEqual(['README.md', 'edit.txt']);
+      },
+    );
+  });
 
   it('commits the files of a real repository inside the tree, but no link to it', async () => {
     await withScene(

@@ -78,54 +78,50 @@ async function apply(root: string, list: Change[]): Promise<void> {
 }
 
 describe('a snapshot', () => {
-  it(
-    'restores any tree exactly, on another worker, whatever happened to it in between',
-    { tags: 'slow', timeout: 240_000 },
-    async () => {
-      await using repository = await createTestRepository({
-        'README.md': '# Lamp\r\n',
-        '.gitattributes':
-          'a text eol=lf ident filter=lfs diff=x\nB text eol=crlf\ndir text working-tree-encoding=UTF-16LE\n*ü -diff\n',
-        'src/tool': { executable: '#!/bin/sh\n' },
-        link: { link: 'README.md' },
-        empty: '',
-      });
-      await using here = await createTestWorkspaces();
-      await using there = await createTestWorkspaces();
-      const { commit } = await here.workspaces.resolve({ ...access(repository.path), ref: null });
-      let run = 0;
-      await fc.assert(
-        fc.asyncProperty(changes, changes, changes, async (first, second, junk) => {
-          run += 1;
-          const job = { repository: repository.path, jobId: `job-${run}`, commit };
-          let from: Snapshot | null = null;
-          for (const list of [first, second]) {
-            let wanted = new Map<string, string>();
-            const taken = await changeTree(here.workspaces, { ...job, from }, async (path) => {
-              await apply(path, list);
-              wanted = await readTree(path);
+  it('restores any tree exactly, on another worker, whatever happened to it in between', { tags: 'slow' }, async () => {
+    await using repository = await createTestRepository({
+      'README.md': '# Lamp\r\n',
+      '.gitattributes':
+        'a text eol=lf ident filter=lfs diff=x\nB text eol=crlf\ndir text working-tree-encoding=UTF-16LE\n*ü -diff\n',
+      'src/tool': { executable: '#!/bin/sh\n' },
+      link: { link: 'README.md' },
+      empty: '',
+    });
+    await using here = await createTestWorkspaces();
+    await using there = await createTestWorkspaces();
+    const { commit } = await here.workspaces.resolve({ ...access(repository.path), ref: null });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(changes, changes, changes, async (first, second, junk) => {
+        run += 1;
+        const job = { repository: repository.path, jobId: `job-${run}`, commit };
+        let from: Snapshot | null = null;
+        for (const list of [first, second]) {
+          let wanted = new Map<string, string>();
+          const taken = await changeTree(here.workspaces, { ...job, from }, async (path) => {
+            await apply(path, list);
+            wanted = await readTree(path);
+          });
+          from = taken.snapshot ?? from;
+          expect(from?.tree ?? taken.tree).toBe(taken.tree);
+          for (const { workspaces } of [here, there]) {
+            const opened = await workspaces.open({
+              ...access(job.repository),
+              jobId: job.jobId,
+              baseCommit: commit,
+              snapshot: from,
             });
-            from = taken.snapshot ?? from;
-            expect(from?.tree ?? taken.tree).toBe(taken.tree);
-            for (const { workspaces } of [here, there]) {
-              const opened = await workspaces.open({
-                ...access(job.repository),
-                jobId: job.jobId,
-                baseCommit: commit,
-                snapshot: from,
-              });
-              expect(await readTree(opened.path)).toEqual(wanted);
-              await apply(opened.path, junk); // left over by a killed batch
-              await opened.release();
-            }
+            expect(await readTree(opened.path)).toEqual(wanted);
+            await apply(opened.path, junk); // left over by a killed batch
+            await opened.release();
           }
-          await here.workspaces.remove(job.jobId);
-          await there.workspaces.remove(job.jobId);
-        }),
-        { numRuns: propertyRuns(25), endOnFailure: true },
-      );
-    },
-  );
+        }
+        await here.workspaces.remove(job.jobId);
+        await there.workspaces.remove(job.jobId);
+      }),
+      { numRuns: propertyRuns(25), endOnFailure: true },
+    );
+  });
 
   it('is the same commit, pack and patch for the same change, and null for none', async () => {
     await using repository = await createTestRepository();

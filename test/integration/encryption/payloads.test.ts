@@ -50,7 +50,7 @@ describe('a job', () => {
   it.each([
     ['under one key ends under the next one', ['k1'], ['k2', 'k1']],
     ['before encryption was turned on ends with it', [], ['k1']],
-  ])('that began %s', { tags: 'slow', timeout: 120_000 }, async (_, first, second) => {
+  ])('that began %s', { tags: 'slow' }, async (_, first, second) => {
     await using begun = await beginJob(testKeys(...first));
     const { jobId, taskQueue, model } = begun;
     const keys = testKeys(...second);
@@ -72,7 +72,7 @@ describe('a job', () => {
     await Worker.runReplayHistory(replayer, await handle.fetchHistory(), handle.workflowId);
   });
 
-  it('that fails leaves no reason in plain text in Temporal’s history', { timeout: 120_000 }, async () => {
+  it('that fails leaves no reason in plain text in Temporal’s history', async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script({ status: 401 });
@@ -93,7 +93,7 @@ describe('a job', () => {
     await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { message: sentence } } });
   });
 
-  it('waits for its key when a worker without it picks it up', { tags: 'slow', timeout: 180_000 }, async () => {
+  it('waits for its key when a worker without it picks it up', { tags: 'slow' }, async () => {
     const keys = testKeys('k1');
     await using begun = await beginJob(keys);
     const { jobId, taskQueue, model } = begun;
@@ -103,12 +103,12 @@ describe('a job', () => {
       const handle = keyless.client.workflow.getHandle(jobWorkflowId(jobId, 1));
       const failureOfActivity = async () =>
         (await handle.describe()).raw.pendingActivities?.[0]?.lastFailure?.message ?? '';
-      await expect.poll(failureOfActivity, { timeout: 60_000 }).toContain(sentence);
+      await expect.poll(failureOfActivity).toContain(sentence);
 
       const other = await keyless.createJob({ prompt: 'Go', repository: begun.repository.path });
       await startAsApi({ jobId: other, taskQueue, keys });
       const unstarted = keyless.client.workflow.getHandle(jobWorkflowId(other, 1));
-      await expect.poll(() => readableHistory(unstarted), { timeout: 60_000 }).toContain(sentence);
+      await expect.poll(() => readableHistory(unstarted)).toContain(sentence);
       await unstarted.terminate();
     }
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, encryptionKeys: keys, taskQueue });

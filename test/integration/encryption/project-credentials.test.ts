@@ -41,66 +41,58 @@ async function createJobWithToken(
 }
 
 describe('the token of a project', () => {
-  it(
-    'is used before the worker’s, and is stored nowhere in plain text',
-    { tags: 'slow', timeout: 120_000 },
-    async () => {
-      await using forge = await startForge();
-      const { github, model, job } = forge;
-      model.script(...leaking);
-      await using worker = await startTestWorker({
-        database,
-        modelUrl: model.baseUrl,
-        servers: { github: { token: 'wrong-token-of-the-worker', apiUrl: github.apiUrl, app: null } },
-        encryptionKeys: testKeys('k1'),
-      });
-      const { jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k1'] });
+  it('is used before the worker’s, and is stored nowhere in plain text', { tags: 'slow' }, async () => {
+    await using forge = await startForge();
+    const { github, model, job } = forge;
+    model.script(...leaking);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      servers: { github: { token: 'wrong-token-of-the-worker', apiUrl: github.apiUrl, app: null } },
+      encryptionKeys: testKeys('k1'),
+    });
+    const { jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k1'] });
+    await worker.startJob(jobId);
+    expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
+    expect(github.pullRequests('acme/lamp')).toHaveLength(1);
+    expect(github.requests.filter(({ path }) => path.includes(github.token))).toEqual([]);
+
+    const seenByModel = JSON.stringify(model.requests.map(({ body }) => body));
+    expect(seenByModel).toContain('token=[redacted]');
+    const history = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(jobId, 1)));
+    const stored = await readableDatabase(database.pool);
+    expect(stored).toContain('enc:v1:k1:');
+    for (const text of [seenByModel, history, stored]) {
+      expect(text).not.toContain(github.token);
+      expect(text).not.toContain(Buffer.from(github.token).toString('hex'));
+      expect(text).not.toContain(Buffer.from(github.token).toString('base64'));
+    }
+  });
+
+  it('encrypted under a key the worker lacks makes the job wait, not fail', { tags: 'slow' }, async () => {
+    await using forge = await startForge();
+    const { github, model, job } = forge;
+    model.script(...leaking);
+    const options = {
+      database,
+      modelUrl: model.baseUrl,
+      servers: { github: { token: null, apiUrl: github.apiUrl, app: null } },
+    };
+    let jobId = '';
+    let taskQueue = '';
+    {
+      await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k1') });
+      ({ taskQueue } = worker);
+      ({ jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k2'] }));
       await worker.startJob(jobId);
-      expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
-      expect(github.pullRequests('acme/lamp')).toHaveLength(1);
-      expect(github.requests.filter(({ path }) => path.includes(github.token))).toEqual([]);
-
-      const seenByModel = JSON.stringify(model.requests.map(({ body }) => body));
-      expect(seenByModel).toContain('token=[redacted]');
-      const history = await readableHistory(worker.client.workflow.getHandle(jobWorkflowId(jobId, 1)));
-      const stored = await readableDatabase(database.pool);
-      expect(stored).toContain('enc:v1:k1:');
-      for (const text of [seenByModel, history, stored]) {
-        expect(text).not.toContain(github.token);
-        expect(text).not.toContain(Buffer.from(github.token).toString('hex'));
-        expect(text).not.toContain(Buffer.from(github.token).toString('base64'));
-      }
-    },
-  );
-
-  it(
-    'encrypted under a key the worker lacks makes the job wait, not fail',
-    { tags: 'slow', timeout: 120_000 },
-    async () => {
-      await using forge = await startForge();
-      const { github, model, job } = forge;
-      model.script(...leaking);
-      const options = {
-        database,
-        modelUrl: model.baseUrl,
-        servers: { github: { token: null, apiUrl: github.apiUrl, app: null } },
-      };
-      let jobId = '';
-      let taskQueue = '';
-      {
-        await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k1') });
-        ({ taskQueue } = worker);
-        ({ jobId } = await createJobWithToken(worker, { job, token: github.token, keys: ['k2'] }));
-        await worker.startJob(jobId);
-        const handle = worker.client.workflow.getHandle(jobWorkflowId(jobId, 1));
-        const attempt = async () => (await handle.describe()).raw.pendingActivities?.[0]?.attempt ?? 0;
-        await expect.poll(attempt, { timeout: 60_000 }).toBeGreaterThan(3);
-        expect(await worker.deps.jobs.get(jobId)).toMatchObject({ status: 'active' });
-      }
-      await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k2', 'k1'), taskQueue });
-      expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
-    },
-  );
+      const handle = worker.client.workflow.getHandle(jobWorkflowId(jobId, 1));
+      const attempt = async () => (await handle.describe()).raw.pendingActivities?.[0]?.attempt ?? 0;
+      await expect.poll(attempt).toBeGreaterThan(3);
+      expect(await worker.deps.jobs.get(jobId)).toMatchObject({ status: 'active' });
+    }
+    await using worker = await startTestWorker({ ...options, encryptionKeys: testKeys('k2', 'k1'), taskQueue });
+    expect(await worker.ended(jobId)).toMatchObject({ status: 'completed' });
+  });
 
   it('can be decrypted for its own project only', async () => {
     await using forge = await startForge();

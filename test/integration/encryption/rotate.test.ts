@@ -63,67 +63,63 @@ const boxOf = (...keys: string[]) => createSecretBox(testKeys(...keys));
 const clientOf = (...keys: string[]) =>
   new Client({ connection, namespace, dataConverter: createDataConverter(testKeys(...keys)) });
 
-it(
-  'encrypts every secret and schedule under the first key, and reports when an older key can be removed',
-  { timeout: 180_000 },
-  async () => {
-    const [k1, k2] = [`k1-${randomUUID().slice(0, 8)}`, `k2-${randomUUID().slice(0, 8)}`];
-    const projects = await Promise.all(Array.from({ length: 7 }, () => buildProject(database.pool)));
-    const ids = projects.map(({ id }) => id);
-    const write = async (key: string[], id: string) =>
-      changeProject(database.pool, id, { forgeToken: `token-of-${id}` }, boxOf(...key));
-    for (const id of ids.slice(0, 5)) await write([k1], id);
-    await write([], ids[5]!);
-    const webhooks = createWebhookStore(database.pool, boxOf(k1));
-    const operator = operatorOf(projects[0]!);
-    const made = await webhooks.create(operator, ids[0]!, {
-      url: 'https://a.example/',
-      description: null,
-      eventTypes: [],
-    });
-    if (typeof made === 'string') throw new Error(made);
-    await webhooks.rotateSecret(operator, made.webhook, { overlapMs: 60_000 });
-    const site = await buildSite(database.pool);
-    const action = { type: 'startWorkflow' as const, workflowType: 'refreshSite', taskQueue: randomUUID() };
-    const schedule = await clientOf(k1).schedule.create({
-      scheduleId: refreshSiteScheduleId(site.id),
-      spec: { intervals: [{ every: '30d' }] },
-      action: { ...action, args: [{ siteId: site.id }] },
-    });
-    const open = await clientOf(k1).workflow.start(jobWorkflowName, {
-      workflowId: `agent-job/${randomUUID()}`,
-      taskQueue: `${jobTaskQueue}-${randomUUID()}`,
-      args: [{ jobId: 'job_1', turn: 1 }],
-    });
-    try {
-      await expect
-        .poll(async () => (await rotate([k2, k1]))[k1], { timeout: 60_000 })
-        .toEqual({ values: 0, schedules: 0, openExecutions: 1, state: 'needed' });
-      const again = await rotate([k2, k1]);
-      expect(again[k2]).toEqual({ values: 8, schedules: 1, openExecutions: 0, state: 'seals' });
-      expect(said).toEqual(['Sealed anew: 0 secrets, 0 schedules.']);
+it('encrypts every secret and schedule under the first key, and reports when an older key can be removed', async () => {
+  const [k1, k2] = [`k1-${randomUUID().slice(0, 8)}`, `k2-${randomUUID().slice(0, 8)}`];
+  const projects = await Promise.all(Array.from({ length: 7 }, () => buildProject(database.pool)));
+  const ids = projects.map(({ id }) => id);
+  const write = async (key: string[], id: string) =>
+    changeProject(database.pool, id, { forgeToken: `token-of-${id}` }, boxOf(...key));
+  for (const id of ids.slice(0, 5)) await write([k1], id);
+  await write([], ids[5]!);
+  const webhooks = createWebhookStore(database.pool, boxOf(k1));
+  const operator = operatorOf(projects[0]!);
+  const made = await webhooks.create(operator, ids[0]!, {
+    url: 'https://a.example/',
+    description: null,
+    eventTypes: [],
+  });
+  if (typeof made === 'string') throw new Error(made);
+  await webhooks.rotateSecret(operator, made.webhook, { overlapMs: 60_000 });
+  const site = await buildSite(database.pool);
+  const action = { type: 'startWorkflow' as const, workflowType: 'refreshSite', taskQueue: randomUUID() };
+  const schedule = await clientOf(k1).schedule.create({
+    scheduleId: refreshSiteScheduleId(site.id),
+    spec: { intervals: [{ every: '30d' }] },
+    action: { ...action, args: [{ siteId: site.id }] },
+  });
+  const open = await clientOf(k1).workflow.start(jobWorkflowName, {
+    workflowId: `agent-job/${randomUUID()}`,
+    taskQueue: `${jobTaskQueue}-${randomUUID()}`,
+    args: [{ jobId: 'job_1', turn: 1 }],
+  });
+  try {
+    await expect
+      .poll(async () => (await rotate([k2, k1]))[k1], { timeout: 60_000 })
+      .toEqual({ values: 0, schedules: 0, openExecutions: 1, state: 'needed' });
+    const again = await rotate([k2, k1]);
+    expect(again[k2]).toEqual({ values: 8, schedules: 1, openExecutions: 0, state: 'seals' });
+    expect(said).toEqual(['Sealed anew: 0 secrets, 0 schedules.']);
 
-      const readable = await readableDatabase(database.pool);
-      for (const words of [`enc:v1:${k1}`, 'token-of-', made.secret]) expect(readable).not.toContain(words);
-      expect(await Promise.all(ids.map((id) => tokenOf(id, k2)))).toEqual([
-        ...ids.slice(0, 6).map((id) => `token-of-${id}`),
-        null,
-      ]);
-      const described = await clientOf(k2).schedule.getHandle(schedule.scheduleId).describe();
-      expect(described.action).toMatchObject({ workflowType: 'refreshSite', args: [{ siteId: site.id }] });
+    const readable = await readableDatabase(database.pool);
+    for (const words of [`enc:v1:${k1}`, 'token-of-', made.secret]) expect(readable).not.toContain(words);
+    expect(await Promise.all(ids.map((id) => tokenOf(id, k2)))).toEqual([
+      ...ids.slice(0, 6).map((id) => `token-of-${id}`),
+      null,
+    ]);
+    const described = await clientOf(k2).schedule.getHandle(schedule.scheduleId).describe();
+    expect(described.action).toMatchObject({ workflowType: 'refreshSite', args: [{ siteId: site.id }] });
 
-      await open.terminate();
-      await expect
-        .poll(async () => (await rotate([k2, k1]))[k1]?.state, { timeout: 60_000 })
-        .toBe('can be removed, once every process has the new list');
-    } finally {
-      await open.terminate().catch(() => undefined);
-      await schedule.delete();
-    }
-  },
-);
+    await open.terminate();
+    await expect
+      .poll(async () => (await rotate([k2, k1]))[k1]?.state, { timeout: 60_000 })
+      .toBe('can be removed, once every process has the new list');
+  } finally {
+    await open.terminate().catch(() => undefined);
+    await schedule.delete();
+  }
+});
 
-it('leaves what it cannot decrypt, and names the missing key', { timeout: 60_000 }, async () => {
+it('leaves what it cannot decrypt, and names the missing key', async () => {
   const { id } = await buildProject(database.pool);
   await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('lost'));
   const states = await rotate(['k9']);
@@ -133,7 +129,7 @@ it('leaves what it cannot decrypt, and names the missing key', { timeout: 60_000
   expect(await tokenOf(id, 'k9')).toBe('token');
 });
 
-it('leaves what a key with a different value cannot decrypt, and says so', { timeout: 60_000 }, async () => {
+it('leaves what a key with a different value cannot decrypt, and says so', async () => {
   const { id } = await buildProject(database.pool);
   await changeProject(database.pool, id, { forgeToken: 'token' }, boxOf('mistaken'));
   const [other] = testKeys('other');

@@ -58,30 +58,26 @@ it.each(pages)('is one sentence for the agent when a page %s', async (_what, ans
   expect(output.text).toMatch(/^[^\n]{1,300}\.$/);
 });
 
-it(
-  'gives up on a page that arrives byte by byte, and ends with its job',
-  { tags: 'slow', timeout: 60_000 },
-  async () => {
-    await using server = await startPageServer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/plain' });
-      const drip = setInterval(() => response.write('x'), 200);
-      response.on('close', () => clearInterval(drip));
-    });
-    const cancel = new AbortController();
-    const [slow, cancelled] = await Promise.allSettled([
-      fetcherOf({ hosts: [server.host] })(server.url),
-      (async () => {
-        const running = fetcherOf({ hosts: [server.host], signal: cancel.signal })(server.url);
-        setTimeout(() => cancel.abort(new Error('cancelled')), 1_000);
-        return running;
-      })(),
-    ]);
-    expect(slow).toMatchObject({
-      value: { isError: true, text: `${server.host} did not send the page within 20 seconds.` },
-    });
-    expect(cancelled).toMatchObject({ reason: new Error('cancelled') });
-  },
-);
+it('gives up on a page that arrives byte by byte, and ends with its job', { tags: 'slow' }, async () => {
+  await using server = await startPageServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain' });
+    const drip = setInterval(() => response.write('x'), 200);
+    response.on('close', () => clearInterval(drip));
+  });
+  const cancel = new AbortController();
+  const [slow, cancelled] = await Promise.allSettled([
+    fetcherOf({ hosts: [server.host] })(server.url),
+    (async () => {
+      const running = fetcherOf({ hosts: [server.host], signal: cancel.signal })(server.url);
+      setTimeout(() => cancel.abort(new Error('cancelled')), 1_000);
+      return running;
+    })(),
+  ]);
+  expect(slow).toMatchObject({
+    value: { isError: true, text: `${server.host} did not send the page within 20 seconds.` },
+  });
+  expect(cancelled).toMatchObject({ reason: new Error('cancelled') });
+});
 
 it('reaches no private address, in whatever way it is named', async () => {
   await using server = await startPageServer(page('inside', 'text/plain'));

@@ -35,9 +35,9 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const lingering = 'sleep 600 & echo $! > pid.new; mv pid.new pid; wait';
 
 const lingerer = () =>
-  vi.waitFor(async () => Number(await readFile(join(directory, 'pid'), 'utf8')), { timeout: 30_000 });
+  vi.waitFor(async () => Number(await readFile(join(directory, 'pid'), 'utf8')), { timeout: 60_000 });
 
-const untilGone = (pid: number) => vi.waitUntil(() => !isRunning(pid), { timeout: 30_000 });
+const untilGone = (pid: number) => vi.waitUntil(() => !isRunning(pid), { timeout: 60_000 });
 
 function isRunning(pid: number): boolean {
   try {

@@ -191,7 +191,7 @@ describe('a fork', () => {
       model.script(write('one.txt'), { ...write('two.txt'), stall: true }, finish('Write two'));
       const id = await worker.createJob({ prompt: 'Write', repository: repository.path });
       await worker.startJob(id);
-      await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(2);
+      await expect.poll(() => model.requests.length).toBe(2);
       await expect(fork({ jobId: id, step: 2 })).rejects.toThrow('no-step');
       const made = await fork({ jobId: id, step: 1 });
       model.release();
@@ -205,7 +205,7 @@ describe('a fork', () => {
 
 it(
   'POST …/fork creates a job once per key, and refuses steps that cannot be continued with one sentence',
-  { tags: 'slow', timeout: 120_000 },
+  { tags: 'slow' },
   async () => {
     await scene(async ({ worker, model, repository }) => {
       model.script(write('one.txt'), { text: 'Done.' });

@@ -67,7 +67,7 @@ async function scene(work: (scene: Scene) => Promise<void>): Promise<void> {
 const stateOf = async (jobId: string, turn = 1) =>
   (await asOperator(database.pool).history({ jobId, turn }))?.state ?? null;
 async function untilExported(jobId: string, turn = 1): Promise<void> {
-  await expect.poll(() => stateOf(jobId, turn), { timeout: 30_000 }).toBe('exported');
+  await expect.poll(() => stateOf(jobId, turn)).toBe('exported');
 }
 
 it(
@@ -120,7 +120,7 @@ it('stores the history of each turn and serves it in the format that replayers r
 });
 
 // Temporal deletes in the background, at its own pace
-it('serves it after Temporal has deleted its copy', { tags: 'slow', timeout: 180_000 }, async () => {
+it('serves it after Temporal has deleted its copy', { tags: 'slow' }, async () => {
   await scene(async ({ worker, model, repository, exporter, ask }) => {
     await using _exporter = exporter();
     model.script(write, { status: 400 });
@@ -162,7 +162,7 @@ it(
       await untilExported(id);
       expect(await stateOf(lost)).toBe('waiting');
       await using _sure = exporter({ lostAfterMs: 0 });
-      await expect.poll(() => stateOf(lost), { timeout: 30_000 }).toBe('lost');
+      await expect.poll(() => stateOf(lost)).toBe('lost');
       expect(await ask(lost, '/history')).toMatchObject({
         status: 404,
         body: { error: expect.stringContaining('never started') },
@@ -179,7 +179,7 @@ it(
       model.script(write, finish);
       const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
       // a worker that is killed between the fetch and the end of its transaction leaves only its claim
-      await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 }), { timeout: 30_000 }).toHaveLength(1);
+      await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 })).toHaveLength(1);
       expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
       const broken = {
         ...histories,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWorkerHistoryStore } from '../../../db/for-worker/job-histories.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { packHistory, unpackHistory } from '../../../db/jobs/stored-history.ts';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   requests = model.requests.map(({ body }) => body);
   for (const turn of [1, 2]) {
     const state = async () => (await asOperator(database.pool).history({ jobId: job.id, turn }))?.state;
-    await vi.waitUntil(async () => (await state()) === 'exported', { timeout: 30_000 });
+    await expect.poll(state).toBe('exported');
     const workflowExecution = { workflowId: jobWorkflowId(job.id, turn) };
     await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });
   }
@@ -90,7 +90,7 @@ async function replayJson(...args: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-describe('docket job replay', { timeout: 240_000 }, () => {
+describe('docket job replay', () => {
   it('shows a job whose history Temporal has deleted, over HTTP', async () => {
     const { out, error, code } = await runDocket(['job', 'replay', job.id], served);
     expect({ error, code }).toEqual({ error: '', code: 0 });
@@ -247,7 +247,7 @@ describe('docket job replay', { timeout: 240_000 }, () => {
   );
 });
 
-it('docket job bundle writes the same file, without a key or token', { timeout: 120_000 }, async () => {
+it('docket job bundle writes the same file, without a key or token', async () => {
   const output = join(folder, 'own.gz');
   const made = await runDocket(['job', 'bundle', job.id, '--output', output], served);
   expect(made).toMatchObject({ code: 0, error: '' });

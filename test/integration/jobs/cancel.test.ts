@@ -57,7 +57,7 @@ describe('a cancel by a person', () => {
     expect(await request.closed).toBe('aborted');
     expect(await worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled', branch: null });
     await recordHistory('cancelled-by-person', worker.client.workflow.getHandle(`agent-job/${id}`));
-    await expect.poll(() => cancelsOf(id), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => cancelsOf(id)).toBe(0);
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     model.script(writing[1]!);
     const second = await worker.followUp(id, 'Go on');
@@ -121,7 +121,7 @@ describe('a cancel by a person', () => {
     await using stack = await startStack();
     const id = await stack.worker.createJob({ prompt: 'Go', repository: stack.repository.path });
     await stack.cancel(id);
-    await expect.poll(() => cancelsOf(id), { timeout: 30_000 }).toBe(0);
+    await expect.poll(() => cancelsOf(id)).toBe(0);
     await stack.worker.startJob(id); // a start in flight
     expect(await stack.worker.ended(id)).toMatchObject({ status: 'failed', failureCategory: 'cancelled' });
     expect(stack.model.requests).toEqual([]);

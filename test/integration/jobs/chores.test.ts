@@ -66,12 +66,12 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
   cleanup.use(createJobChores(deps));
   cleanup.use(createJobChores(deps));
   const store = createWorkerJobStore(database.pool);
-  await expect.poll(async () => (await store.get(merged!.id))?.prState, { timeout: 30_000 }).toBe('merged');
+  await expect.poll(async () => (await store.get(merged!.id))?.prState).toBe('merged');
   expect((await store.get(open!.id))?.prState).toBe('open');
 
   const schedule = client.schedule.getHandle(archiveJobsScheduleId);
   const described = () => schedule.describe().catch(() => null);
-  await expect.poll(async () => (await described()) !== null, { timeout: 30_000 }).toBe(true);
+  await expect.poll(async () => (await described()) !== null).toBe(true);
   expect((await described())?.action).toMatchObject({
     workflowType: archiveJobsWorkflowName,
     args: [{ idleDays: 30 }],

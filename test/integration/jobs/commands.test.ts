@@ -168,7 +168,7 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
       return events.filter(({ type }) => type === 'output').map(({ step, data }) => ({ step, ...data }));
     };
     await worker.startJob(id);
-    await expect.poll(printed, { timeout: 20_000 }).toMatchObject([
+    await expect.poll(printed).toMatchObject([
       { step: 1, attempt: 1, offset: 0, text: '', durationMs: null },
       { step: 1, attempt: 1, offset: 0, text: 'first\n', durationMs: null },
     ]);
@@ -193,9 +193,9 @@ describe.runIf(accounts.length > 0)('commands of an agent', () => {
     model.script({ toolCalls: [run(`trap '' TERM; setsid bash -c 'exec -a ${mark} sleep 600' & sleep 600`)] });
     const id = await worker.createJob({ prompt: 'Run', repository: repository.path });
     const { workflowId } = await worker.startJob(id);
-    await expect.poll(() => processesNamed(mark), { timeout: 40_000 }).not.toEqual([]);
+    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
     await worker.client.workflow.getHandle(workflowId).cancel();
     await worker.ended(id);
-    await expect.poll(() => processesNamed(mark), { timeout: 40_000 }).toEqual([]);
+    await expect.poll(() => processesNamed(mark)).toEqual([]);
   });
 });

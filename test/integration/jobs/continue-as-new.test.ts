@@ -38,7 +38,7 @@ function createNotes() {
 
 it(
   'a turn with a long history continues as new at a step boundary, without skipping or repeating a step',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     const address = inject('temporalAddress');
     const { notes, activities } = createNotes();

@@ -13,32 +13,28 @@ async function expectPublished(fleet: Fleet, jobId: string): Promise<void> {
   expect(fleet.model.violations).toEqual([]);
 }
 
-it(
-  'a draining worker lets a model call finish, and hands the next step to another',
-  { tags: 'slow', timeout: 180_000 },
-  async () => {
-    await using fleet = await createFleet();
-    const { model } = fleet;
-    const first = await fleet.startWorker();
-    model.script({ ...write('a.txt'), stall: true });
-    const jobId = await fleet.startJob('Go');
-    const asked = await model.nextRequest();
-    first.child.kill('SIGTERM');
-    await first.said('"msg":"worker stopping"');
-    model.script(write('b.txt'), finish);
-    asked.release();
-    expect(await asked.closed).toBe('complete');
-    expect(await first.closed).toBe(0);
-    expect(model.requests).toHaveLength(1);
-    await fleet.startWorker();
-    await expectPublished(fleet, jobId);
-    expect(model.requests).toHaveLength(3);
-  },
-);
+it('a draining worker lets a model call finish, and hands the next step to another', { tags: 'slow' }, async () => {
+  await using fleet = await createFleet();
+  const { model } = fleet;
+  const first = await fleet.startWorker();
+  model.script({ ...write('a.txt'), stall: true });
+  const jobId = await fleet.startJob('Go');
+  const asked = await model.nextRequest();
+  first.child.kill('SIGTERM');
+  await first.said('"msg":"worker stopping"');
+  model.script(write('b.txt'), finish);
+  asked.release();
+  expect(await asked.closed).toBe('complete');
+  expect(await first.closed).toBe(0);
+  expect(model.requests).toHaveLength(1);
+  await fleet.startWorker();
+  await expectPublished(fleet, jobId);
+  expect(model.requests).toHaveLength(3);
+});
 
 it(
   'a worker whose grace period is over hands back a running model call, and ends cleanly',
-  { tags: 'slow', timeout: 180_000 },
+  { tags: 'slow' },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;
@@ -60,7 +56,7 @@ it(
 
 it(
   'a rolling replacement of workers under load fails no job and pays for no answer twice',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;

@@ -222,7 +222,7 @@ describe('a message to an active job', () => {
       model.script({ ...write!, stall: true }, finish!);
       const before = model.requests.length;
       const turn = worker.followUp(first.id, 'Write two');
-      await expect.poll(() => model.requests.length, { timeout: 30_000 }).toBe(before + 1);
+      await expect.poll(() => model.requests.length).toBe(before + 1);
       const sent = await asOperator(database.pool).send({ jobId: first.id, prompt: 'In capitals', idempotency: null });
       expect(sent).toMatchObject({ kind: 'joined', job: { turn: 2, status: 'active' } });
       model.release();

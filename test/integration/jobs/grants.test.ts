@@ -126,83 +126,76 @@ it('denies the worker’s credential without a grant, over HTTP', async () => {
   expect((await b.ask(`/v1/projects/${granted.body.id}`, { forgeToken: 'ghp_another' }, 'PATCH')).status).toBe(200);
 });
 
-it(
-  'the worker checks grants at each use: jobs, messages, merges and sites',
-  { tags: 'slow', timeout: 60_000 },
-  async () => {
-    await using scene = await openScene();
-    const { lamp, pool, database, a, b, root } = scene;
-    await using model = await startScriptedModelServer();
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change: () => ({ roots: { repositories: root, directories: root } }),
-    });
-    const model1 = { model: 'compatible/scripted' };
-    const run = async (organizationId: string) => {
-      const project = await buildProject(pool, { organizationId, repository: lamp, forge: 'local' });
-      const { id } = await buildJob(pool, project, model1);
-      await worker.startJob(id);
-      return worker.ended(id);
-    };
-    // rows that no request could have created
-    expect(await run(b.organizationId)).toMatchObject({
-      status: 'failed',
-      failureCategory: 'repository_unreachable',
-      message: expect.stringContaining(`There is no repository ${lamp} that the organization may use`),
-    });
-    expect(model.requests).toEqual([]);
-    model.script(...writing);
-    const job = await run(a.organizationId);
-    expect(job).toMatchObject({ status: 'completed', prState: 'open' });
+it('the worker checks grants at each use: jobs, messages, merges and sites', { tags: 'slow' }, async () => {
+  await using scene = await openScene();
+  const { lamp, pool, database, a, b, root } = scene;
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({
+    database,
+    modelUrl: model.baseUrl,
+    change: () => ({ roots: { repositories: root, directories: root } }),
+  });
+  const model1 = { model: 'compatible/scripted' };
+  const run = async (organizationId: string) => {
+    const project = await buildProject(pool, { organizationId, repository: lamp, forge: 'local' });
+    const { id } = await buildJob(pool, project, model1);
+    await worker.startJob(id);
+    return worker.ended(id);
+  };
+  // rows that no request could have created
+  expect(await run(b.organizationId)).toMatchObject({
+    status: 'failed',
+    failureCategory: 'repository_unreachable',
+    message: expect.stringContaining(`There is no repository ${lamp} that the organization may use`),
+  });
+  expect(model.requests).toEqual([]);
+  model.script(...writing);
+  const job = await run(a.organizationId);
+  expect(job).toMatchObject({ status: 'completed', prState: 'open' });
 
-    // once the grant is revoked, no running job, message or merge opens the repository
-    const operator = createGrantAdministration(pool);
-    model.script(async () => {
-      await operator.revoke(a, `${root}/a/*`);
-      return { toolCalls: [{ name: 'read', input: { path: 'docs/a.md' } }] };
-    });
-    expect(await run(a.organizationId)).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
-    expect(JSON.stringify(model.requests)).not.toContain('The secret.');
-    expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
-    const merges = createPullRequestMergeStore(pool);
-    const git = createTestGit({ home: join(root, 'git-home'), transports: ['file'] });
-    const granted = createGrantedAccess({
-      ...worker.deps,
-      projects: { ...worker.deps.projects, list: async () => [] },
-    });
-    await using _chores = createMergeChores({
-      merges,
-      granted,
-      mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
-      checkMerge: async () => null,
-      deleteBranch: async () => undefined,
-      log: pino({ level: 'silent' }),
-      everyMs: 20,
-    });
-    const asked = () => a.ask(`/v1/pull-requests/${job.prId}`).then(({ body }) => body);
-    await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
-    await expect
-      .poll(async () => (await asked()).merge.problem, { timeout: 30_000 })
-      .toContain('There is no repository');
-    expect((await asked()).state).toBe('open');
-    await operator.grant(a, `${root}/a/*`);
-    await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
-    await expect.poll(async () => (await asked()).state, { timeout: 30_000 }).toBe('merged');
+  // once the grant is revoked, no running job, message or merge opens the repository
+  const operator = createGrantAdministration(pool);
+  model.script(async () => {
+    await operator.revoke(a, `${root}/a/*`);
+    return { toolCalls: [{ name: 'read', input: { path: 'docs/a.md' } }] };
+  });
+  expect(await run(a.organizationId)).toMatchObject({ status: 'failed', failureCategory: 'repository_unreachable' });
+  expect(JSON.stringify(model.requests)).not.toContain('The secret.');
+  expect(await worker.followUp(job.id, 'Once more')).toMatchObject({ failureCategory: 'repository_unreachable' });
+  const merges = createPullRequestMergeStore(pool);
+  const git = createTestGit({ home: join(root, 'git-home'), transports: ['file'] });
+  const granted = createGrantedAccess({
+    ...worker.deps,
+    projects: { ...worker.deps.projects, list: async () => [] },
+  });
+  await using _chores = createMergeChores({
+    merges,
+    granted,
+    mergeBranch: (merge) => mergeBranch(git, { directory: root, limits: defaultTreeLimits }, merge),
+    checkMerge: async () => null,
+    deleteBranch: async () => undefined,
+    log: pino({ level: 'silent' }),
+    everyMs: 20,
+  });
+  const asked = () => a.ask(`/v1/pull-requests/${job.prId}`).then(({ body }) => body);
+  await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
+  await expect.poll(async () => (await asked()).merge.problem).toContain('There is no repository');
+  expect((await asked()).state).toBe('open');
+  await operator.grant(a, `${root}/a/*`);
+  await a.ask(`/v1/pull-requests/${job.prId}/merge`, {});
+  await expect.poll(async () => (await asked()).state).toBe('merged');
 
-    await using sites = await startSiteWorker({ database, siteDirectories: root });
-    for (const source of [{ repository: lamp }, { repository: undefined, directory: `${root}/a` }]) {
-      const refused = await buildSite(pool, { organizationId: b.organizationId, ...source });
-      expect((await sites.failure(refused)).message).toMatch(/^There is no (?:repository|directory) /);
-      const allowed = await buildSite(pool, { organizationId: a.organizationId, ...source });
-      if (source.repository !== undefined) expect(await sites.index(allowed)).toMatchObject({ version: 1 });
-    }
-  },
-);
+  await using sites = await startSiteWorker({ database, siteDirectories: root });
+  for (const source of [{ repository: lamp }, { repository: undefined, directory: `${root}/a` }]) {
+    const refused = await buildSite(pool, { organizationId: b.organizationId, ...source });
+    expect((await sites.failure(refused)).message).toMatch(/^There is no (?:repository|directory) /);
+    const allowed = await buildSite(pool, { organizationId: a.organizationId, ...source });
+    if (source.repository !== undefined) expect(await sites.index(allowed)).toMatchObject({ version: 1 });
+  }
+});
 
 it.each(['push', 'pull request'] as const)(
   'makes no %s once the grant has been revoked, even if it was valid at the start',
-  { timeout: 60_000 },
   async (effect) => {
     await using scene = await openScene();
     const { lamp, pool, database, a, root } = scene;
@@ -254,7 +247,7 @@ it.each(['push', 'pull request'] as const)(
   },
 );
 
-it('contacts a forge with the worker’s token only under a grant', { timeout: 60_000 }, async () => {
+it('contacts a forge with the worker’s token only under a grant', async () => {
   await using database = await createTestDatabase();
   await using github = await createFakeGithub();
   await using model = await startScriptedModelServer();

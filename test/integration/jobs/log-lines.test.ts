@@ -69,7 +69,7 @@ async function sendRaw(port: number, request: string): Promise<string> {
 }
 
 describe('the log', () => {
-  it('of the API has one line per entry, whatever the requests contain', { timeout: 120_000 }, async () => {
+  it('of the API has one line per entry, whatever the requests contain', async () => {
     await using api = await startApiProcess();
     await api.said('"msg":"api ready"');
     const port = portOf(api.output());
@@ -115,7 +115,7 @@ describe('the log', () => {
 
   it(
     'of the worker has one line per entry, whatever the repository, model and forge say',
-    { tags: 'slow', timeout: 240_000 },
+    { tags: 'slow' },
     async () => {
       await using github = await createFakeGithub();
       const name = `${hostile.replaceAll('/', '')}.md`;
@@ -173,19 +173,15 @@ describe('an uncaught error', () => {
     },
   );
 
-  it.each(['SIGUSR2', 'SIGHUP'] as const)(
-    'ends a worker in the same way (%s)',
-    { timeout: 120_000 },
-    async (signal) => {
-      const secret = 'sk-key-of-the-model-1234567890';
-      const worker = await fleet.startWorker({ ...variables(secret), OPENAI_COMPATIBLE_API_KEY: secret });
-      worker.child.kill(signal);
-      expect(await worker.closed).toBe(1);
-      expectPlainEntries(worker.output());
-      expect(worker.output()).toContain('The worker exited on an uncaught error.');
-      expect(worker.output()).not.toContain(secret);
-    },
-  );
+  it.each(['SIGUSR2', 'SIGHUP'] as const)('ends a worker in the same way (%s)', async (signal) => {
+    const secret = 'sk-key-of-the-model-1234567890';
+    const worker = await fleet.startWorker({ ...variables(secret), OPENAI_COMPATIBLE_API_KEY: secret });
+    worker.child.kill(signal);
+    expect(await worker.closed).toBe(1);
+    expectPlainEntries(worker.output());
+    expect(worker.output()).toContain('The worker exited on an uncaught error.');
+    expect(worker.output()).not.toContain(secret);
+  });
 
   it('ends the command line in one plain line', async () => {
     const secret = 'the-pass-word-of-it';

@@ -15,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const [hostname, port] = inject('temporalAddress').split(':') as [string, string];
 
-const long = { timeout: 30_000, interval: 100 };
+const long = { timeout: 60_000, interval: 100 };
 
 /** Temporal tells an attempt at its heartbeat, twice a second, that it is no longer known. */
 const looksOfSomeBeats = 8;

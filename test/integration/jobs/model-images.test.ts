@@ -32,7 +32,7 @@ function imagesIn({ body }: RecordedRequest): string[] {
   );
 }
 
-it('a model sees the images of prompts, messages and the repository', { tags: 'slow', timeout: 120_000 }, async () => {
+it('a model sees the images of prompts, messages and the repository', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({ 'README.md': '# Lamp\n', 'docs/chart.png': chart });
   await using model = await startScriptedModelServer();
@@ -80,7 +80,7 @@ it('a model sees the images of prompts, messages and the repository', { tags: 's
   expect(model.violations).toEqual([]);
 });
 
-it('a model that cannot see gets sentences', { tags: 'slow', timeout: 120_000 }, async () => {
+it('a model that cannot see gets sentences', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({
     'docs/chart.png': chart,
@@ -103,7 +103,7 @@ it('a model that cannot see gets sentences', { tags: 'slow', timeout: 120_000 },
   expect(model.requests.flatMap(imagesIn)).toEqual([]);
 });
 
-it('a provider that refuses an image ends no job', { tags: 'slow', timeout: 120_000 }, async () => {
+it('a provider that refuses an image ends no job', { tags: 'slow' }, async () => {
   await using database = await createTestDatabase();
   await using repository = await createTestRepository({ 'docs/chart.png': chart });
   await using model = await startScriptedModelServer();

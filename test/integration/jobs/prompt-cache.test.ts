@@ -59,7 +59,7 @@ it.each([
   { name: 'is compacted', window: 100_000, isCompacted: true, misses: 3 },
 ])(
   'a job of 50 steps that $name has most of its input in the cache',
-  { tags: 'slow', timeout: 120_000 },
+  { tags: 'slow' },
   async ({ window, isCompacted, misses }) => {
     const { job, uses } = await runJob({ window });
     expect(job).toMatchObject({ status: 'completed', steps: steps + 1 });

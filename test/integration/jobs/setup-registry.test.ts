@@ -18,7 +18,7 @@ const run = (command: string) => ({ name: 'run', input: { command } });
 
 it.runIf(accounts.length > 0 && hasNpm)(
   'a setup installs from a registry, which neither the agent nor the next job reaches',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     await using resources = new AsyncDisposableStack();
     const database = resources.use(await createTestDatabase());

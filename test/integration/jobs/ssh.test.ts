@@ -58,7 +58,7 @@ async function startScene({ keyOfProject = createKeyPair(), isKeySet = true } = 
 describe.skipIf(!hasSsh)('a job on a repository over ssh', () => {
   it(
     'pushes with the project’s key, and opens and updates its pull request with the forge’s token',
-    { tags: 'slow', timeout: 120_000 },
+    { tags: 'slow' },
     async () => {
       await using scene = await startScene();
       const { github, model, server, worker, jobId, keyOfProject } = scene;

@@ -45,7 +45,7 @@ async function drainageOf({ client, namespace }: Fleet, buildId: string): Promis
 
 it(
   'a turn ends on the version it started on, new ones start on the current one, and the old one drains',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     await using fleet = await createFleet();
     const { model } = fleet;
@@ -112,36 +112,32 @@ it(
   },
 );
 
-it(
-  'a webhook delivery moves to the current version at its next attempt',
-  { tags: 'slow', timeout: 240_000 },
-  async () => {
-    await using fleet = await createFleet();
-    await using receiver = await startReceiver();
-    const { client, database } = fleet;
-    const env = { DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host };
-    const old = await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v1' });
-    await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v2' });
-    await setCurrent(fleet, 'v1');
-    receiver.answers.push(answerWith(503, { 'retry-after': '10' }));
-    const project = await buildProject(database.pool);
-    const webhooks = createWebhookStore(database.pool, createSecretBox([]));
-    const fields = { url: receiver.url, description: null, eventTypes: [] };
-    const created = await webhooks.create(operatorOf(project), project.id, fields);
-    const { webhook } = created as Exclude<typeof created, string>;
-    await webhooks.ping(operatorOf(project), webhook);
-    await receiver.until(1);
-    const [{ messageId }] = (await listDeliveries(database.pool, webhook.id)) as [DeliveryRow];
-    const workflowId = deliverWebhookWorkflowId({ webhookId: webhook.id, messageId, round: 1 });
-    const handle = client.workflow.getHandle(workflowId);
-    const buildId = async () =>
-      (await handle.describe()).raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
-    await expect.poll(buildId).toBe('v1');
+it('a webhook delivery moves to the current version at its next attempt', { tags: 'slow' }, async () => {
+  await using fleet = await createFleet();
+  await using receiver = await startReceiver();
+  const { client, database } = fleet;
+  const env = { DOCKET_WEBHOOK_ALLOWED_HOSTS: receiver.host };
+  const old = await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v1' });
+  await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v2' });
+  await setCurrent(fleet, 'v1');
+  receiver.answers.push(answerWith(503, { 'retry-after': '10' }));
+  const project = await buildProject(database.pool);
+  const webhooks = createWebhookStore(database.pool, createSecretBox([]));
+  const fields = { url: receiver.url, description: null, eventTypes: [] };
+  const created = await webhooks.create(operatorOf(project), project.id, fields);
+  const { webhook } = created as Exclude<typeof created, string>;
+  await webhooks.ping(operatorOf(project), webhook);
+  await receiver.until(1);
+  const [{ messageId }] = (await listDeliveries(database.pool, webhook.id)) as [DeliveryRow];
+  const workflowId = deliverWebhookWorkflowId({ webhookId: webhook.id, messageId, round: 1 });
+  const handle = client.workflow.getHandle(workflowId);
+  const buildId = async () =>
+    (await handle.describe()).raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+  await expect.poll(buildId).toBe('v1');
 
-    await setCurrent(fleet, 'v2');
-    old.child.kill('SIGTERM');
-    expect(await old.closed).toBe(0);
-    expect(await handle.result()).toEqual({ attempts: 2 });
-    expect(await buildId()).toBe('v2');
-  },
-);
+  await setCurrent(fleet, 'v2');
+  old.child.kill('SIGTERM');
+  expect(await old.closed).toBe(0);
+  expect(await handle.result()).toEqual({ attempts: 2 });
+  expect(await buildId()).toBe('v2');
+});

@@ -54,7 +54,7 @@ describe('the worker process', () => {
     expect(worker.output()).toContain('LOG_LEVEL must be one of');
   });
 
-  it('waits for Temporal to start, and ends cleanly on SIGTERM', { tags: 'slow', timeout: 120_000 }, async () => {
+  it('waits for Temporal to start, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
     await using database = await createTestDatabase();
     await using gate = await startGate(inject('temporalAddress'));
     await gate.close();
@@ -70,14 +70,14 @@ describe('the worker process', () => {
     await worker.said('"msg":"worker ready"');
     expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
     const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
-    await expect.poll(pids, { timeout: 60_000 }).toEqual([worker.child.pid]);
+    await expect.poll(pids).toEqual([worker.child.pid]);
     worker.child.kill('SIGTERM');
     expect(await worker.closed).toBe(0);
     expect(worker.output()).toContain('"msg":"worker stopped"');
     expect(await pids()).toEqual([]);
   });
 
-  it('also ends on SIGTERM while Temporal is down', { tags: 'slow', timeout: 120_000 }, async () => {
+  it('also ends on SIGTERM while Temporal is down', { tags: 'slow' }, async () => {
     const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     await using worker = await startWorkerProcess(env);
     await worker.said('not connected to Temporal; retrying', 2);

@@ -67,7 +67,7 @@ it('ends with its job while a server hangs', async () => {
   await expect(caller.call(pinned!, { text: 'x' }, 'c')).rejects.toThrow('cancelled');
 });
 
-it('gives up on a server that never lists its tools', { tags: 'slow', timeout: 40_000 }, async () => {
+it('gives up on a server that never lists its tools', { tags: 'slow' }, async () => {
   await using server = await startMcpServer([echo]);
   server.replace(hang);
   const { notices } = await sceneOf(server).pin();
@@ -97,7 +97,7 @@ it('reaches no private address that the operator has not listed', async () => {
   expect([hits, server.calls]).toEqual([0, []]);
 });
 
-it('answers nothing that a server asks of it', { tags: 'slow', timeout: 40_000 }, async () => {
+it('answers nothing that a server asks of it', { tags: 'slow' }, async () => {
   await using server = await startMcpServer([echo]);
   const scene = sceneOf(server);
   let requests = 0;

@@ -46,7 +46,7 @@ async function ask(name: string) {
 }
 
 describe('a worker’s event loop stays responsive', () => {
-  it.each(Object.keys(hostileAnswers))('while a model answers with %s', { timeout: 120_000 }, async (name) => {
+  it.each(Object.keys(hostileAnswers))('while a model answers with %s', async (name) => {
     expect(await holdOf(() => ask(name))).toBe(0);
   });
 
@@ -77,7 +77,7 @@ describe('a worker’s event loop stays responsive', () => {
   });
   const { signal } = new AbortController();
 
-  it.each(Object.entries(texts))('while secrets are redacted from %s', { timeout: 120_000 }, async (_, part) => {
+  it.each(Object.entries(texts))('while secrets are redacted from %s', async (_, part) => {
     const text = part.repeat(590_000 / part.length);
     const scrub = (value: string, input: unknown) => scrubAnswer(longAnswer(value, input), { secrets, signal });
     expect(await holdOf(() => scrub(text, { content: text }))).toBe(0);
@@ -88,7 +88,7 @@ describe('a worker’s event loop stays responsive', () => {
     expect([response.text, shown].filter((one) => one.includes('secret-3-abcdefghijklm'))).toEqual([]);
   });
 
-  it.each(Object.entries(texts))('while %s are streamed', { timeout: 120_000 }, async (_, part) => {
+  it.each(Object.entries(texts))('while %s are streamed', async (_, part) => {
     const text = part.repeat(590_000 / part.length);
     const follow = async () => {
       const redactor = createStreamRedactor({ redact: secrets.redact, secrets: secrets.values });
@@ -106,12 +106,12 @@ describe('a worker’s event loop stays responsive', () => {
     ['short lines', '+a\n'],
     ['headings', 'diff --git a/a b/b\n'],
     ['no line', '+aaaaaaaaaaaaaaaaaaa'],
-  ])('while a patch of 20 MB is counted: %s', { timeout: 120_000 }, async (_, line) => {
+  ])('while a patch of 20 MB is counted: %s', async (_, line) => {
     const patch = `diff --git a/a b/b\n@@ -1 +1 @@\n${line.repeat(20e6 / line.length)}`;
     expect(await holdOf(() => changedLines(patch))).toBe(0);
   });
 
-  it('while a conversation of 50 MB is read', { timeout: 120_000 }, async () => {
+  it('while a conversation of 50 MB is read', async () => {
     const rows = Array.from({ length: 500 }, (_, index) => stepWith(index + 1, 'a\n'.repeat(50_000)));
     const prompts = [{ turn: 1, step: null, prompt: 'Go on.' }];
     const read = createTranscriptReader({

@@ -69,7 +69,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     const mark = `aborted-${randomUUID()}`;
     const controller = new AbortController();
     const said = run(`exec -a ${mark} sleep 600`, { signal: controller.signal }).catch(String);
-    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
     controller.abort(new Error('aborted by the test'));
     expect(await said).toContain('aborted by the test');
     expect(await processesNamed(mark)).toEqual([]);
@@ -78,11 +78,11 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   it('takes its commands down when it is killed, and the next call starts a new one', { tags: ['slow'] }, async () => {
     const mark = `orphan-${randomUUID()}`;
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
-    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
     const [host] = await hosts();
     process.kill(host!, 'SIGKILL');
     expect(await said).toContain('The process that runs commands has exited.');
-    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => processesNamed(mark)).toEqual([]);
     expect((await run('echo again')).output.head.toString()).toBe('again\n');
     expect(await hosts()).not.toContain(host);
   });
@@ -90,12 +90,10 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   it('ends with the worker, and so do its commands', async () => {
     const mark = `left-${randomUUID()}`;
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
-    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
     hosted[Symbol.dispose]();
     expect(await said).toContain('has exited');
-    await expect
-      .poll(async () => [...(await processesNamed(mark)), ...(await hosts())], { timeout: 30_000 })
-      .toEqual([]);
+    await expect.poll(async () => [...(await processesNamed(mark)), ...(await hosts())]).toEqual([]);
     await expect(run('true')).rejects.toThrow('exited');
   });
 });

@@ -61,7 +61,7 @@ const sumOf = (points: SiteAnalytics['series'], of: 'answered' | 'costMicros') =
 
 it(
   'counts exactly what happened, whenever and however often the facts are rolled up, and keeps it after deletions',
-  { tags: ['slow'], timeout: 120_000 },
+  { tags: ['slow'] },
   async () => {
     await using database = await createTestDatabase();
     const { pool } = database;

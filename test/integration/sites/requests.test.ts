@@ -21,13 +21,12 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const pages = { 'a.md': '# Page\n\nThe heron waits.\n' };
-const patience = { timeout: 45_000, interval: 50 };
 
 const get = async ({ id }: SiteRow): Promise<SiteRow> => (await createSiteIndexing(database.pool).get(id))!;
 
 /** Waits until no request is left. */
 async function answered(site: SiteRow): Promise<SiteRow> {
-  await expect.poll(async () => (await get(site)).indexRequestedAt, patience).toBeNull();
+  await expect.poll(async () => (await get(site)).indexRequestedAt).toBeNull();
   return get(site);
 }
 
@@ -138,17 +137,17 @@ describe('a site with an automatic refresh', () => {
     const set = (minutes: number | null) =>
       database.pool.query('update sites set refresh_minutes = $2 where id = $1', [site.id, minutes]);
 
-    await expect.poll(everyMs, patience).toBe(30 * 60_000);
+    await expect.poll(everyMs).toBe(30 * 60_000);
     await set(5);
-    await expect.poll(everyMs, patience).toBe(5 * 60_000);
+    await expect.poll(everyMs).toBe(5 * 60_000);
     await handle.trigger();
-    await expect.poll(async () => (await get(site)).indexVersion, patience).toBe(1);
+    await expect.poll(async () => (await get(site)).indexVersion).toBe(1);
     await answered(site);
     const [run] = (await handle.describe()).info.recentActions;
     const { workflowId, firstExecutionRunId } = run!.action.workflow;
     await recordHistory('site-refreshed', worker.client.workflow.getHandle(workflowId, firstExecutionRunId));
     await set(null);
-    await expect.poll(everyMs, patience).toBeNull();
+    await expect.poll(everyMs).toBeNull();
   });
 
   it('loses its schedule when it is deleted, even if no worker ran meanwhile', async () => {
@@ -167,14 +166,14 @@ describe('a site with an automatic refresh', () => {
         );
     {
       await using worker = await startSiteWorker({ database, taskQueue, hasChores: true });
-      for (const site of [first, second]) await expect.poll(() => hasSchedule(worker, site), patience).toBe(true);
+      for (const site of [first, second]) await expect.poll(() => hasSchedule(worker, site)).toBe(true);
       await createSiteStore(database.pool).remove(operatorOf(first), first.id);
-      await expect.poll(() => hasSchedule(worker, first), patience).toBe(false);
+      await expect.poll(() => hasSchedule(worker, first)).toBe(false);
       expect(await hasSchedule(worker, second)).toBe(true);
     }
     await createSiteStore(database.pool).remove(operatorOf(second), second.id);
     await using later = await startSiteWorker({ database, taskQueue, hasChores: true });
-    await expect.poll(() => hasSchedule(later, second), patience).toBe(false);
+    await expect.poll(() => hasSchedule(later, second)).toBe(false);
   });
 
   it('has a schedule on the queue of the running workers', async () => {
@@ -188,10 +187,10 @@ describe('a site with an automatic refresh', () => {
       )?.action.taskQueue;
     {
       await using before = await startSiteWorker({ database, hasChores: true });
-      await expect.poll(() => queueOf(before), patience).toBe(before.taskQueue);
+      await expect.poll(() => queueOf(before)).toBe(before.taskQueue);
     }
     await using now = await startSiteWorker({ database, hasChores: true });
-    await expect.poll(() => queueOf(now), patience).toBe(now.taskQueue);
+    await expect.poll(() => queueOf(now)).toBe(now.taskQueue);
   });
 
   it('gets one schedule from several workers', async () => {
@@ -201,24 +200,20 @@ describe('a site with an automatic refresh', () => {
     await using _two = await startSiteWorker({ database, taskQueue, hasChores: true });
     const handle = one.client.schedule.getHandle(refreshSiteScheduleId(site.id));
     await expect
-      .poll(
-        () =>
-          handle.describe().then(
-            ({ spec }) => spec.intervals?.[0]?.every,
-            () => null,
-          ),
-        patience,
+      .poll(() =>
+        handle.describe().then(
+          ({ spec }) => spec.intervals?.[0]?.every,
+          () => null,
+        ),
       )
       .toBe(7 * 60_000);
     await database.pool.query('update sites set refresh_minutes = null where id = $1', [site.id]);
     await expect
-      .poll(
-        () =>
-          handle.describe().then(
-            () => true,
-            () => false,
-          ),
-        patience,
+      .poll(() =>
+        handle.describe().then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(false);
   });

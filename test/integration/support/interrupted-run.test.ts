@@ -32,7 +32,7 @@ it.each([
   },
 ] as const)(
   'a run of $of that receives $signal leaves no server behind',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async ({ command, home: name, inside, signal, code }) => {
     await using cleanup = new AsyncDisposableStack();
     const folder = await mkdtemp(join(tmpdir(), 'docket-interrupted-'));
@@ -52,20 +52,16 @@ it.each([
     const ended = once(run, 'close');
 
     const homeOf = async () => (await readdir(folder)).find((entry) => name.test(entry));
-    const servers = await vi.waitFor(
-      async () => {
-        const text = await readFile(join(folder, (await homeOf())!, inside, 'processes.json'), 'utf8');
-        const entries: Record<string, { pid: number; identity: string }> = JSON.parse(text);
-        expect(Object.keys(entries)).toEqual(expect.arrayContaining(['postgres', 'temporal']));
-        return Object.values(entries);
-      },
-      { timeout: 120_000 },
-    );
+    const servers = await vi.waitFor(async () => {
+      const text = await readFile(join(folder, (await homeOf())!, inside, 'processes.json'), 'utf8');
+      const entries: Record<string, { pid: number; identity: string }> = JSON.parse(text);
+      expect(Object.keys(entries)).toEqual(expect.arrayContaining(['postgres', 'temporal']));
+      return Object.values(entries);
+    });
     const home = join(folder, (await homeOf())!);
     run.kill(signal);
     expect((await ended)[0]).toBe(code);
-    await expect.poll(() => existsSync(home), { timeout: 30_000 }).toBe(false);
-    for (const { pid, identity } of servers)
-      await expect.poll(() => identityOf(pid), { timeout: 30_000 }).not.toBe(identity);
+    await expect.poll(() => existsSync(home)).toBe(false);
+    for (const { pid, identity } of servers) await expect.poll(() => identityOf(pid)).not.toBe(identity);
   },
 );

@@ -56,7 +56,7 @@ async function delivered({ pool }: TestDatabase, webhookId: string) {
 
 it(
   'a worker killed between sending and recording a delivery sends it once more, with the same id',
-  { tags: 'slow', timeout: 240_000 },
+  { tags: 'slow' },
   async () => {
     await using database = await createTestDatabase();
     await using receiver = await startReceiver();

@@ -40,7 +40,7 @@ describe.each(Object.keys(texts))('a file of %s does not block the event loop', 
     expect(await holdOf(() => call('grep', { path, pattern: 'zzz', literal: true }))).toBe(0);
   });
 
-  it('while the text of an edit is searched', { timeout: 60_000 }, async () => {
+  it('while the text of an edit is searched', async () => {
     const old = `${texts[path]!.slice(0, 2_000)}Q`;
     expect(await holdOf(() => call('edit', { path, old, new: 'y' }))).toBe(0);
     expect(await call('edit', { path, old, new: 'y' })).toMatchObject({ isError: true });
@@ -68,7 +68,7 @@ describe('a folder of 100,000 files does not block the event loop', { tags: ['sl
     ['list', { path: '.' }],
     ['glob', { pattern: '**/*.none' }],
     ['glob', { pattern: `**/${'*a'.repeat(40)}` }],
-  ])('for %s %o', { timeout: 60_000 }, async (name, input) => {
+  ])('for %s %o', async (name, input) => {
     expect(await holdOf(() => toolset[name]!.run(input, { root: folder, signal }))).toBe(0);
   });
 
@@ -83,11 +83,7 @@ it.each([
   ['keys', Array.from({ length: 20_000 }, (_, at) => `k${at}: v\n`).join('')],
   ['brackets', '['.repeat(5_000)],
   ['documents', '---\n'.repeat(60_000)],
-])(
-  'YAML of many %s holds no event loop when it is written',
-  { tags: ['slow'], timeout: 60_000 },
-  async (_, content) => {
-    let at = 0;
-    expect(await holdOf(() => call('write', { path: `new-${(at += 1)}.yaml`, content }))).toBe(0);
-  },
-);
+])('YAML of many %s holds no event loop when it is written', { tags: ['slow'] }, async (_, content) => {
+  let at = 0;
+  expect(await holdOf(() => call('write', { path: `new-${(at += 1)}.yaml`, content }))).toBe(0);
+});

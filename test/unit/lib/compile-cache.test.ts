@@ -29,7 +29,7 @@ function run(folders: string[], env: Record<string, string> = {}) {
   return JSON.parse(stdout) as { answer: number; told: string | null };
 }
 
-describe('keepCompiledCode', { timeout: 60_000 }, () => {
+describe('keepCompiledCode', () => {
   it('keeps compiled code in the first folder, and tells child processes about it', () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
     expect(run([first, second])).toEqual({ answer: 51, told: first });

@@ -246,10 +246,8 @@ export function limitCases(account: TestAccount, openSandbox: OpenSandbox): void
       () => 'answered',
       (error: Error) => error.message,
     );
-    await expect
-      .poll(() => readFile(join(sandbox.tree, 'begun'), 'utf8').catch(() => ''), { timeout: 30_000 })
-      .toBe(`${mark}\n`);
-    await expect.poll(() => processesNamed(mark), { timeout: 30_000 }).not.toEqual([]);
+    await expect.poll(() => readFile(join(sandbox.tree, 'begun'), 'utf8').catch(() => '')).toBe(`${mark}\n`);
+    await expect.poll(() => processesNamed(mark)).not.toEqual([]);
     controller.abort(new Error('aborted by the test'));
     expect(await run).toContain('aborted by the test');
     expect(await processesNamed(mark)).toEqual([]);

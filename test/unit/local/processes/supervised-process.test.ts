@@ -13,7 +13,7 @@ import type { ProcessSpec, SupervisorHooks } from '../../../../local/processes/s
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const waitForIt = { timeout: 20_000, interval: 10 };
+const waitForIt = { timeout: 60_000, interval: 10 };
 
 function nodeSpec(code: string, overrides: Partial<ProcessSpec> = {}): ProcessSpec {
   return {

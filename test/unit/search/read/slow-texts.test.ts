@@ -66,7 +66,7 @@ const repeated = [
 
 it.each(tools)(
   'a page of %s takes little time, whatever repeats in it',
-  { tags: 'slow', timeout: 120_000 },
+  { tags: 'slow' },
   async (_name, config, paths) => {
     const slow: string[] = [];
     for (const path of paths)
