@@ -7,7 +7,7 @@ import type { KeyKind } from '../db/organizations/keys.ts';
 import { operatorOf } from '../db/caller.ts';
 import { listProjects, createProjectStore, type ProjectRow } from '../db/organizations/projects.ts';
 import { createOrganizationDirectory } from '../db/for-operator/organizations.ts';
-import { createProjectReader } from '../db/for-worker/projects.ts';
+import { createProjectReader } from '../db/for-worker/projects/projects.ts';
 import { createAccessStore, type AccessStore } from '../db/for-service/access.ts';
 import { createSiteStore } from '../db/sites/sites.ts';
 import { createSecretBox } from '../lib/encryption/secret-box.ts';

@@ -1,6 +1,6 @@
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import type { ProjectSecretReader } from '../../db/for-worker/project-secrets.ts';
+import type { ProjectSecretReader } from '../../db/for-worker/projects/project-secrets.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';

@@ -1,7 +1,7 @@
 import type { Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
-import type { ProjectAccess, ProjectCredentialReader, ProjectReader } from '../../db/for-worker/projects.ts';
+import type { ProjectAccess, ProjectCredentialReader, ProjectReader } from '../../db/for-worker/projects/projects.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
-import type { ProjectToolReader } from '../../db/for-worker/project-tools.ts';
+import type { ProjectToolReader } from '../../db/for-worker/projects/project-tools.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';

@@ -1,7 +1,7 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import type { ProjectToolReader } from '../../db/for-worker/project-tools.ts';
+import type { ProjectToolReader } from '../../db/for-worker/projects/project-tools.ts';
 import type { McpServer } from '../../db/organizations/project-tools.ts';
 import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { McpProblem } from './mcp-problem.ts';

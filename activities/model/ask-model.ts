@@ -24,7 +24,7 @@ import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 import { plainOptions, withCache } from './prompt-cache.ts';
 import { withImages, type ReadImages } from './images.ts';
-import { jsonLengthOf } from './transcript.ts';
+import { jsonLengthOf } from './transcript/transcript.ts';
 
 export interface ModelQuestion {
   model: string;

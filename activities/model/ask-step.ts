@@ -9,15 +9,15 @@ import type { Toolset } from '../tools/agent-tool.ts';
 import { offeredTools } from '../tools/toolset.ts';
 import { systemPrompt } from './agent-prompt.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
-import type { Conversation, ConversationCall } from './conversation.ts';
+import type { Conversation, ConversationCall } from './transcript/conversation.ts';
 import { createLiveText, type SpokenText } from './live-text.ts';
 import { modelToAsk } from './fallback.ts';
 import { isContextOverflow, isRejectedContent } from './model-failures.ts';
 import { imagesIn, type ReadImages } from './images.ts';
 import type { AskPaid } from './spending.ts';
 import type { Instructions } from './stored-instructions.ts';
-import type { JobTranscript } from './read-transcript.ts';
-import { conversationOf, type Transcript } from './transcript.ts';
+import type { JobTranscript } from './transcript/read-transcript.ts';
+import { conversationOf, type Transcript } from './transcript/transcript.ts';
 
 export interface AskStepDeps {
   access: Pick<JobAccess, 'activeJob'>;

@@ -8,7 +8,7 @@ import { ToolProblem } from '../tools/tool-problem.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { readGuidance } from './instructions.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
-import type { Transcript } from './transcript.ts';
+import type { Transcript } from './transcript/transcript.ts';
 
 export interface GuidanceDeps {
   context: Pick<JobContextStore, 'addNote'>;

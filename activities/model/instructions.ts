@@ -1,7 +1,7 @@
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
-import type { ProjectGuidanceReader } from '../../db/for-worker/project-guidance.ts';
+import type { ProjectGuidanceReader } from '../../db/for-worker/projects/project-guidance.ts';
 import { pinTools, type PinDeps, type ServerNotice } from '../mcp/pinned-tools.ts';
 import { commonHosts } from '../../lib/inputs/fetch-hosts.ts';
 import type { PageNetwork } from '../tools/fetch/fetch-page.ts';

@@ -9,7 +9,7 @@ import type { ModelCall, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { StepAnswer } from './ask-step.ts';
 import { piecesOf, type LivePiece, type SpokenText } from './live-text.ts';
-import { scrubAnswer } from './scrub-answer.ts';
+import { scrubAnswer } from './transcript/scrub-answer.ts';
 
 export interface StoreAnswerDeps {
   steps: Pick<StepStore, 'storeResponse'>;

@@ -1,4 +1,8 @@
-import type { AttemptResult, WebhookAttemptStore, WebhookShipment } from '../../db/for-worker/webhook-attempts.ts';
+import type {
+  AttemptResult,
+  WebhookAttemptStore,
+  WebhookShipment,
+} from '../../db/for-worker/webhooks/webhook-attempts.ts';
 import { presentJob } from '../../db/jobs/agent-job.ts';
 import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
 import type { Attempt } from '../attempt.ts';

@@ -17,7 +17,7 @@ import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
 import type { AppContext } from '../http/app-context.ts';
 import type { Callers } from '../http/define-route.ts';
 import { tooManyAnswers, tooManyStreams, unauthorized } from '../http/errors.ts';
-import type { OpenAnswers } from '../http/open-answers.ts';
+import type { OpenAnswers } from '../http/streams/open-answers.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
 import { createReaderLimit } from './reader-limit.ts';

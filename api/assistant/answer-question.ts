@@ -6,7 +6,7 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { Source } from '../../db/sites/threads.ts';
 import { siteNotIndexed } from '../http/errors.ts';
-import type { StreamOutput } from '../http/stream-output.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { Assistant } from './assistant.ts';
 import type { Citation } from './citations.ts';
 import { GenerationError } from './generate.ts';

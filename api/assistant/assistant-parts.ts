@@ -4,7 +4,7 @@ import type { ThreadStore } from '../../db/sites/threads.ts';
 import type { ModelRegistry } from '../../models/registry.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { draining, overloaded } from '../http/errors.ts';
-import { createStreamOutput, type StreamOutput } from '../http/stream-output.ts';
+import { createStreamOutput, type StreamOutput } from '../http/streams/stream-output.ts';
 import { createAnswerBudget } from './answer-budget.ts';
 import {
   answerQuestion,
@@ -18,7 +18,7 @@ import { createAssistant } from './assistant.ts';
 import type { Assistant } from './assistant.ts';
 import { createPassageSearch } from './search-passages.ts';
 import type { SearchPassages } from './search-passages.ts';
-import { createFlushQueue } from '../http/flush-queue.ts';
+import { createFlushQueue } from '../http/streams/flush-queue.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { OpenStreams } from './open-streams.ts';
 import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';

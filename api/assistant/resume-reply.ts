@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplyRow, ReplyStore, ResumeQuery } from '../../db/sites/replies.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { StreamOutput } from '../http/stream-output.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { AnswerStream } from './answer-question.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { lostTail, stoppedTail, type Protocol } from './stream-encoder.ts';

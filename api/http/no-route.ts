@@ -1,8 +1,8 @@
 import type { AppMiddleware } from './app-context.ts';
-import { dashboardPolicy } from './dashboard.ts';
-import type { DashboardFiles } from './dashboard-files.ts';
+import { dashboardPolicy } from './files/dashboard.ts';
+import type { DashboardFiles } from './files/dashboard-files.ts';
 import { methodNotAllowed, pathNotFound } from './errors.ts';
-import { setPageHeaders } from './page-headers.ts';
+import { setPageHeaders } from './files/page-headers.ts';
 
 /**
  * Creates the last middleware. It answers 405 with Allow when only the method is wrong, and 404 otherwise: in a browser

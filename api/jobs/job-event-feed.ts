@@ -3,7 +3,7 @@ import type { Owner } from '../../db/caller.ts';
 import { createJobEventBell, type JobEventBell, type JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { JobStatus } from '../../workflows/contract/job.ts';
-import { serverSentEvent } from '../http/event-stream.ts';
+import { serverSentEvent } from '../http/streams/event-stream.ts';
 import { presentJobEvent } from './present-job-event.ts';
 
 /** A page of events as a stream sends them. */

@@ -4,7 +4,7 @@ import type { JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { draining } from '../http/errors.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream } from '../http/streams/event-stream.ts';
 import { createJobEventFeed, type JobEventFeed } from './job-event-feed.ts';
 import { streamJobEvents } from './stream-job-events.ts';
 import type { ReadJob } from './job-reader.ts';

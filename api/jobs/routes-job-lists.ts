@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
-import { openEventStream, serverSentEvent } from '../http/event-stream.ts';
+import { openEventStream, serverSentEvent } from '../http/streams/event-stream.ts';
 import { streamJobChanges } from './stream-job-changes.ts';
 import {
   jobChangesQuerySchema,

@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Owner } from '../../db/caller.ts';
 import type { JobEventBell } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
-import { serverSentEvent } from '../http/event-stream.ts';
+import { serverSentEvent } from '../http/streams/event-stream.ts';
 import { presentListedJob } from './present-listed-job.ts';
-import type { StreamOutput } from '../http/stream-output.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 
 export interface StreamJobChangesOptions {
   owner: Owner;

@@ -1,4 +1,4 @@
-import type { StreamOutput } from '../http/stream-output.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { JobEventReader } from './job-event-feed.ts';
 
 export interface StreamJobEventsOptions {

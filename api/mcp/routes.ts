@@ -4,11 +4,11 @@ import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts
 import type { RequestAccess } from '../access/request-access.ts';
 import { keepAliveOf } from '../assistant/stream-encoder.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
-import { clientGone } from '../http/client-gone.ts';
+import { clientGone } from '../http/streams/client-gone.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { ApiError } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
-import type { StreamOutput } from '../http/stream-output.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import type { AnswerMcp } from './answer-message.ts';

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { createRouter } from '../create-router.ts';
 import type { AppRouter } from '../http/app-context.ts';
-import { setPageHeaders } from '../http/page-headers.ts';
-import { sendStaticFile, staticFileOf, type StaticFile } from '../http/static-file.ts';
+import { setPageHeaders } from '../http/files/page-headers.ts';
+import { sendStaticFile, staticFileOf, type StaticFile } from '../http/files/static-file.ts';
 
 const swagger = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json');
 

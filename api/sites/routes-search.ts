@@ -7,7 +7,7 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { domain } from './site-schemas.ts';
 import { toSearchFilter } from '../assistant/message-request.ts';
 import { urlOf } from '../assistant/retrieve.ts';
-import { clientGone } from '../http/client-gone.ts';
+import { clientGone } from '../http/streams/client-gone.ts';
 import { pageNotFound } from '../http/errors.ts';
 import { presentHit } from './present-hit.ts';
 import {

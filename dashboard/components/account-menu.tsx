@@ -6,8 +6,8 @@ import { api, done } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
 import { endSession } from '../queries.ts';
-import { PaletteButton } from './palette-button.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { PaletteButton } from './palette/palette-button.tsx';
+import { Shortcuts } from './palette/shortcuts.tsx';
 import { applyTheme, onTheme, storedTheme, themes } from '../theme.ts';
 
 /** Site of Docket's own documentation, which `npm start` creates. */

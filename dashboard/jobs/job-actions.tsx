@@ -9,7 +9,7 @@ import { queryClient } from '../queries.ts';
 import { CancelJob } from './cancel-job.tsx';
 import type { JobRef } from './job-queries.ts';
 
-const Palette = lazy(() => import('../components/palette.tsx').then(({ Palette }) => ({ default: Palette })));
+const Palette = lazy(() => import('../components/palette/palette.tsx').then(({ Palette }) => ({ default: Palette })));
 
 /** Shows the actions on a job other than sending a follow-up. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {

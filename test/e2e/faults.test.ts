@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { createProjectReader } from '../../db/for-worker/projects.ts';
+import { createProjectReader } from '../../db/for-worker/projects/projects.ts';
 import { buildProject } from '../support/build.ts';
 import { createTestRepository } from '../support/git-repository.ts';
 import { startScriptedModelServer } from '../support/scripted-model-server.ts';

@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { StartableDelivery, WebhookStarts } from '../../db/for-worker/webhook-starts.ts';
+import type { StartableDelivery, WebhookStarts } from '../../db/for-worker/webhooks/webhook-starts.ts';
 import {
   deliverWebhookWorkflowId,
   deliverWebhookWorkflowName,

@@ -7,8 +7,8 @@ import { plainEnvironment } from '../../activities/environment/prepared-environm
 import { createToolset, offeredTools } from '../../activities/tools/toolset.ts';
 import { requestHashOf } from '../../activities/model/ask-model.ts';
 import { instructionsOf, type Instructions } from '../../activities/model/stored-instructions.ts';
-import { maskInChunks, maskInTens } from '../../activities/model/masking.ts';
-import { conversationOf, transcriptAt } from '../../activities/model/transcript.ts';
+import { maskInChunks, maskInTens } from '../../activities/model/transcript/masking.ts';
+import { conversationOf, transcriptAt } from '../../activities/model/transcript/transcript.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow } from '../../db/for-worker/steps.ts';
 import type { CollectedJob } from './collect-job.ts';

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
-import { isForOthers } from '../../components/shortcuts.tsx';
+import { isForOthers } from '../../components/palette/shortcuts.tsx';
 import type { ListedJob } from '../../http/types.ts';
 import { archiveAction } from './bulk-actions.ts';
 import { focusedJob } from './job-rows.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState, 
 import { Button } from 'react-aria-components';
 import type { ListedJob } from '../../http/types.ts';
 import { useSession } from '../../components/session.tsx';
-import { isForOthers } from '../../components/shortcuts.tsx';
+import { isForOthers } from '../../components/palette/shortcuts.tsx';
 import { JobRow } from './job-row.tsx';
 import type { Selection } from './selection.ts';
 

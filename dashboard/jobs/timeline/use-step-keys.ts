@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import type { Step } from '../../http/types.ts';
-import { isForOthers } from '../../components/shortcuts.tsx';
+import { isForOthers } from '../../components/palette/shortcuts.tsx';
 import { anchorOf } from './timeline.ts';
 
 interface StepKeys {

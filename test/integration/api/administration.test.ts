@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { auditPageSchema, createdKeySchema, keyListSchema } from '../../../api/administration/key-schemas.ts';
 import { projectListSchema, projectSchema } from '../../../api/administration/project-schemas.ts';
 import { siteListSchema, siteSchema } from '../../../api/sites/site-schemas.ts';
-import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

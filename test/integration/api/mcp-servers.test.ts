@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createProjectToolReader } from '../../../db/for-worker/project-tools.ts';
+import { createProjectToolReader } from '../../../db/for-worker/projects/project-tools.ts';
 import { createSealedValueStore } from '../../../db/organizations/sealed-values.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildKey, buildProject } from '../../support/build.ts';

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../api/http/server.ts';
-import { createStreamOutput } from '../../../api/http/stream-output.ts';
+import { createStreamOutput } from '../../../api/http/streams/stream-output.ts';
 import { startApi } from '../../support/api-process.ts';
 import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';

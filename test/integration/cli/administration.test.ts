@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../../db/for-service/access.ts';
 import { createSessionLookup } from '../../../db/for-service/session-lookup.ts';
-import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { parseKey } from '../../../db/organizations/key-format.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { buildSite, testPepper } from '../../support/build.ts';

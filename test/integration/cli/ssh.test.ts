@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { testKeys } from '../../support/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';

@@ -5,7 +5,7 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
-import { createWebhookStarts } from '../../../db/for-worker/webhook-starts.ts';
+import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
 import { buildJob, buildProject, buildSite } from '../../support/build.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { buildWebhook } from '../webhooks/webhook-worker.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createDueChoreStore } from '../../../db/for-service/due-chores.ts';
 import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request-merges.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
-import { createWebhookStarts } from '../../../db/for-worker/webhook-starts.ts';
+import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createOutboxStore } from '../../../db/jobs/outbox.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it, vi } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
-import { createProjectCredentialReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSealedValueStore } from '../../../db/organizations/sealed-values.ts';
 import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
 import { createDataConverter } from '../../../lib/encryption/data-converter.ts';

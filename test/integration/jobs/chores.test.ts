@@ -5,7 +5,7 @@ import { expect, inject, it } from 'vitest';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { createGrantedAccess } from '../../../activities/job/granted-access.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
-import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createForges } from '../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../activities/forges/local-forge.ts';

@@ -16,7 +16,7 @@ import { createSiteActivities, type SiteActivityDeps } from '../../../activities
 import { createSearchPool } from '../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
-import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects.ts';
+import { createProjectCredentialReader, createProjectReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { type SiteRow } from '../../../db/sites/sites.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';

@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import { createAttempt } from '../../../activities/attempt.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/network/webhook-sender.ts';
 import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks/webhooks.ts';
-import { createWebhookAttemptStore } from '../../../db/for-worker/webhook-attempts.ts';
+import { createWebhookAttemptStore } from '../../../db/for-worker/webhooks/webhook-attempts.ts';
 import { createWebhookDeliveryStore, type DeliveryRow } from '../../../db/webhooks/webhook-deliveries.ts';
 import {
   createWebhookStore,
@@ -22,7 +22,7 @@ import { deliverWebhookWorkflowId } from '../../../workflows/contract/messages.t
 import type { Pool } from 'pg';
 import { operatorOf } from '../../../db/caller.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
-import { createWebhookStarts } from '../../../db/for-worker/webhook-starts.ts';
+import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
 import { operatorOfProject } from '../../support/build.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { testKeys } from '../../support/encryption.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { createPool } from '../../../db/pool.ts';
-import { createProjectReader } from '../../../db/for-worker/projects.ts';
+import { createProjectReader } from '../../../db/for-worker/projects/projects.ts';
 import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
 import type { TestStack } from '../../support/stack.ts';
 import { checkEnd } from './check-end.ts';

@@ -1,4 +1,4 @@
-import { appPaths } from '../../../api/http/dashboard.ts';
+import { appPaths } from '../../../api/http/files/dashboard.ts';
 import { findCanaries } from '../../support/canary-secrets.ts';
 import { endingOf } from '../../support/open-stream.ts';
 import type { Description } from './description.ts';

@@ -33,27 +33,27 @@ export const accessMutations: Mutation[] = [
   },
   {
     name: 'open answers outlive their access',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'if (!valid.has(holder)) end(answer);',
     replace: 'void [valid, answer, holder];',
     ...endedAccess,
   },
   {
     name: 'who is let in while others are looked at is sent away',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'for (const { answer, holder } of held) if (!valid.has(holder)) end(answer);',
     replace:
       'for (const answer of open.values()) if (answer.holder !== null && !valid.has(answer.holder)) end(answer);',
     project: 'unit',
-    tests: ['api/http/open-answers'],
+    tests: ['api/http/streams/open-answers'],
   },
   {
     name: 'a busy event loop takes a cut connection for one that lasts',
-    file: 'api/http/stream-output.ts',
+    file: 'api/http/streams/stream-output.ts',
     find: 'for (let slice = 0; slice < 10; slice += 1) await sleep(ms / 10, ',
     replace: 'await sleep(ms, ',
     project: 'unit',
-    tests: ['api/http/stream-output'],
+    tests: ['api/http/streams/stream-output'],
   },
   {
     name: 'authentication does not name the holder of an answer',

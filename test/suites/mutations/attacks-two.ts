@@ -82,7 +82,7 @@ export const attackTwoMutations: Mutation[] = [
   },
   {
     name: 'the id of a call is stored with a key in it',
-    file: 'activities/model/scrub-answer.ts',
+    file: 'activities/model/transcript/scrub-answer.ts',
     find: '      toolCallId: mask(call.toolCallId),\n',
     replace: '',
     ...job,

@@ -2,7 +2,7 @@ import type { Mutation } from './list.ts';
 
 const lists = { project: 'integration', tests: ['api/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
-const openAnswers = { project: 'unit', tests: ['api/http/open-answers'] } as const;
+const openAnswers = { project: 'unit', tests: ['api/http/streams/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;
 const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
@@ -111,28 +111,28 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'a request in flight is cut off when its session ends',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'if (response.headersSent) response.destroy();',
     replace: 'if (request.method !== undefined) response.destroy();',
     ...openAnswers,
   },
   {
     name: 'a change that arrived whole is refused when its session ends',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'isRead(request) || !request.complete',
     replace: 'true',
     ...openAnswers,
   },
   {
     name: 'a body that is still on its way when its session ends is read on',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'isRead(request) || !request.complete',
     replace: 'isRead(request)',
     ...openAnswers,
   },
   {
     name: 'a change that begins to stream after its session has ended goes on',
-    file: 'api/http/open-answers.ts',
+    file: 'api/http/streams/open-answers.ts',
     find: 'answer.ended.signal.aborted && answer.response.headersSent',
     replace: 'answer.response.writableEnded',
     ...openAnswers,
@@ -226,7 +226,7 @@ export const boundMutations: Mutation[] = [
   },
   {
     name: 'a long answer is scrubbed on the event loop',
-    file: 'activities/model/scrub-answer.ts',
+    file: 'activities/model/transcript/scrub-answer.ts',
     find: 'answer.receivedCharacters <= shortAnswer',
     replace: 'answer.receivedCharacters < Infinity',
     ...loop,

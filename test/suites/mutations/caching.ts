@@ -1,6 +1,6 @@
 import type { Mutation } from './list.ts';
 
-const transcript = { project: 'unit', tests: ['activities/model/transcript'] } as const;
+const transcript = { project: 'unit', tests: ['activities/model/transcript/transcript'] } as const;
 const wire = { project: 'integration', tests: ['jobs/prompt-cache'] } as const;
 const keys = { project: 'integration', tests: ['models/prompt-cache'] } as const;
 const replay = { project: 'unit', tests: ['worker/replay/exact-question'] } as const;
@@ -9,7 +9,7 @@ const replay = { project: 'unit', tests: ['worker/replay/exact-question'] } as c
 export const cachingMutations: Mutation[] = [
   {
     name: 'each step masks outputs, so that no cached prefix lasts',
-    file: 'activities/model/masking.ts',
+    file: 'activities/model/transcript/masking.ts',
     find: 'Math.max(keptCharacters, 2 * recent)',
     replace: '0',
     ...transcript,

@@ -128,11 +128,11 @@ export const moneyMutations: Mutation[] = [
   },
   {
     name: 'a fallback reads the reasoning of another model',
-    file: 'activities/model/transcript.ts',
+    file: 'activities/model/transcript/transcript.ts',
     find: 'step.model !== null && step.model !== model',
     replace: 'step.model === undefined',
     project: 'unit',
-    tests: ['activities/model/transcript', 'worker/replay/exact-question'],
+    tests: ['activities/model/transcript/transcript', 'worker/replay/exact-question'],
   },
   {
     name: 'the output limit of a job is not sent',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandsFor } from '../../../dashboard/components/commands.ts';
+import { commandsFor } from '../../../dashboard/components/palette/commands.ts';
 
 const labelsOf = (text: string) => {
   const { pages, actions } = commandsFor(text, ['light', 'dark']);

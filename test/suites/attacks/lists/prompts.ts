@@ -10,7 +10,7 @@ import { readGuidance } from '../../../../activities/model/instructions.ts';
 import { findLoop } from '../../../../activities/model/loop-guard.ts';
 import { createPathRules, problemWithCall } from '../../../../activities/tools/path-rules.ts';
 import { bodyOf, commitMessageOf, titleOf } from '../../../../activities/publish/pull-request-text.ts';
-import { conversationOf } from '../../../../activities/model/transcript.ts';
+import { conversationOf } from '../../../../activities/model/transcript/transcript.ts';
 import type { StepRow } from '../../../../db/for-worker/steps.ts';
 import { buildStep } from '../../../unit/activities/build-step.ts';
 import type { TestFiles } from '../../../support/git-repository.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
 import { requestHashOf } from '../../../../activities/model/ask-model.ts';
-import { maskInChunks, maskInTens } from '../../../../activities/model/masking.ts';
-import { conversationOf } from '../../../../activities/model/transcript.ts';
+import { maskInChunks, maskInTens } from '../../../../activities/model/transcript/masking.ts';
+import { conversationOf } from '../../../../activities/model/transcript/transcript.ts';
 import { noInstructions } from '../../../../activities/model/stored-instructions.ts';
 import { plainEnvironment } from '../../../../activities/environment/prepared-environment.ts';
 import { createToolset, offeredTools } from '../../../../activities/tools/toolset.ts';

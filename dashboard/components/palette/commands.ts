@@ -1,5 +1,5 @@
 import type { NavigateOptions } from '@tanstack/react-router';
-import type { Theme } from '../theme.ts';
+import type { Theme } from '../../theme.ts';
 
 export interface Command {
   label: string;

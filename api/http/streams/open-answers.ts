@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../../db/caller.ts';
-import type { AccessStore } from '../../db/for-service/access.ts';
-import type { AppMiddleware } from './app-context.ts';
-import { unauthorized } from './errors.ts';
+import type { Caller } from '../../../db/caller.ts';
+import type { AccessStore } from '../../../db/for-service/access.ts';
+import type { AppMiddleware } from '../app-context.ts';
+import { unauthorized } from '../errors.ts';
 
 export interface OpenAnswers {
   /** Tracks every response of this process from its request to its last byte. */

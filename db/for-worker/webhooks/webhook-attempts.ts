@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
-import type { SecretBox } from '../../lib/encryption/secret-box.ts';
-import type { PresentableJob } from '../jobs/agent-job.ts';
-import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
-import { jobColumns } from '../jobs/job-statements.ts';
-import { withTransaction } from '../pool.ts';
-import { toStoredText } from '../stored-text.ts';
-import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
+import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
+import type { PresentableJob } from '../../jobs/agent-job.ts';
+import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../../../workflows/contract/webhook.ts';
+import { jobColumns } from '../../jobs/job-statements.ts';
+import { withTransaction } from '../../pool.ts';
+import { toStoredText } from '../../stored-text.ts';
+import { webhookSecretOwner } from '../../webhooks/webhook-endpoints.ts';
 
 /** Target and content of an attempt. */
 export interface WebhookShipment {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Compaction, JobContextStore } from '../../db/for-worker/job-context.ts';
-import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
-import type { StepRef } from '../../workflows/contract/job.ts';
-import { instructionsOf, type Instructions } from './stored-instructions.ts';
+import type { Compaction, JobContextStore } from '../../../db/for-worker/job-context.ts';
+import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
+import type { StepRef } from '../../../workflows/contract/job.ts';
+import { instructionsOf, type Instructions } from '../stored-instructions.ts';
 import { outputLength } from './masking.ts';
 import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
 

@@ -1,12 +1,12 @@
 import { assistantModelMessageSchema, type AssistantModelMessage, type ModelMessage, type ToolModelMessage } from 'ai';
-import type { Compaction, JobNote } from '../../db/for-worker/job-context.ts';
-import type { Prompt } from '../../db/for-worker/jobs.ts';
-import type { StepRow } from '../../db/for-worker/steps.ts';
-import { likelyTokensOf } from '../../models/used-tokens.ts';
-import type { StepRef } from '../../workflows/contract/job.ts';
-import { questionCallOf } from '../tools/ask-tool.ts';
-import { imageCharacters, imagesIn, saidWith, shownImages } from './images.ts';
-import { ledgerText } from './ledger.ts';
+import type { Compaction, JobNote } from '../../../db/for-worker/job-context.ts';
+import type { Prompt } from '../../../db/for-worker/jobs.ts';
+import type { StepRow } from '../../../db/for-worker/steps.ts';
+import { likelyTokensOf } from '../../../models/used-tokens.ts';
+import type { StepRef } from '../../../workflows/contract/job.ts';
+import { questionCallOf } from '../../tools/ask-tool.ts';
+import { imageCharacters, imagesIn, saidWith, shownImages } from '../images.ts';
+import { ledgerText } from '../ledger.ts';
 import { maskedOutput, maskInChunks } from './masking.ts';
 
 export interface Transcript {

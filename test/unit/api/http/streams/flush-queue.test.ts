@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createFlushQueue } from '../../../../api/http/flush-queue.ts';
+import { createFlushQueue } from '../../../../../api/http/streams/flush-queue.ts';
 
 it('flushes the streams written in one turn of the event loop together', async () => {
   const schedule = createFlushQueue();

@@ -13,12 +13,12 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { answerOf, api } from '../http/client.ts';
-import { headline, plain } from '../plain.ts';
-import { jobAddress } from '../jobs/job-address.ts';
-import type { JobRef } from '../jobs/job-queries.ts';
-import { applyTheme, themes } from '../theme.ts';
-import { StatusBadge } from './status.tsx';
+import { answerOf, api } from '../../http/client.ts';
+import { headline, plain } from '../../plain.ts';
+import { jobAddress } from '../../jobs/job-address.ts';
+import type { JobRef } from '../../jobs/job-queries.ts';
+import { applyTheme, themes } from '../../theme.ts';
+import { StatusBadge } from '../status.tsx';
 import { commandsFor, type Command } from './commands.ts';
 
 const waitMs = 150;

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import type { SecretBox } from '../../lib/encryption/secret-box.ts';
-import type { Owner } from '../caller.ts';
-import { canBeId } from '../ids.ts';
-import { jobColumns } from '../jobs/job-statements.ts';
-import type { JobRow } from '../jobs/jobs.ts';
-import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '../organizations/project-secrets.ts';
-import { openCredentials, type McpHeader } from '../organizations/project-tools.ts';
-import { listProjects, projectColumns, type ProjectRow } from '../organizations/projects.ts';
+import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
+import type { Owner } from '../../caller.ts';
+import { canBeId } from '../../ids.ts';
+import { jobColumns } from '../../jobs/job-statements.ts';
+import type { JobRow } from '../../jobs/jobs.ts';
+import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '../../organizations/project-secrets.ts';
+import { openCredentials, type McpHeader } from '../../organizations/project-tools.ts';
+import { listProjects, projectColumns, type ProjectRow } from '../../organizations/projects.ts';
 
 /** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
 export interface ProjectReader {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { SecretBox } from '../../lib/encryption/secret-box.ts';
-import { readToolsOfProject, type McpCredentials, type McpServer } from '../organizations/project-tools.ts';
+import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
+import { readToolsOfProject, type McpCredentials, type McpServer } from '../../organizations/project-tools.ts';
 
 /** Reads the MCP servers of a job's project. */
 export interface ProjectToolReader {

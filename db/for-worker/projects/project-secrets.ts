@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import type { SecretBox } from '../../lib/encryption/secret-box.ts';
-import { projectSecretOwner } from '../organizations/project-secrets.ts';
+import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
+import { projectSecretOwner } from '../../organizations/project-secrets.ts';
 
 /** Reads the secrets that the setup of a project's jobs has. */
 export interface ProjectSecretReader {

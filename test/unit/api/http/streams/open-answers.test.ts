@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { createOpenAnswers } from '../../../../api/http/open-answers.ts';
+import { createOpenAnswers } from '../../../../../api/http/streams/open-answers.ts';
 
 function stage() {
   const looks: { ids: string[]; answer(valid: string[]): void }[] = [];

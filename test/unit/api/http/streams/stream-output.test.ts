@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { createStreamOutput } from '../../../../api/http/stream-output.ts';
+import { createStreamOutput } from '../../../../../api/http/streams/stream-output.ts';
 
 /** A server that exposes the response of its one request, and the raw socket of its client. */
 async function connected(header = ''): Promise<{ response: ServerResponse; client: Socket }> {

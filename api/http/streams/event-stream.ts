@@ -1,4 +1,4 @@
-import type { AppContext } from './app-context.ts';
+import type { AppContext } from '../app-context.ts';
 import { createStreamOutput, type StreamOutput } from './stream-output.ts';
 
 export interface EventStreamTimes {

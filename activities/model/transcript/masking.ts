@@ -1,5 +1,5 @@
-import { imageCharacters } from './images.ts';
-import type { StepRow, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
+import { imageCharacters } from '../images.ts';
+import type { StepRow, ToolCall, ToolResult } from '../../../db/for-worker/steps.ts';
 
 /** Returns how many of the oldest steps have their outputs masked. */
 export type Masking = (answered: readonly StepRow[]) => number;

@@ -1,4 +1,4 @@
-import type { AppContext } from './app-context.ts';
+import type { AppContext } from '../app-context.ts';
 
 /** Sets the header fields of an HTML page: its Content Security Policy, and what it may not do or reveal. */
 export function setPageHeaders(ctx: Pick<AppContext, 'set'>, policy: string): void {

@@ -1,12 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, NewCompaction } from '../../db/for-worker/job-context.ts';
-import type { JobWithProject } from '../job/granted-access.ts';
-import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
-import type { PriceBook } from '../../models/prices.ts';
-import { FailureType } from '../../workflows/contract/failures.ts';
-import { emptyLedger, ledgerAfter } from './ledger.ts';
-import { DeclinedAnswerError, isContextOverflow, ModelCallError } from './model-failures.ts';
-import type { AskPaid, HeldStep, PaidCall } from './spending.ts';
+import type { JobContextStore, NewCompaction } from '../../../db/for-worker/job-context.ts';
+import type { JobWithProject } from '../../job/granted-access.ts';
+import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
+import type { PriceBook } from '../../../models/prices.ts';
+import { FailureType } from '../../../workflows/contract/failures.ts';
+import { emptyLedger, ledgerAfter } from '../ledger.ts';
+import { DeclinedAnswerError, isContextOverflow, ModelCallError } from '../model-failures.ts';
+import type { AskPaid, HeldStep, PaidCall } from '../spending.ts';
 import { stepLines, transcriptText, summaryRules } from './compaction-text.ts';
 import type { Transcript } from './transcript.ts';
 

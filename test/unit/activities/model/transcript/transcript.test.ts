@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { conversationOf, transcriptAt, type Transcript } from '../../../../activities/model/transcript.ts';
-import { buildStep } from '../build-step.ts';
+import {
+  conversationOf,
+  transcriptAt,
+  type Transcript,
+} from '../../../../../activities/model/transcript/transcript.ts';
+import { buildStep } from '../../build-step.ts';
 
 function buildRead(id: string, output: string) {
   return {

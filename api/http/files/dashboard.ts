@@ -1,4 +1,4 @@
-import type { AppMiddleware } from './app-context.ts';
+import type { AppMiddleware } from '../app-context.ts';
 import type { DashboardFiles } from './dashboard-files.ts';
 import { setPageHeaders } from './page-headers.ts';
 import { sendStaticFile } from './static-file.ts';

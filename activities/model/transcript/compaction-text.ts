@@ -1,4 +1,4 @@
-import type { StepRow } from '../../db/for-worker/steps.ts';
+import type { StepRow } from '../../../db/for-worker/steps.ts';
 import type { Transcript } from './transcript.ts';
 
 /** The system prompt of the call that summarizes. */

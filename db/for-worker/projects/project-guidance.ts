@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { readGuidanceOfProject, type ProjectGuidance } from '../organizations/project-guidance.ts';
+import { readGuidanceOfProject, type ProjectGuidance } from '../../organizations/project-guidance.ts';
 
 /** Reads what a job's project tells its agents. */
 export interface ProjectGuidanceReader {

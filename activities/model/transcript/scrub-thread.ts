@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createKnownSecrets } from '../../lib/redaction/known-secrets.ts';
+import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { scrub, type AnswerToScrub } from './scrub-answer.ts';
 
 /** Redacts an answer in a separate thread. */

@@ -1,8 +1,8 @@
-import type { StepResponse } from '../../db/for-worker/steps.ts';
-import type { NewJobEvent } from '../../db/jobs/event-types.ts';
-import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
-import { runInThread } from '../../lib/threads/run-in-thread.ts';
-import { eventsOfAnswer, type AnswerCost } from './job-events.ts';
+import type { StepResponse } from '../../../db/for-worker/steps.ts';
+import type { NewJobEvent } from '../../../db/jobs/event-types.ts';
+import { maskDeep, type KnownSecrets } from '../../../lib/redaction/known-secrets.ts';
+import { runInThread } from '../../../lib/threads/run-in-thread.ts';
+import { eventsOfAnswer, type AnswerCost } from '../job-events.ts';
 
 export interface AnswerToScrub extends AnswerCost {
   response: StepResponse;

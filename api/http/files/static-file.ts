@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import type { AppContext } from './app-context.ts';
+import type { AppContext } from '../app-context.ts';
 
 /** The content of a file, precompressed where that makes it smaller. */
 interface FileContent {

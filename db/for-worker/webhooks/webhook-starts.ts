@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { DeliverWebhookInput } from '../../workflows/contract/webhook.ts';
+import type { DeliverWebhookInput } from '../../../workflows/contract/webhook.ts';
 
 export interface StartableDelivery extends DeliverWebhookInput {
   messageId: string;
