@@ -47,6 +47,11 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
+/** Formats a running duration in whole seconds: "12 s", "3 min 04 s". */
+export function seconds(ms: number): string {
+  return ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1_000))} s` : duration(ms);
+}
+
 export function count(number: number): string {
   return whole.format(number);
 }

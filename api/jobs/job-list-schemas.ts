@@ -122,6 +122,7 @@ const listedJobSchema = agentJobSchema.extend({
     .nullable()
     .meta({ description: 'Lines that the published change deletes; null if they were not counted.' }),
   updatedAt: time,
+  activeSince: timeOrNull.meta({ description: 'When the newest turn was requested; null when the job has ended.' }),
   endedAt: timeOrNull,
 });
 export type ListedJob = z.infer<typeof listedJobSchema>;

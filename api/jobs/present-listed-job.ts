@@ -14,6 +14,7 @@ export function presentListedJob(row: ListedJobRow): ListedJob {
     additions: row.change?.additions ?? null,
     deletions: row.change?.deletions ?? null,
     updatedAt: row.updatedAt.toISOString(),
+    activeSince: row.activeSince?.toISOString() ?? null,
     endedAt: row.status === 'active' ? null : (row.endedAt?.toISOString() ?? null),
   };
 }

@@ -1,23 +1,23 @@
-import { useSyncExternalStore } from 'react';
-import { ago, fullTime } from '../format.ts';
-
-const everyMs = 10_000;
-let now = Date.now();
-
-function subscribe(onTick: () => void): () => void {
-  const timer = setInterval(() => {
-    now = Date.now();
-    onTick();
-  }, everyMs);
-  return () => clearInterval(timer);
-}
+import { ago, fullTime, seconds } from '../format.ts';
+import { useClock } from './clock.ts';
 
 /** Shows a relative time, with the full date in its title. */
 export function Ago({ date }: { date: string }) {
-  const at = useSyncExternalStore(subscribe, () => now);
+  const at = useClock({ everySeconds: 10 });
   return (
     <time dateTime={date} title={fullTime(date)}>
       {ago(date, Math.max(at, Date.parse(date)))}
     </time>
+  );
+}
+
+/** Shows the time since a date, which grows every second. `doing` says what goes on: "running". */
+export function Elapsed({ since, doing }: { since: string; doing: string }) {
+  const at = useClock();
+  return (
+    <span title={`${doing} since ${fullTime(since)}`}>
+      <span className="visually-hidden">{doing} for </span>
+      {seconds(at - Date.parse(since))}
+    </span>
   );
 }

@@ -7,7 +7,7 @@ import type { Job, Turn } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
-import { Ago } from '../components/time.tsx';
+import { Ago, Elapsed } from '../components/time.tsx';
 import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { CommandOutputView } from '../jobs/timeline/command-output.tsx';
 import type { CommandOutput } from '../jobs/timeline/command-outputs.ts';
@@ -55,6 +55,7 @@ function JobView({ job: ref }: { job: JobRef }) {
       <div className="page-head">
         <h1 className="job-title">{title}</h1>
         <StatusBadge job={job.data} />
+        {job.data.status === 'active' && <TurnTime job={job.data} turn={turns.data?.at(-1)} />}
         {job.data.status === 'active' && <LiveDot connection={connection} />}
       </div>
       <NoWorker isQueued={job.data.details.phase === 'queued'} />
@@ -108,6 +109,18 @@ function JobView({ job: ref }: { job: JobRef }) {
         </>
       )}
     </>
+  );
+}
+
+/** Shows how long the newest turn of an active job has been queued, running or waiting for a person. */
+function TurnTime({ job: { details }, turn }: { job: Job; turn: Turn | undefined }) {
+  const { phase, waiting } = details;
+  const since = waiting?.since ?? turn?.createdAt;
+  if (since === undefined) return null;
+  return (
+    <span className="quiet">
+      <Elapsed since={since} doing={phase === 'queued' || phase === 'waiting' ? phase : 'running'} />
+    </span>
   );
 }
 

@@ -14,6 +14,8 @@ export interface ListedJobRow extends JobRow {
   prompt: string;
   /** Size of the published change; null before it is published. Lines are null if they were not counted. */
   change: { files: number; additions: number | null; deletions: number | null } | null;
+  /** When the newest turn was requested; null when the job has ended. */
+  activeSince: Date | null;
   /** Microseconds since 1970, as text: a Date would lose precision of the sort key. */
   updatedMicros: string;
 }
@@ -57,6 +59,9 @@ const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
   (select jsonb_build_object('files', changed_files, 'additions', additions, 'deletions', deletions)
    from job_snapshots where job_id = jobs.id and tree = jobs.head_tree) as change,
+  case when status = 'active' then (
+    select job_turns.created_at from job_turns where job_turns.job_id = jobs.id and job_turns.turn = jobs.turn
+  ) end as "activeSince",
   ${micros('updated_at')} as "updatedMicros"`;
 
 /** Largest number of jobs that one page of a filtered list reads. */

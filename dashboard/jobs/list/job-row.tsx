@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { ChangeSize } from '../../components/change-size.tsx';
 import { PullRequestBadge, standingOf, StatusBadge } from '../../components/status.tsx';
-import { Ago } from '../../components/time.tsx';
+import { Ago, Elapsed } from '../../components/time.tsx';
 import { cost, duration, plural } from '../../format.ts';
 import type { ListedJob } from '../../http/types.ts';
 import { plain } from '../../plain.ts';
@@ -55,8 +55,8 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
       <span role="cell" className="row-number">
         <ChangeSize {...job} />
       </span>
-      <span role="cell" className="row-number">
-        {timeOf(job)}
+      <span role="cell" className={job.status === 'active' ? 'row-number row-elapsed' : 'row-number'}>
+        <JobTime job={job} />
       </span>
       <span role="cell" className="row-number">
         {cost(details.usage.costUsd)}
@@ -67,6 +67,14 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
     </div>
   );
 });
+
+/** Shows how long a job has been queued, running or waiting for a person, or how long it took. */
+function JobTime({ job }: { job: ListedJob }) {
+  const { phase, waiting } = job.details;
+  const since = waiting?.since ?? job.activeSince;
+  if (since === null) return timeOf(job);
+  return <Elapsed since={since} doing={phase === 'queued' || phase === 'waiting' ? phase : 'running'} />;
+}
 
 /** Returns how long a job took. Between turns a job waits for people, so of several turns only the number says much. */
 export function timeOf({ turn, createdAt, endedAt }: Pick<ListedJob, 'turn' | 'createdAt' | 'endedAt'>): string {

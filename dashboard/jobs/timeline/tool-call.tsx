@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { messageOf } from '../../http/client.ts';
 import type { Step, ToolCall } from '../../http/types.ts';
-import { count, duration, plural } from '../../format.ts';
+import { useClock } from '../../components/clock.ts';
+import { count, duration, plural, seconds } from '../../format.ts';
 import { beginning, plain } from '../../plain.ts';
 import { CommandOutputView } from './command-output.tsx';
 import type { CommandOutput } from './command-outputs.ts';
@@ -11,7 +12,6 @@ import { Copy } from '../copy.tsx';
 import { Images } from '../images.tsx';
 import { useKeptState } from '../kept-state.tsx';
 import { stepQuery, type JobRef } from '../job-queries.ts';
-import { useNow } from '../use-now.ts';
 
 interface ToolCallProps {
   job: JobRef;
@@ -58,7 +58,7 @@ export function ToolCallItem({ job, step, call, live = null, isOver }: ToolCallP
         <code className="tool-name">{plain(call.toolName)}</code>
         <span className="tool-subject">{plain(subjectOf(call.input)).slice(0, 300)}</span>
         <span className="tool-facts">
-          {state === 'running' ? <Elapsed since={step.answeredAt} output={printed} /> : factsOf(call)}
+          {state === 'running' ? <CallTime since={step.answeredAt} output={printed} /> : factsOf(call)}
         </span>
       </summary>
       {isOpen && (
@@ -69,12 +69,12 @@ export function ToolCallItem({ job, step, call, live = null, isOver }: ToolCallP
 }
 
 /** Shows the time since a call's command, or the tools of its step, began. */
-function Elapsed({ since, output }: { since: string | null; output: CommandOutput | null }) {
+function CallTime({ since, output }: { since: string | null; output: CommandOutput | null }) {
   const beganAt = output?.startedAt ?? (since === null ? null : Date.parse(since));
   const durationMs = output?.durationMs ?? null;
-  const now = useNow(beganAt !== null && durationMs === null);
+  const now = useClock({ isRunning: beganAt !== null && durationMs === null });
   if (durationMs !== null) return duration(durationMs);
-  return beganAt === null ? '' : `running for ${duration(Math.max(0, Math.floor((now - beganAt) / 1000)) * 1000)}`;
+  return beganAt === null ? '' : `running for ${seconds(now - beganAt)}`;
 }
 
 /** Returns how long a call took and the size of its output, as text. */

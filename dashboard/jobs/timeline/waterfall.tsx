@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { useClock } from '../../components/clock.ts';
 import { duration } from '../../format.ts';
 import type { Step, Turn } from '../../http/types.ts';
 import { plain } from '../../plain.ts';
 import type { LiveOutput } from '../job-queries.ts';
 import { timesOf, type Kind, type Segment } from './segments.ts';
 import { timeAxis, type TimeAxis } from './time-axis.ts';
-import { useNow } from '../use-now.ts';
 import { valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
 import '../../styles/waterfall.css';
 
@@ -33,7 +33,7 @@ const arrows: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10
 
 /** Shows where the time of a job went: a row for each part, all turns on one axis. Renders only the visible rows. */
 export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts, onGo }: WaterfallProps) {
-  const now = useNow(turns.at(-1)?.endedAt === null);
+  const now = useClock({ isRunning: turns.at(-1)?.endedAt === null });
   const rows = useMemo(() => waterfallRows(turns, steps, { phases, starts }, now), [turns, steps, phases, starts, now]);
   const axis = useMemo(
     () =>

@@ -65,6 +65,23 @@ async function* changes(
 }
 
 describe('the jobs of an organization', () => {
+  it('tell since when the newest turn of an active job has been requested', async () => {
+    const { project, key } = await stage();
+    const { pool } = database;
+    const running = await buildJob(pool, project, { turn: 2 });
+    const at = '2026-01-02T03:04:05.000Z';
+    await pool.query(
+      `insert into job_turns (job_id, turn, prompt, created_at) values ($1, 2, 'x', $2)
+       on conflict (job_id, turn) do update set created_at = excluded.created_at`,
+      [running.id, at],
+    );
+    const ended = await buildJob(pool, project, { status: 'completed', phase: null });
+    const answer = await api.ask('/v1/jobs', { key });
+    const { jobs } = listedJobsSchema.parse(answer.body);
+    const since = new Map(jobs.map(({ id, activeSince }) => [id, activeSince]));
+    expect([since.get(running.id), since.get(ended.id)]).toEqual([at, null]);
+  });
+
   it('are listed across projects, newest first, by status, project and words', async () => {
     const { project, sibling, key } = await stage();
     const { pool } = database;

@@ -1,0 +1,34 @@
+import { useSyncExternalStore } from 'react';
+
+const everyMs = 1_000;
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function tick(): void {
+  now = Date.now();
+  for (const listener of listeners) listener();
+}
+
+/** All that shows a running time shares one timer, which stops with the last of them. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  if (timer === undefined) {
+    now = Date.now();
+    timer = setInterval(tick, everyMs);
+  }
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+const never = () => () => undefined;
+
+/** Returns the time in milliseconds since 1970, in steps of some seconds. It stands still unless `isRunning`. */
+export function useClock({ isRunning = true, everySeconds = 1 } = {}): number {
+  const stepMs = everySeconds * 1_000;
+  return useSyncExternalStore(isRunning ? subscribe : never, () => Math.floor(now / stepMs) * stepMs);
+}
