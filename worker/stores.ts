@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Pool } from 'pg';
 import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createModelFailureStore } from '../db/for-worker/model-failures.ts';
@@ -41,7 +42,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     messages: createWorkerMessageStore(pool),
     branches: createJobBranchStore(pool),
     endings: createIdleEndings(pool),
-    steps: createStepStore(pool),
+    steps: createStepStore(pool, `${process.pid}@${hostname()}`),
     leases: createModelCallLeases(pool),
     modelFailures: createModelFailureStore(pool),
     events: createWorkerEventStore(pool),

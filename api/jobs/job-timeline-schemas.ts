@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
-import { largestTimelinePage } from '../../db/jobs/job-timeline.ts';
+import { largestTimelinePage, mostLostAttempts } from '../../db/jobs/job-timeline.ts';
 import { mostModels } from '../../lib/inputs/model-choice.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { mostJobImages } from '../../db/jobs/job-images.ts';
@@ -91,6 +91,17 @@ export const stepSchema = z.object({
   step: z.number().int(),
   attempts: z.number().int().meta({ description: 'Number of times a worker claimed the step; 1 if nothing failed.' }),
   modelFailures: z.number().int().meta({ description: 'Number of times the model provider failed.' }),
+  worker: z
+    .string()
+    .nullable()
+    .meta({ description: 'Process id and host of the newest attempt; null if not known.', examples: ['12510@vm'] }),
+  lostAttempts: z
+    .array(z.object({ attempt: z.number().int(), worker: z.string().nullable(), startedAt: time, endedAt: time }))
+    .max(mostLostAttempts)
+    .meta({
+      description:
+        'Attempts that failed or lost their worker, oldest first. endedAt is when the next one began; the attempt stopped before.',
+    }),
   model: z.string().nullable().meta({ description: 'The model that answered; null while there is no answer.' }),
   failedModels: z
     .array(z.object({ model: z.string(), failures: z.number().int() }))

@@ -43,6 +43,13 @@ export function presentStep(row: TimelineStep): PublicStep {
     step: row.step,
     attempts: row.attempts,
     modelFailures: row.modelFailures,
+    worker: row.worker,
+    lostAttempts: row.lostAttempts.map(({ attempt, worker, startedAt, endedAt }) => ({
+      attempt,
+      worker,
+      startedAt: new Date(startedAt).toISOString(),
+      endedAt: new Date(endedAt).toISOString(),
+    })),
     model: row.model,
     failedModels: row.failedModels.map(({ model, failures }) => ({ model, failures })),
     text: row.text,

@@ -30,5 +30,6 @@ const never = () => () => undefined;
 /** Returns the time in milliseconds since 1970, in steps of some seconds. It stands still unless `isRunning`. */
 export function useClock({ isRunning = true, everySeconds = 1 } = {}): number {
   const stepMs = everySeconds * 1_000;
-  return useSyncExternalStore(isRunning ? subscribe : never, () => Math.floor(now / stepMs) * stepMs);
+  const read = () => Math.floor(now / stepMs) * stepMs;
+  return useSyncExternalStore(isRunning ? subscribe : never, read, read);
 }

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
+import { mostLostAttempts } from '../jobs/job-timeline.ts';
 import { modelCallLeaseMs } from './model-call-leases.ts';
 import { ofActiveTurn } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
@@ -132,9 +133,17 @@ const stepColumns = `
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
   model_failures as "modelFailures", model`;
 
+/** `$4` is the worker. */
 const claimStep = (leaseUntil: string, condition = 'true') => `
-  insert into job_steps (job_id, turn, step, fence, asked_until) values ($1, $2, $3, 1, ${leaseUntil})
-  on conflict (job_id, turn, step) do update set fence = job_steps.fence + 1, asked_until = excluded.asked_until
+  insert into job_steps (job_id, turn, step, fence, asked_until, worker) values ($1, $2, $3, 1, ${leaseUntil}, $4)
+  on conflict (job_id, turn, step) do update
+  set fence = job_steps.fence + 1, asked_until = excluded.asked_until, worker = excluded.worker, claimed_at = now(),
+      lost_attempts = case
+        when job_steps.ended_at is null and coalesce(jsonb_array_length(job_steps.lost_attempts), 0) < ${mostLostAttempts}
+        then coalesce(job_steps.lost_attempts, '[]') || jsonb_build_object(
+          'attempt', job_steps.fence, 'worker', job_steps.worker,
+          'startedAt', coalesce(job_steps.claimed_at, job_steps.started_at), 'endedAt', now())
+        else job_steps.lost_attempts end
   where ${condition}
   returning ${stepColumns}`;
 
@@ -143,11 +152,14 @@ const storeStepResults = `
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null and ${ofActiveTurn}
   returning job_id`;
 
-/** Creates the store of a job's steps and of the snapshots of its working copy. */
-export function createStepStore(pool: Pool): StepStore {
+/**
+ * Creates the store of a job's steps and of the snapshots of its working copy. `worker` names the process, as Temporal
+ * does: `12510@vm`.
+ */
+export function createStepStore(pool: Pool, worker: string | null = null): StepStore {
   async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
     const text = claimStep('null');
-    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step] });
+    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step, worker] });
     return onlyRow(rows);
   }
 
@@ -156,12 +168,12 @@ export function createStepStore(pool: Pool): StepStore {
     const { rows } = await pool.query<StepRow>({
       name: 'claim-answer',
       text: `
-        with claimed as (${claimStep("now() + $4::float8 * interval '1 millisecond'", isFree)})
+        with claimed as (${claimStep("now() + $5::float8 * interval '1 millisecond'", isFree)})
         select claimed.* from claimed, append_job_events("jobId", turn, step, case
           when response is not null then '[]'
           else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
         end)`,
-      values: [jobId, turn, step, modelCallLeaseMs],
+      values: [jobId, turn, step, worker, modelCallLeaseMs],
     });
     if (rows.length > 0) wakeWatchers(pool, jobId);
     return rows[0] ?? null;

@@ -46,12 +46,24 @@ export interface TimelineCall {
   durationMs: number | null;
 }
 
+/** Times are in ISO format; an attempt ended at some time before the next one began. */
+export interface LostAttempt {
+  attempt: number;
+  worker: string | null;
+  startedAt: string;
+  endedAt: string;
+}
+
 export interface TimelineStep {
   turn: number;
   step: number;
   /** Number of attempts for the step: calls of the model, batches of tools, and those of killed workers. */
   attempts: number;
   modelFailures: number;
+  /** Process of the newest attempt, such as `12510@vm`; null in steps of earlier versions. */
+  worker: string | null;
+  /** Attempts that another one followed, in order. */
+  lostAttempts: LostAttempt[];
   /** The model that answered; null while there is no answer. */
   model: string | null;
   /** Models whose calls failed, with the number of their failures. */
@@ -83,6 +95,8 @@ export interface TimelinePage<Row> {
 
 /** Largest number of turns or steps of a page, and of tool calls shown of one step. */
 export const largestTimelinePage = 100;
+/** Largest number of lost attempts that are kept of a step. */
+export const mostLostAttempts = 50;
 /** Size at which a page ends, in bytes of the database's text; it has at least one row. */
 const pageBytes = 2_000_000;
 /** Lists truncate longer texts, inputs and outputs. */
@@ -124,6 +138,7 @@ const stepColumns = ({ text, part }: { text: number; part: number } | { text: nu
   const input = "call -> 'input'";
   return `
   steps.turn, steps.step, steps.fence::float8 as attempts, steps.model_failures as "modelFailures",
+  steps.worker, coalesce(steps.lost_attempts, '[]') as "lostAttempts",
   case when steps.response is not null
        then coalesce(steps.model, (select model from jobs where id = steps.job_id)) end as model,
   coalesce((select jsonb_agg(jsonb_build_object('model', key, 'failures', value) order by value::integer desc, key)

@@ -3,6 +3,8 @@ import type { AttemptStart } from '../job-queries.ts';
 
 export interface LostAttempt {
   attempt: number;
+  /** Process and host of its worker, such as `12510@vm`; null if not known. */
+  worker: string | null;
   /** Milliseconds since 1970. It ended at some time before the next attempt began. */
   from: number;
   to: number;
@@ -11,26 +13,45 @@ export interface LostAttempt {
 export interface StepAttempts {
   /** Attempts that got no answer from the model, in order. */
   lost: LostAttempt[];
-  /** Number of attempts that stopped while tools ran. Their times are not stored. */
-  lostInTools: number;
+  /** Attempts that stopped after the answer, while tools ran. */
+  lostInTools: LostAttempt[];
+  /** Number of further ones whose times are not stored. */
+  unknown: number;
   /** Why attempts failed; null if none did. */
   reason: string | null;
 }
 
+type Attempted = Pick<Step, 'attempts' | 'lostAttempts' | 'modelFailures' | 'answeredAt'>;
+
 /** Returns the attempts of a step that failed or were lost. */
-export function attemptsOf(
-  { attempts, modelFailures, answeredAt }: Pick<Step, 'attempts' | 'modelFailures' | 'answeredAt'>,
-  starts: AttemptStart[] = [],
-): StepAttempts {
+export function attemptsOf(step: Attempted, starts: AttemptStart[] = []): StepAttempts {
+  const { attempts, modelFailures, answeredAt } = step;
   const before = answeredAt === null ? Number.POSITIVE_INFINITY : Date.parse(answeredAt);
+  const stored = step.lostAttempts.map(({ attempt, worker, startedAt, endedAt }) => ({
+    attempt,
+    worker,
+    from: Date.parse(startedAt),
+    to: Date.parse(endedAt),
+  }));
+  const known = stored.length > 0 ? stored : lostOf(starts, before);
+  const lost = known.filter(({ to }) => to <= before);
+  const lostInTools = known.filter(({ to }) => to > before);
+  const isKnown = stored.length > 0 || (starts.length > 0 && answeredAt !== null);
+  return {
+    lost,
+    lostInTools,
+    unknown: isKnown ? Math.max(0, attempts - 1 - known.length) : 0,
+    reason: reasonOf(modelFailures, Math.max(attempts - 1, known.length)),
+  };
+}
+
+/** Steps of earlier versions have only the events of attempts that called the model. */
+function lostOf(starts: AttemptStart[], before: number): LostAttempt[] {
   // an overtaken attempt that answers first announces itself again when it does
   const begun = starts.filter(({ at }, index) => at < before || index === 0);
-  const lost = begun
+  return begun
     .slice(0, -1)
-    .map(({ attempt, at }, index) => ({ attempt, from: at, to: begun[index + 1]?.at ?? at }));
-  const isKnown = starts.length > 0 && answeredAt !== null;
-  const lostInTools = isKnown ? Math.max(0, attempts - 1 - lost.length) : 0;
-  return { lost, lostInTools, reason: reasonOf(modelFailures, Math.max(attempts - 1, lost.length)) };
+    .map(({ attempt, at }, index) => ({ attempt, worker: null, from: at, to: begun[index + 1]?.at ?? at }));
 }
 
 function reasonOf(modelFailures: number, all: number): string | null {

@@ -1,5 +1,5 @@
 import type { Step, Turn } from '../../http/types.ts';
-import { attemptsOf } from './attempts.ts';
+import { attemptsOf, type LostAttempt } from './attempts.ts';
 import { stepKeyOf, type LiveOutput } from '../job-queries.ts';
 
 const kinds = ['queue', 'git', 'model', 'tools', 'lost', 'waiting'] as const;
@@ -37,17 +37,22 @@ export function segmentsOf(
     known.push({ kind: 'queue', from: begin, to: Math.min(first, end), what: 'Before the first step', step: null });
   for (const one of steps) {
     const { step, startedAt, answeredAt, endedAt, toolCalls } = one;
-    const { lost, lostInTools } = attemptsOf(one, starts.get(stepKeyOf(one)));
-    for (const { attempt, from, to } of lost)
-      known.push({ kind: 'lost', from, to, what: `Step ${step}: attempt ${attempt} lost`, step });
-    const started = lost.at(-1)?.to ?? Date.parse(startedAt);
+    const { lost, lostInTools, unknown } = attemptsOf(one, starts.get(stepKeyOf(one)));
     const answered = answeredAt === null ? end : Date.parse(answeredAt);
+    const lostSegment = ({ attempt, worker, from, to }: LostAttempt): Segment => {
+      const what = `Step ${step}: attempt ${attempt} lost${worker === null ? '' : ` on ${worker}`}`;
+      // until the answer it was of use
+      return { kind: 'lost', from: to > answered ? Math.max(from, answered) : from, to, what, step };
+    };
+    known.push(...[...lost, ...lostInTools].map(lostSegment));
+    const started = lost.at(-1)?.to ?? Date.parse(startedAt);
     known.push({ kind: 'model', from: started, to: answered, what: `Step ${step}: model`, step });
     if (answeredAt === null || toolCalls.length === 0) continue;
     // tools that run when the turn is stopped have run until then
-    const done = endedAt === null ? (publishing ?? end) : Date.parse(endedAt);
-    const what = lostInTools === 0 ? `Step ${step}: tools` : `Step ${step}: tools, with a lost attempt`;
-    known.push({ kind: lostInTools === 0 ? 'tools' : 'lost', from: answered, to: done, what, step });
+    const to = endedAt === null ? (publishing ?? end) : Date.parse(endedAt);
+    const what = unknown === 0 ? `Step ${step}: tools` : `Step ${step}: tools, with a lost attempt`;
+    const from = lostInTools.at(-1)?.to ?? answered;
+    known.push({ kind: unknown === 0 ? 'tools' : 'lost', from, to, what, step });
   }
   if (publishing !== undefined) known.push({ kind: 'git', from: publishing, to: end, what: 'Publishing', step: null });
   return withGaps(known, begin, end);

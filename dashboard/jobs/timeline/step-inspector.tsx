@@ -6,7 +6,7 @@ import type { Step, Turn } from '../../http/types.ts';
 import { clockTime, cost, count, duration, plural } from '../../format.ts';
 import { beginning, plain } from '../../plain.ts';
 import { recordedAttemptQuery } from './attempt-history.ts';
-import { attemptsOf } from './attempts.ts';
+import { attemptsOf, type LostAttempt } from './attempts.ts';
 import { Copy } from '../copy.tsx';
 import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from '../job-queries.ts';
 import { addressOf, anchorOf } from './timeline.ts';
@@ -166,30 +166,45 @@ interface AttemptsProps {
 }
 
 function Attempts({ job, step, live, position, isOver }: AttemptsProps) {
-  const { lost, lostInTools, reason } = attemptsOf(step, live.starts.get(stepKeyOf(step)));
+  const { lost, lostInTools, unknown, reason } = attemptsOf(step, live.starts.get(stepKeyOf(step)));
   const isWanted = isOver && reason !== null && position >= 0;
   const recorded = useQuery({ ...recordedAttemptQuery(job, step.turn, position), enabled: isWanted });
   if (reason === null) return null;
+  const worker = step.worker ?? recorded.data?.worker ?? null;
   return (
-    <Part title={plural(Math.max(step.attempts, lost.length + 1), 'attempt')}>
+    <Part title={plural(Math.max(step.attempts, lost.length + lostInTools.length + 1), 'attempt')}>
       <p>{reason}</p>
       <ul className="inspector-attempts">
-        {lost.map(({ attempt, from, to }) => (
-          <li key={attempt}>
-            Attempt {attempt} began at {clockTime(from)} and had no answer when the next one began {duration(to - from)}{' '}
-            later.
-          </li>
+        {lost.map((attempt) => (
+          <AttemptItem key={attempt.attempt} attempt={attempt} state="had no answer" />
         ))}
-        {lostInTools > 0 && <li>{plural(lostInTools, 'attempt')} stopped while the tools ran.</li>}
+        {lostInTools.map((attempt) => (
+          <AttemptItem key={attempt.attempt} attempt={attempt} state="had not ended" />
+        ))}
+        {unknown > 0 && <li>{plural(unknown, 'attempt')} stopped while the tools ran.</li>}
         {recorded.data?.problem && <li>{plain(recorded.data.problem)}</li>}
-        {recorded.data?.worker && (
+        {worker !== null && (
           <li>
-            Worker <code>{plain(recorded.data.worker)}</code> completed the step.
+            Worker <code>{plain(worker)}</code> {step.endedAt === null ? 'runs the step' : 'completed the step'}.
           </li>
         )}
       </ul>
-      {!isOver && <p className="hint">The worker is known when the turn has ended.</p>}
     </Part>
+  );
+}
+
+function AttemptItem({ attempt: { attempt, worker, from, to }, state }: { attempt: LostAttempt; state: string }) {
+  return (
+    <li>
+      Attempt {attempt} began at {clockTime(from)}
+      {worker !== null && (
+        <>
+          {' on '}
+          <code>{plain(worker)}</code>
+        </>
+      )}{' '}
+      and {state} when the next one began {duration(to - from)} later.
+    </li>
   );
 }
 

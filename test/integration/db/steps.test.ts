@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEffectStore } from '../../../db/for-worker/effects.ts';
+import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
@@ -65,6 +67,35 @@ it('gives a step to the newest attempt, with what is already stored', async () =
     response: { ...response, content: [{ type: 'text', text: 'nul \uFFFD and half \uFFFD of a pair' }] },
     toolResults: null,
   });
+});
+
+it('keeps when and where each attempt was that another one followed, but none of a step that has ended', async () => {
+  const ref = { ...(await seedJob(database.pool)), step: 1 };
+  const [one, two, three] = ['1@one', '2@two', '3@three'].map((name) => createStepStore(database.pool, name));
+  const timeline = createJobTimelineStore(database.pool);
+  const owner = { organizationId: (await createWorkerJobStore(database.pool).get(ref.jobId))!.organizationId };
+  const shown = async () => (await timeline.step(owner, ref))!;
+  await one!.claimAnswer(ref);
+  expect(await shown()).toMatchObject({ worker: '1@one', lostAttempts: [] });
+  await database.pool.query('update job_steps set asked_until = null where job_id = $1', [ref.jobId]);
+  await two!.claimAnswer(ref);
+  await two!.storeResponse({ ...ref, ...answer });
+  const { fence } = (await three!.claimAnswer(ref))!;
+  const lost = await shown();
+  expect(lost).toMatchObject({
+    worker: '3@three',
+    lostAttempts: [
+      { attempt: 1, worker: '1@one' },
+      { attempt: 2, worker: '2@two' },
+    ],
+  });
+  const [first, second] = lost.lostAttempts.map(({ startedAt, endedAt }) => [startedAt, endedAt].map(Date.parse));
+  expect(first?.[0]).toBe(lost.startedAt.getTime());
+  expect(first?.[1]).toBe(second?.[0]);
+  expect(second?.[1]).toBeGreaterThanOrEqual(lost.answeredAt!.getTime());
+  await three!.storeResults({ ...ref, fence, results, tree: 't', snapshot: null, patch: null });
+  await one!.claim(ref);
+  expect(await shown()).toMatchObject({ worker: '1@one', lostAttempts: lost.lostAttempts });
 });
 
 it('stores results together with their snapshot, and neither for a stale attempt', async () => {

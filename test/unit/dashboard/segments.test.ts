@@ -10,12 +10,13 @@ const step = (number: number, [started, answered, ended]: [number, number | null
     turn: 1,
     step: number,
     attempts: 1,
+    lostAttempts: [],
     modelFailures: 0,
     toolCalls: [{ toolCallId: 'c', toolName: 'read', input: {}, output: '', characters: 0, isError: false }],
     startedAt: at(started),
     answeredAt: answered === null ? null : at(answered),
     endedAt: ended === null ? null : at(ended),
-  }) as Step;
+  }) as unknown as Step;
 const live = (phases: LiveOutput['phases'] = []) => ({ ...noOutput, phases });
 const phase = (name: string, second: number) => ({ turn: 1, phase: name, at: Date.parse(at(second)) });
 

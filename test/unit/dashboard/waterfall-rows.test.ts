@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { attemptsOf } from '../../../dashboard/jobs/timeline/attempts.ts';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
+import type { Segment } from '../../../dashboard/jobs/timeline/segments.ts';
 import { timeAxis } from '../../../dashboard/jobs/timeline/time-axis.ts';
 import { valuesOf, waterfallRows } from '../../../dashboard/jobs/timeline/waterfall-rows.ts';
 import type { JobEvent, Step, Turn } from '../../../dashboard/http/types.ts';
@@ -14,13 +15,14 @@ const stepOf = (step: number, [started, answered, ended]: [number, number | null
     turn: 1,
     step,
     attempts: 1,
+    lostAttempts: [],
     modelFailures: 0,
     toolCalls: [{ toolCallId: 'c', toolName: 'run', input: {}, output: '', characters: 0, isError: false }],
     startedAt: at(started),
     answeredAt: answered === null ? null : at(answered),
     endedAt: ended === null ? null : at(ended),
     ...more,
-  }) as Step;
+  }) as unknown as Step;
 const eventOf = (second: number, step: number | null, type: JobEvent['type'], data: Record<string, unknown>) =>
   ({ seq: 1, turn: 1, step, type, createdAt: at(second), data }) satisfies JobEvent;
 
@@ -76,10 +78,27 @@ it('marks tools whose worker stopped, at a time that is not stored', () => {
   expect(rows[2]?.reason).toMatch(/^A worker stopped once/);
 });
 
+it('shows when and where each attempt was lost, also while the next one still runs tools', () => {
+  const lostOn = (worker: string, attempt: number, from: number, to: number) => ({
+    attempt,
+    worker,
+    startedAt: at(from),
+    endedAt: at(to),
+  });
+  const lostAttempts = [lostOn('1@one', 1, 1, 3), lostOn('2@two', 2, 3, 7)];
+  const step = { ...stepOf(1, [1, 5, null], { attempts: 3 }), lostAttempts };
+  const [turn, , row] = waterfallRows([turnOf(1, 0, null)], [step], noOutput, begin + 9_000);
+  const told = ({ kind, from, to }: Segment) => `${kind} ${(from - begin) / 1000}-${(to - begin) / 1000}`;
+  expect(turn?.segments.map(told)).toEqual(['queue 0-1', 'lost 1-3', 'model 3-5', 'lost 5-7', 'tools 7-9']);
+  expect(row && valuesOf(row)).toContain(
+    'attempt 1 lost on 1@one 2.0 s · model 2.0 s · attempt 2 lost on 2@two 2.0 s · tools 2.0 s',
+  );
+});
+
 it('counts an attempt that was overtaken but answered first once', () => {
   const starts = [2, 5, 8].map((second, index) => ({ attempt: index === 1 ? 2 : 1, at: begin + second * 1000 }));
-  const step = { attempts: 2, modelFailures: 0, answeredAt: at(8) };
-  expect(attemptsOf(step, starts)).toMatchObject({ lost: [{ attempt: 1 }], lostInTools: 0 });
+  const step = { attempts: 2, lostAttempts: [], modelFailures: 0, answeredAt: at(8) };
+  expect(attemptsOf(step, starts)).toMatchObject({ lost: [{ attempt: 1 }], lostInTools: [], unknown: 0 });
 });
 
 it('shows all turns on one axis, with little room for the time between them', () => {
