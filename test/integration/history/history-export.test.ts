@@ -158,9 +158,12 @@ it(
 
       const lost = await worker.createJob({ prompt: 'Never started', repository: repository.path });
       await worker.deps.jobs.finish({ jobId: lost, turn: 1, status: 'failed', failureCategory: 'cancelled' });
-      await using _patient = exporter();
-      await untilExported(id);
-      expect(await stateOf(lost)).toBe('waiting');
+      {
+        // two exporters at once compete for the row, and this one postpones it
+        await using _patient = exporter();
+        await untilExported(id);
+        expect(await stateOf(lost)).toBe('waiting');
+      }
       await using _sure = exporter({ lostAfterMs: 0 });
       await expect.poll(() => stateOf(lost)).toBe('lost');
       expect(await ask(lost, '/history')).toMatchObject({
@@ -179,13 +182,23 @@ it(
       model.script(write, finish);
       const job = await worker.runJob({ prompt: 'Write one', repository: repository.path });
       // a worker that is killed between the fetch and the end of its transaction leaves only its claim
-      await expect.poll(() => histories.claimDue({ limit: 10, leaseMs: 300 })).toHaveLength(1);
-      expect(await histories.claimDue({ limit: 10, leaseMs: 300 })).toEqual([]);
+      const claim = { limit: 10, leaseMs: 600_000 };
+      await expect.poll(() => histories.claimDue(claim)).toHaveLength(1);
+      expect(await histories.claimDue(claim)).toEqual([]);
+      await database.pool.query('update job_history_exports set next_attempt_at = now() where job_id = $1', [job.id]);
+      const tried = Promise.withResolvers<void>();
       const broken = {
         ...histories,
-        store: () => Promise.reject(new Error('The connection was cut.')),
+        store() {
+          tried.resolve();
+          return Promise.reject(new Error('The connection was cut.'));
+        },
       };
-      await using _broken = exporter({ histories: broken, leaseMs: 50 });
+      {
+        // at the same time as the others it would compete with them for the row
+        await using _broken = exporter({ histories: broken, leaseMs: 50 });
+        await tried.promise;
+      }
       await using _first = exporter({ leaseMs: 50 });
       await using _second = exporter({ leaseMs: 50 });
       await untilExported(job.id);
