@@ -17,13 +17,13 @@ afterAll(() => database[Symbol.asyncDispose]());
 const { signal } = new AbortController();
 
 /** Resolves with all events so far once one of them is the expected one. */
-async function eventsUntil(jobId: string, isIt: (event: JobEventRow) => boolean) {
+async function eventsUntil(jobId: string, isIt: (event: JobEventRow, all: JobEventRow[]) => boolean) {
   await using wakeups = createJobEventWakeups({ url: database.url, pool: database.pool });
   const bell = createJobEventBell();
   using _ = wakeups.onChange(jobId, bell.ring);
   for (;;) {
     const { events } = await asOperator(database.pool).events(jobId, { after: 0, limit: 1_000 });
-    if (events.some(isIt)) return events;
+    if (events.some((event) => isIt(event, events))) return events;
     await bell.next({ withinMs: 60_000, signal });
   }
 }
@@ -79,7 +79,7 @@ describe('the events of a job', () => {
     await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
     const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
     await worker.startJob(id);
-    const events = await eventsUntil(id, ({ type }) => type === 'text');
+    const events = await eventsUntil(id, (_, all) => textOf(all).includes('around'));
     expect(textOf(events)).toBe('I look around');
     model.release();
     expect(await worker.ended(id)).toMatchObject({ status: 'completed', message: 'I look around and see.' });
