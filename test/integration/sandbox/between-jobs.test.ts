@@ -17,11 +17,11 @@ const channels: Record<string, { leave: string; look: string }> = {
     look: `cat /proc/[0-9]*/cmdline | tr '\\0' '\\n'`,
   },
   'the environment of a process': {
-    leave: 'MARK="$1" setsid sleep 600 > /dev/null 2>&1 < /dev/null & sleep 0.2',
+    leave: `MARK="$1" setsid sleep 600 > /dev/null 2>&1 < /dev/null & for i in $(seq 200); do cat /proc/[0-9]*/environ | grep -aq "$1" && break; sleep 0.1; done`,
     look: `cat /proc/[0-9]*/environ | tr '\\0' '\\n'`,
   },
   'a server on loopback': {
-    leave: `setsid node -e 'require("net").createServer((s) => s.end(process.argv[1])).listen(45678, "127.0.0.1")' "$1" > /dev/null 2>&1 & sleep 0.6`,
+    leave: `setsid node -e 'require("net").createServer((s) => s.end(process.argv[1])).listen(45678, "127.0.0.1")' "$1" > /dev/null 2>&1 & for i in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/45678) && break; sleep 0.1; done`,
     look: `node -e 'const s = require("net").connect(45678, "127.0.0.1"); s.on("data", (d) => console.log(String(d))); s.on("error", () => {})'`,
   },
   'an abstract socket': {
@@ -43,13 +43,13 @@ const channels: Record<string, { leave: string; look: string }> = {
   'the name of the host': { leave: 'hostname "$1" 2> /dev/null', look: 'hostname' },
   'a descriptor': {
     leave: 'exec 9> /tmp/nine; echo "$1" >&9; (sleep 600 &) ; true',
-    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 0.2 head -c 200 "$f" < /dev/null; done 2>/dev/null',
+    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 2 head -c 200 "$f" < /dev/null; done 2>/dev/null',
   },
   'a lock of a file that all can read': {
     leave: 'exec 8< /usr/bin/env; flock -n 8; (sleep 600 &); true',
     look: 'exec 8< /usr/bin/env; flock -n 8 || printf "mark-%s\\n" lock',
   },
-  'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 0.2 cat /tmp/pipe 2>&1' },
+  'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 2 cat /tmp/pipe 2>&1' },
 };
 /** The sandbox refuses these, even within one command. */
 const refused = new Set([

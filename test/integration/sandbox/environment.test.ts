@@ -71,9 +71,10 @@ describe.runIf(accounts.length > 0).each(accounts)("a command's environment, as 
     expect(await sandbox.run(fill(48, '~/a'), { environment: { home, limits } })).toMatchObject({ exitCode: 0 });
     expect(await sandbox.run(fill(40, 'b'), { environment: { home, limits } })).toMatchObject({ stopped: 'disk' });
     expect(await sandbox.run(fill(40, '~/c'), { environment: { home } })).toMatchObject({ exitCode: null });
-    const hold = `node -e 'const b = []; for (let i = 0; i < 30; i++) b.push(Buffer.alloc(10 << 20, 1)); setTimeout(() => {}, 500)'`;
+    const hold = (ms: number) =>
+      `node -e 'const b = []; for (let i = 0; i < 30; i++) b.push(Buffer.alloc(10 << 20, 1)); setTimeout(() => {}, ${ms})'`;
     const small = { ...testLimits, memoryBytes: 192 << 20 };
-    expect(await sandbox.run(hold, { environment: { limits: small } })).toMatchObject({ stopped: 'memory' });
-    expect(await sandbox.run(hold)).toMatchObject({ exitCode: 0 });
+    expect(await sandbox.run(hold(50_000), { environment: { limits: small } })).toMatchObject({ stopped: 'memory' });
+    expect(await sandbox.run(hold(500))).toMatchObject({ exitCode: 0 });
   });
 });

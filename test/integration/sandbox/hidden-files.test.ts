@@ -45,8 +45,8 @@ one, other = socket.socketpair()
 for number in range(10):
     file = os.open("gone", os.O_RDWR | os.O_CREAT); os.unlink("gone"); os.write(file, b"x" * (8 << 20))
     socket.send_fds(one, [b"x"], [file]); os.close(file); time.sleep(0.1)
-time.sleep(20)`;
-    const ending = sandbox.run(`python3 -c '${fill}'`, { timeoutMs: 10_000 });
+time.sleep(40)`;
+    const ending = sandbox.run(`python3 -c '${fill}'`, { timeoutMs: 40_000 });
     for (const file of others) {
       await rm(file);
       await sleep(50);

@@ -129,7 +129,7 @@ export function networkCases(account: TestAccount, openSandbox: OpenSandbox): vo
     const at = (hanging.address() as AddressInfo).port;
     const network: TestNetwork = { hosts: [`localhost:${at}`], privateHosts: ['localhost'] };
     await using own = await openSandbox({ network });
-    const end = await own.run(`curl -s --noproxy '' http://localhost:${at}/`, { timeoutMs: 4_000 });
+    const end = await own.run(`curl -s --noproxy '' http://localhost:${at}/`, { timeoutMs: 10_000 });
     expect(end.stopped).toBe('timeout');
     await ended;
     hanging.close();

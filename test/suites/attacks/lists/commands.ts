@@ -170,8 +170,8 @@ const sendAttacks = sends.map(([name, prepare]): Attack => ({
   async unprotected(scene) {
     const { command, isTold } = await prepare(scene);
     await asWorker(scene, command);
-    await delay(100);
-    return isTold();
+    while (!isTold()) await delay(20);
+    return true;
   },
   async product(scene) {
     const { command, isTold } = await prepare(scene);

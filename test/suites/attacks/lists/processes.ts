@@ -136,20 +136,19 @@ const lasting: [string, string][] = [
 ];
 
 const lastingAttacks = lasting.map(([what, command]): Attack => {
-  const isThere = async (scene: Scene) => {
-    await delay(2_500);
-    return existsSync(join(scene.tree, 'late'));
-  };
+  const isThere = (scene: Scene) => existsSync(join(scene.tree, 'late'));
   return {
     class: 23,
     name: `a process that outlives its command (${what})`,
     async unprotected(scene) {
       await asWorker(scene, command);
-      return await isThere(scene);
+      while (!isThere(scene)) await delay(50);
+      return true;
     },
     async product(scene) {
       await inSandbox(scene, command);
-      return await isThere(scene);
+      await delay(2_500);
+      return isThere(scene);
     },
     contained: 'with the first process of its namespace all others end',
     needs,
