@@ -44,7 +44,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.getByText('1 job selected').waitFor();
-    expect(await page.getByRole('link', { name: 'Compare', exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('link', { name: 'Compare', exact: true }).count()).toBe(0);
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await page.getByRole('link', { name: 'Compare', exact: true }).click();
@@ -52,11 +52,15 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     expect(await sidesOf(page)).toEqual([left, right]);
 
     const prompt = page.getByRole('region', { name: 'Prompt of turn 1' });
-    expect(await prompt.locator('del').allInnerTexts()).toEqual(['one', 'left', 'l']);
-    expect(await prompt.locator('ins').allInnerTexts()).toEqual(['two', 'right', 'r']);
-    expect(await rowOf(page, 'Status').locator('td').allInnerTexts()).toEqual(['completed', 'completed', '']);
-    expect(await rowOf(page, 'Model').locator('td').allInnerTexts()).toEqual(['offline/editor', 'offline/editor', '']);
-    expect(await page.getByRole('link', { name: 'Turn 1, step 1' }).count()).toBe(2);
+    await expect.poll(() => prompt.locator('del').allInnerTexts()).toEqual(['one', 'left', 'l']);
+    await expect.poll(() => prompt.locator('ins').allInnerTexts()).toEqual(['two', 'right', 'r']);
+    await expect
+      .poll(() => rowOf(page, 'Status').locator('td').allInnerTexts())
+      .toEqual(['completed', 'completed', '']);
+    await expect
+      .poll(() => rowOf(page, 'Model').locator('td').allInnerTexts())
+      .toEqual(['offline/editor', 'offline/editor', '']);
+    await expect.poll(() => page.getByRole('link', { name: 'Turn 1, step 1' }).count()).toBe(2);
     const files = page.locator('.compared-file');
     expect(await files.evaluateAll((all) => all.map((file) => file.textContent.slice(1)))).toEqual([
       'both.mdboth, different',
@@ -67,7 +71,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     await files.filter({ hasText: 'both.md' }).click();
     const inserted = page.locator('.diff-code-insert');
     await inserted.nth(1).waitFor();
-    expect(await inserted.allInnerTexts()).toEqual(['one', 'two']);
+    await expect.poll(() => inserted.allInnerTexts()).toEqual(['one', 'two']);
     await checkLooks(page, 'compare-light');
 
     await page.getByRole('link', { name: 'Swap' }).click();

@@ -41,7 +41,7 @@ describe.runIf(chromiumPath !== null)('the first steps', () => {
     await steps.getByRole('link', { name: 'Ask a question' }).click();
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByText('Did this help?').waitFor();
-    expect(await page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
 
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.getByRole('table', { name: 'Jobs' }).waitFor();

@@ -28,7 +28,7 @@ it.runIf(chromiumPath !== null)(
     const image = page.locator('.said').getByRole('img', { name: 'screen-32.png' });
     await image.scrollIntoViewIfNeeded();
     await expect.poll(() => image.evaluate((element: any) => element.naturalWidth)).toBe(300);
-    expect(await page.locator('.said img').count()).toBe(1);
+    await expect.poll(() => page.locator('.said img').count()).toBe(1);
     await checkLooks(page, 'job-with-image');
     expect(complaints).toEqual([]);
     await browser.close();

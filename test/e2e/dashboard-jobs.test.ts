@@ -58,7 +58,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
     await page.goBack();
-    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
 
     await page.getByLabel('Request a change').fill('Create further.md with "second"');
     await page.getByLabel('Request a change').press('Control+Enter');
@@ -87,8 +87,8 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Archive the job' }).click();
     await page.getByText('An archived job accepts no messages.').waitFor();
-    expect(await page.locator('.page-head .badge').innerText()).toContain('archived');
-    expect(await page.getByLabel('Request a change').count()).toBe(0);
+    await expect.poll(() => page.locator('.page-head .badge').innerText()).toContain('archived');
+    await expect.poll(() => page.getByLabel('Request a change').count()).toBe(0);
     await page.getByRole('link', { name: 'View pull request' }).click();
     await page.getByRole('button', { name: 'Merge' }).waitFor();
 
@@ -118,8 +118,8 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await show(second).click();
     const file = stepOf(page, second).getByRole('region', { name: 'notes.md' });
     await file.getByText('two').waitFor();
-    expect(await file.locator('.diff-code-insert').allInnerTexts()).toEqual(['two']);
-    expect(await file.locator('.badge').first().innerText()).toBe('changed');
+    await expect.poll(() => file.locator('.diff-code-insert').allInnerTexts()).toEqual(['two']);
+    await expect.poll(() => file.locator('.badge').first().innerText()).toBe('changed');
     await stack.killAndWait('api');
     await page.reload();
     await show(third).click();
@@ -176,7 +176,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await stepOf(page, 1_234).getByRole('heading', { name: 'Arguments' }).waitFor();
     await page.getByRole('button', { name: 'First', exact: true }).click();
     await untilInSight(page, 1);
-    expect(await stepOf(page, 1_234).count()).toBe(0);
+    await expect.poll(() => stepOf(page, 1_234).count()).toBe(0);
     await page.goto(`${baseUrl}/jobs`);
     await page.goto(`${baseUrl}/jobs/${projectId}/${id}#step-1-777`);
     await untilInSight(page, 777);

@@ -169,7 +169,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     const shown = await opened;
     expect(words).toContain(' › ');
     await shown.getByRole('heading', { name: words.split(' › ')[0], exact: true, level: 3 }).waitFor();
-    expect(await shown.locator('[data-sought]').innerText()).toBe(words.split(' › ')[1]);
+    await expect.poll(() => shown.locator('[data-sought]').innerText()).toBe(words.split(' › ')[1]);
     for (const anchor of await page.locator('main a').all()) {
       expect(await anchor.getAttribute('href')).toMatch(/^\/playground\/page\?site=\w+&path=[\w%-]+(?:#[\w-]+)?$/);
     }
@@ -195,7 +195,7 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     for (const link of await page.locator('.answer a').all()) {
       expect(await link.getAttribute('href')).toMatch(/^https:\/\/docs\.example\.com\/lamp\//);
     }
-    expect(await page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
   });
 });
 
@@ -245,7 +245,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Close the pull request' }).click();
     await page.getByText('Closed without merging.').waitFor();
-    expect(await page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
     await expect(git('show', 'main:unwanted.txt')).rejects.toThrow('unwanted.txt');
     expect(visit.complaints).toEqual([]);
   });

@@ -40,8 +40,10 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(await page.locator('.follow-up .field-error').count()).toBe(0);
     await message(page).press('Control+Enter');
     await page.getByRole('region', { name: 'Turn 2' }).waitFor();
-    expect(await scrolled(page)).toBeGreaterThan(200);
-    expect(await page.locator('.follow-up textarea').evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => scrolled(page)).toBeGreaterThan(200);
+    await expect
+      .poll(() => page.locator('.follow-up textarea').evaluate((field) => field === document.activeElement))
+      .toBe(true);
     await page.locator('.live-live').waitFor();
     await page.locator('.page-head .badge', { hasText: 'completed' }).waitFor();
     await page.locator('.outcome').nth(1).waitFor();

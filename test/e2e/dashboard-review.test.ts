@@ -103,7 +103,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('Three coats of paint.');
     await page.getByRole('tab', { name: 'Changes' }).click();
     await paint.waitFor();
-    expect(await page.getByRole('region', { name: 'Comments for the agent' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: 'Comments for the agent' }).count()).toBe(0);
     expect(visit.complaints).toEqual([]);
   });
 
@@ -158,6 +158,6 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Archive the job' }).click();
     await page.getByText('Lines cannot be commented on. An archived job accepts no messages.').waitFor();
-    expect(await page.getByRole('button', { name: /^Comment on/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /^Comment on/ }).count()).toBe(0);
   });
 });

@@ -58,13 +58,13 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.locator('summary', { hasText: 'Question 1?' }).click();
     const thread = page.locator('.thread');
     await thread.getByText('Answer 25.').waitFor();
-    expect(await thread.getByText('Asked on /guides/scenes').count()).toBe(1);
+    await expect.poll(() => thread.getByText('Asked on /guides/scenes').count()).toBe(1);
     expect(await thread.getByText('Answer 26.').count()).toBe(0);
     await page.getByRole('button', { name: 'Later messages' }).scrollIntoViewIfNeeded();
     await checkLooks(page, 'conversation-long-light');
     await page.getByRole('button', { name: 'Later messages' }).click();
     await thread.getByText('Answer 30.').waitFor();
-    expect(await page.getByRole('button', { name: 'Later messages' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Later messages' }).count()).toBe(0);
     expect(visit.complaints).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.reload();
     await stepOf(page, 1).getByText('model failed 2 times').waitFor();
     await stepOf(page, 1).getByText('handed over').waitFor();
-    expect(await stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
+    await expect.poll(() => stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
 
     await stepOf(page, 1).getByRole('button', { name: 'Inspect step 1' }).click();
     const inspector = page.getByRole('complementary', { name: 'Step inspector' });
@@ -158,7 +158,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await page.keyboard.press('k');
     await inspector.getByRole('heading', { name: 'Step 1 of turn 1' }).waitFor();
     await inspector.getByRole('button', { name: 'Close' }).click();
-    expect(await inspector.count()).toBe(0);
+    await expect.poll(() => inspector.count()).toBe(0);
 
     await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate(() => navigator.clipboard.readText());

@@ -107,7 +107,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('button', { name: /^failed 1$/ }).click();
     await page.waitForURL(/status=failed/);
     await page.locator('.row', { hasText: 'Delete README.md' }).waitFor();
-    expect(await page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
+    await expect.poll(() => page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
     await page.getByRole('button', { name: 'all' }).click();
     await page.getByLabel('Search jobs').fill('colour');
     await page.waitForURL(/q=colour/);
@@ -168,8 +168,8 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByLabel('Question').fill('How do I run a scene?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.locator('.answer .source').first().waitFor();
-    expect(await page.locator('.answer').innerText()).toMatch(/scene/i);
-    expect(await page.locator('.passage').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('.answer').innerText()).toMatch(/scene/i);
+    await expect.poll(() => page.locator('.passage').count()).toBeGreaterThan(0);
     expect(visit.complaints).toEqual([]);
   });
 

@@ -42,7 +42,12 @@ it('traces a job from the request to the model calls as one trace, without any c
   await expect.poll(() => named(other?.turn.traceId, 'invoke_agent docket').length).toBe(1);
   await expect.poll(() => named(one?.turn.traceId, 'invoke_agent docket').length).toBe(1);
 
-  const [request] = named(one?.turn.traceId, 'POST /v2/agent/:projectId/job');
+  // each process exports its spans at its own pace
+  const asked = 'POST /v2/agent/:projectId/job';
+  for (const traceId of [one?.turn.traceId, client.traceId])
+    await expect.poll(() => named(traceId, asked).length, { timeout: 30_000 }).toBe(1);
+
+  const [request] = named(one?.turn.traceId, asked);
   expect(request).toMatchObject({ ...one?.request, service: 'docket-api', kind: 2 });
   const [turn] = named(one?.turn.traceId, 'invoke_agent docket');
   expect(turn).toMatchObject({
@@ -68,7 +73,7 @@ it('traces a job from the request to the model calls as one trace, without any c
   expect(activities.find(({ spanId }) => spanId === tools[0]?.parentSpanId)?.name).toBe('activity runStep');
 
   // a client with its own trace finds its request in that trace, and the job as a link
-  const [followed] = named(client.traceId, 'POST /v2/agent/:projectId/job');
+  const [followed] = named(client.traceId, asked);
   expect(followed).toMatchObject({ parentSpanId: client.spanId, links: [other?.turn] });
 
   const answers = () => collector.spans.filter(({ name }) => name === 'POST /discovery/v2/assistant/:domain/message');
