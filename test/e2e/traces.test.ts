@@ -45,7 +45,7 @@ it('traces a job from the request to the model calls as one trace, without any c
   // each process exports its spans at its own pace
   const asked = 'POST /v2/agent/:projectId/job';
   for (const traceId of [one?.turn.traceId, client.traceId])
-    await expect.poll(() => named(traceId, asked).length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => named(traceId, asked).length).toBe(1);
 
   const [request] = named(one?.turn.traceId, asked);
   expect(request).toMatchObject({ ...one?.request, service: 'docket-api', kind: 2 });

@@ -161,7 +161,11 @@ describe('a pull request of the local forge', () => {
     };
     await expect.poll(async () => (await ask()).body.merge).toMatchObject({ isChecking: false, mergeability });
     expect((await ask()).body).toMatchObject({ state: 'open', merge: { isMerging: false, problem: null } });
-    // asked again at once, the result is new enough
+    // while the result is new enough, asking again changes nothing
+    await shared.database.pool.query(
+      `update pull_requests set mergeability = jsonb_set(mergeability, '{checkedAt}', to_jsonb(now() + interval '1 minute')) where id = $1`,
+      [id],
+    );
     expect((await ask('/check')).body.merge.isChecking).toBe(false);
     expect(pairs).toHaveLength(1);
     await ask('/close');

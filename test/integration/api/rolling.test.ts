@@ -20,7 +20,7 @@ it(
       DOCKET_JOBS_PER_HOUR: '1000000',
       DOCKET_ORGANIZATION_JOBS_PER_HOUR: '1000000',
       DOCKET_MAX_ACTIVE_JOBS: '1000000',
-      DOCKET_DRAIN_SECONDS: '3',
+      DOCKET_DRAIN_SECONDS: '8',
       LOG_LEVEL: 'info',
     };
     const start = async (port: string) => {

@@ -20,7 +20,7 @@ export interface ModelApi extends AsyncDisposable {
 }
 
 /** Limits that no stream test reaches by accident, however slow the machine is. */
-const patientTimes = { writerDeadSeconds: 60, deliveredAfterMs: 300, resumePollMs: 20 };
+const patientTimes = { writerDeadSeconds: 60, deliveredAfterMs: 1_500, resumePollMs: 20 };
 
 /** The assistant in front of a scripted model, with an indexed site. */
 export async function serveModelApi({

@@ -77,8 +77,8 @@ describe.each(protocols)('a model that fails, seen by a reader of %s', (protocol
 });
 
 describe('a model that stalls', () => {
-  it.each(protocols)('is abandoned by %s, before its first word and after some', async (protocol) => {
-    await using impatient = await serveModelApi({ times: { modelStalledMs: 300 } });
+  it.each(protocols)('is abandoned by %s, before its first word and after some', { tags: 'slow' }, async (protocol) => {
+    await using impatient = await serveModelApi({ times: { modelStalledMs: 2_000 } });
     for (const stall of [true, 3]) {
       impatient.model.script({ text: ['one ', 'two ', 'three '], stall });
       const stream = await impatient.ask(protocol);
@@ -274,13 +274,13 @@ describe('a reader that does not keep up', () => {
   const much = { text: Array(80).fill('word '.repeat(40_000)), chunkDelayMs: 1 };
 
   it('slows the model down, and receives everything in the end', { tags: 'slow' }, async () => {
-    await using slow = await serveModelApi({ times: { modelStalledMs: 2_000, longestText } });
+    await using slow = await serveModelApi({ times: { modelStalledMs: 5_000, longestText } });
     await slow.database.pool.query('update sites set retention_days = 0');
     slow.model.script(much);
     const stream = await slow.ask('v2', {}, { isIdle: true });
     const call = await slow.model.nextRequest();
     // longer than the model may stall: time in which nothing is requested of it does not count
-    expect(await Promise.race([call.closed, sleep(3_000, 'held back')])).toBe('held back');
+    expect(await Promise.race([call.closed, sleep(6_000, 'held back')])).toBe('held back');
     stream.read();
     expect(await stream.ended).toBe('complete');
     expect(endingOf(stream.text())).toBe('finished');

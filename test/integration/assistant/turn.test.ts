@@ -196,7 +196,8 @@ describe('an overloaded process', () => {
     await using busy = await serveApi(database.pool, {}, { maxLoopDelayMs: 20 });
     const path = `/discovery/v2/assistant/${docs.site.domain}/message`;
     const askBusy = () => busy.ask(path, { key: docs.assistantKey, json: question('bread?') });
-    expect((await askBusy()).status).toBe(200);
+    // the machine itself may hold up a process for as long
+    await expect.poll(async () => (await askBusy()).status).toBe(200);
     const end = new AbortController();
     const burning = (async () => {
       while (!end.signal.aborted) {

@@ -43,7 +43,12 @@ it('retries a change after a deadlock with another one', async () => {
 });
 
 it('answers any request about what is being deleted, and leaves nothing of it', async () => {
-  const pool = createPool({ url: database.url, maxConnections: 20, applicationName: 'races' });
+  const pool = createPool({
+    url: database.url,
+    maxConnections: 20,
+    applicationName: 'races',
+    connectTimeoutMs: 30_000,
+  });
   const [erasure, forks, messages] = [createErasure(pool), createJobForkStore(pool), createJobMessageStore(pool)];
   const [jobs, endings] = [createJobStore(pool), createJobEndings(pool)];
   try {

@@ -99,7 +99,7 @@ describe('a job with two models', { tags: ['slow'] }, () => {
 
   it('asks the other one at once when the first is silent until its time is over', async () => {
     await using stack = await startStack({ a: [{ text: 'Late.', stall: 1 }], b: [write, finish] }, () => ({
-      timing: { retryBaseMs: 10, modelTimeoutMs: 1_500 },
+      timing: { retryBaseMs: 10, modelTimeoutMs: 5_000 },
     }));
     expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed' });
     expect(stack.asked()).toBe('abb');

@@ -93,9 +93,9 @@ describe('a job that reaches a limit', () => {
   it('of time keeps its work, too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script(write('1.txt'), { text: 'Never', stall: true });
-    const job = await stack.worker.runJob(stack.job, { maxDurationMs: 6_000 });
+    const job = await stack.worker.runJob(stack.job, { maxDurationMs: 12_000 });
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'time_limit' });
-    expect(job.message).toContain('limit of 0.1 minutes');
+    expect(job.message).toContain('limit of 0.2 minutes');
     expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
     await recordHistory('time-limit-kept', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
   });

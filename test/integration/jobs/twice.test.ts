@@ -135,8 +135,9 @@ describe('an overtaken attempt', () => {
     });
     const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', steps: 2 });
-    // the second claim finds the lease of the one that overtook
-    expect(askedBefore).toEqual([0, 0, 0, 1]);
+    // claims before the first call: the one that is overtaken, and those of the next, one of which finds the lease running
+    expect(askedBefore.filter((count) => count === 0).length).toBeGreaterThan(1);
+    expect(askedBefore.filter((count) => count > 0)).toEqual([1]);
     expect(model.requests).toHaveLength(2);
   });
 

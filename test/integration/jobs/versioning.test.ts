@@ -76,7 +76,7 @@ it(
 
 it(
   'a long turn moves to the current version when it continues as new, and no longer needs the old workers',
-  { tags: 'slow', timeout: 400_000 },
+  { tags: 'slow', timeout: 600_000 },
   async () => {
     const [stepOfRoll, stepAfterHandOver, lastStep] = [2, 270, 272];
     await using fleet = await createFleet({ maxSteps: lastStep });
@@ -120,7 +120,7 @@ it('a webhook delivery moves to the current version at its next attempt', { tags
   const old = await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v1' });
   await fleet.startWorker({ ...env, DOCKET_BUILD_ID: 'v2' });
   await setCurrent(fleet, 'v1');
-  receiver.answers.push(answerWith(503, { 'retry-after': '10' }));
+  receiver.answers.push(answerWith(503, { 'retry-after': '20' }));
   const project = await buildProject(database.pool);
   const webhooks = createWebhookStore(database.pool, createSecretBox([]));
   const fields = { url: receiver.url, description: null, eventTypes: [] };
