@@ -7,7 +7,7 @@ let packed: PackedReact;
 
 beforeAll(async () => {
   packed = await packReact();
-}, 120_000);
+});
 
 afterAll(() => packed?.[Symbol.asyncDispose]());
 

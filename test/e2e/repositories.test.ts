@@ -15,8 +15,9 @@ async function runSuite(folder: string): Promise<{ code: number; out: string }> 
   await using repository = await createTestRepository({ 'README.md': '# Lamp\n' }, { path: join(folder, 'lamp.git') });
   await repository.commit({ 'more.md': 'More.\n' });
   const commit = await repository.git('rev-parse', 'main');
-  const setup = 'sleep 3\necho installed > ~/installed';
-  const environment = { setup, check: 'sleep 3; test -f ~/installed', hosts: { setup: [] } };
+  // each is killed after half the time that it took before, which a busy machine may double
+  const setup = 'sleep 6\necho installed > ~/installed';
+  const environment = { setup, check: 'sleep 6; test -f ~/installed', hosts: { setup: [] } };
   const list = join(folder, 'list.yaml');
   await writeFile(list, JSON.stringify([{ repository: 'acme/lamp', commit, language: 'None', environment }]));
   const args = [program, '--list', list, '--source', `file://${folder}/{name}.git`];

@@ -78,7 +78,7 @@ async function finishedJob(stack: LocalJson, path: string, json: unknown): Promi
       if (found.status === 'active') throw new Error('The job runs.');
       return found;
     },
-    { timeout: 60_000, interval: 200 },
+    { timeout: 180_000, interval: 200 },
   );
   return job;
 }

@@ -176,11 +176,11 @@ describe('generate', () => {
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const pieces: AnswerPiece[] = [];
     await generate(
-      { prompt: [], tools: [], maxSteps: 3, stalledMs: 20, longestText: 1_000, signal, ...unpaid(model) },
+      { prompt: [], tools: [], maxSteps: 3, stalledMs: 500, longestText: 1_000, signal, ...unpaid(model) },
       usage,
       (piece) => {
         pieces.push(piece);
-        return sleep(60);
+        return sleep(1_000);
       },
     );
     expect(pieces).toHaveLength(2);

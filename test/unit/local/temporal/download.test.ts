@@ -50,9 +50,9 @@ async function releaseHost(send?: (response: ServerResponse, archive: Buffer) =>
   return { ...host, asked, hash: createHash('sha256').update(archive).digest('hex') };
 }
 
-async function download(host: string, hash: string, env: NodeJS.ProcessEnv = {}) {
+async function download(host: string, hash: string, env: NodeJS.ProcessEnv = {}, silenceMs = 20_000) {
   const work = await mkdtemp(join(folder, 'work-'));
-  await downloadRelease(work, { host, hash, env, log: () => {}, silenceMs: 700 });
+  await downloadRelease(work, { host, hash, env, log: () => {}, silenceMs });
   return readdir(work);
 }
 
@@ -82,9 +82,9 @@ describe('the download of the official release', () => {
     await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off/);
     send = (response, archive) =>
       void response.setHeader('content-length', archive.length).write(archive.subarray(0, 9));
-    await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
+    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
     send = () => {};
-    await expect(download(host.url, host.hash)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
+    await expect(download(host.url, host.hash, {}, 700)).rejects.toThrow(/cannot be reached or broke off .*TIMEOUT/);
     send = (response) => void response.writeHead(503).end();
     await expect(download(host.url, host.hash)).rejects.toThrow(/127\.0\.0\.1:\d+ answers 503/);
     host.server.closeAllConnections();
