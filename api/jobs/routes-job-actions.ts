@@ -6,8 +6,7 @@ import type { AppRouter } from '../http/app-context.ts';
 import type { Admission } from '../access/request-access.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import type { ApiError } from '../http/errors.ts';
-import { idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../http/errors.ts';
+import { ApiError, idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../http/errors.ts';
 import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { refOf } from '../../db/jobs/job-images.ts';
@@ -50,7 +49,18 @@ export const jobActionRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/archive',
     summary: 'Archives an agent job.',
     description:
-      'A completed or failed job is archived permanently; an active one is refused. Jobs are archived automatically 30 days after they end.',
+      'A completed or failed job is archived and takes no more messages; an active one is refused. Jobs are archived automatically 30 days after they end.',
+    key: 'admin',
+    params: ofJob,
+    responses: { 200: json('The job.', agentJobSchema) },
+    errors: [409],
+  }),
+  unarchiveAgentJob: defineRoute({
+    method: 'post',
+    path: '/v2/agent/{projectId}/job/{id}/unarchive',
+    summary: 'Undoes the archiving of an agent job.',
+    description:
+      'An archived job is completed or failed again, as it was before, and takes messages. Refused once a part of the job was removed because it had been archived for long. A job that is not archived is returned unchanged.',
     key: 'admin',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },
@@ -70,6 +80,8 @@ export interface JobActionRouteDeps {
   /** Called after a cancellation has been stored, so that the workflow is canceled at once. */
   onCancelled: () => void;
 }
+
+const partRemoved = 'The job was archived so long ago that a part of it was removed; create a new job.';
 
 function refusalOf(kind: 'conflict' | 'archived' | 'unknown' | 'full'): ApiError {
   if (kind === 'full') return turnFull();
@@ -115,6 +127,13 @@ export function createJobActionsRouter({ admit, messages, endings, readJob, ...d
       const archived = (await endings.archive(caller, job.id)) ?? (await readJob(caller, params.projectId, params.id));
       if (archived.status === 'active') throw jobActive();
       return presentJob(archived);
+    },
+
+    async unarchiveAgentJob({ caller, params }) {
+      const job = await readJob(caller, params.projectId, params.id);
+      const found = (await endings.unarchive(caller, job.id)) ?? (await readJob(caller, params.projectId, params.id));
+      if (found.status === 'archived') throw new ApiError(409, partRemoved);
+      return presentJob(found);
     },
   });
 }

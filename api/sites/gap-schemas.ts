@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { jobStatusSchema } from '../../workflows/contract/job.ts';
 import { mostOfPage } from '../../db/page.ts';
+import { mostRemarks } from '../../search/query/cluster-questions.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import { nextCursor, pageQuerySchema, wholeNumber } from '../http/page-schemas.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -111,6 +112,14 @@ export const gapSchema = z.object({
         count: z.number().int(),
         lastAskedAt: time,
         answeredNow: z.boolean().nullable().meta({ description: 'Null when the question was not asked again.' }),
+        notFound: z.number().int().nullable().meta({
+          description: 'How often the answer was that the documentation has none. Null if that is not known any more.',
+        }),
+        votedDown: z.number().int().nullable().meta({ description: 'How often readers voted the answer down.' }),
+        remarks: z
+          .array(z.string())
+          .max(mostRemarks)
+          .meta({ description: "The latest readers' reasons and comments; only of open gaps." }),
       }),
     )
     .max(50),

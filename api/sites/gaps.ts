@@ -95,7 +95,8 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
 
 function digestOf({ asked, coveredUntil }: ClusterTask): string {
   const hash = createHash('sha256');
-  for (const { text, askedAt } of asked) hash.update(`${askedAt.getTime()} ${text.length} `).update(text);
+  for (const { text, askedAt, ...why } of asked)
+    hash.update(`${askedAt.getTime()} ${JSON.stringify(why)} ${text.length} `).update(text);
   for (const [key, until] of coveredUntil) hash.update(`${until.getTime()} ${key.length} `).update(key);
   return hash.digest('base64');
 }

@@ -9,11 +9,14 @@ export function presentGap(gap: Gap): PublicGap {
     id,
     label,
     state,
-    questions: questions.map(({ text, count, lastAskedAt, answeredNow }) => ({
+    questions: questions.map(({ text, count, lastAskedAt, answeredNow, notFound, votedDown, remarks }) => ({
       text,
       count,
       lastAskedAt: lastAskedAt.toISOString(),
       answeredNow,
+      notFound,
+      votedDown,
+      remarks,
     })),
     count: questions.reduce((sum, { count }) => sum + count, 0),
     lastAskedAt: Number.isFinite(lastAsked) ? new Date(lastAsked).toISOString() : null,

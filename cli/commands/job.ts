@@ -216,6 +216,10 @@ function addActions(group: Command, context: CommandContext): void {
       printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } }))),
   );
 
+  onJob(group.command('unarchive').description('undo the archiving of a job'), context, async ({ api, ref, command }) =>
+    printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params: { path: ref } }))),
+  );
+
   onJob(
     group
       .command('delete')

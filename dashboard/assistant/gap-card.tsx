@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { Field, Problem } from '../components/fields.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
-import { plural } from '../format.ts';
+import { count, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Gap } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -33,6 +33,20 @@ function stateOf({ state, job }: Gap): { label: string; badge: string } {
   return job.prState === null ? { label: 'job made no changes', badge: 'badge-warn' } : requests[job.prState];
 }
 
+const mostRemarks = 5;
+
+/** Returns why questions count as a gap: the documentation had no answer, or readers rejected it. */
+export function reasonOf(questions: Pick<Gap['questions'][number], 'notFound' | 'votedDown'>[]): string {
+  const sum = (of: 'notFound' | 'votedDown') => questions.reduce((total, question) => total + (question[of] ?? 0), 0);
+  const times = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
+  const [notFound, votedDown] = [sum('notFound'), sum('votedDown')];
+  const reasons = [
+    ...(notFound > 0 ? [`not found in the documentation ${times(notFound)}`] : []),
+    ...(votedDown > 0 ? [`answer voted down ${times(votedDown)}`] : []),
+  ].join(', ');
+  return reasons === '' ? '' : `${reasons[0]?.toUpperCase()}${reasons.slice(1)}`;
+}
+
 /** Shows a group of related questions and the work on them. */
 export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const [instructions, setInstructions] = useState('');
@@ -58,6 +72,8 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const { label, badge } = stateOf(gap);
   const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
   const isTitleEnough = gap.questions.every(({ text, answeredNow }) => text === gap.label && answeredNow === null);
+  const reason = reasonOf(gap.questions);
+  const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, mostRemarks);
   return (
     <section className="panel" aria-label={plain(gap.label)}>
       <div className="page-head">
@@ -72,6 +88,16 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
           )}
         </span>
       </div>
+      {isTitleEnough && reason !== '' && <p className="gap-reason">{reason}.</p>}
+      {remarks.length > 0 && (
+        <ul className="gap-remarks" aria-label="What readers said">
+          {remarks.map((remark) => (
+            <li key={remark} className="reader-text">
+              “{plain(remark)}”
+            </li>
+          ))}
+        </ul>
+      )}
       {!isTitleEnough && (
         <ul className="questions">
           {gap.questions.map((question) => (
@@ -112,10 +138,12 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   );
 }
 
-function Question({ question: { text, count, answeredNow } }: { question: Gap['questions'][number] }) {
+function Question({ question }: { question: Gap['questions'][number] }) {
+  const { text, count: asked, answeredNow } = question;
   return (
     <li>
-      <span className="reader-text">{plain(text)}</span> {count > 1 && <span className="hint">×{count}</span>}{' '}
+      <span className="reader-text">{plain(text)}</span> <span className="hint">{reasonOf([question])}</span>{' '}
+      {asked > 1 && <span className="hint">×{asked}</span>}{' '}
       {answeredNow !== null && (
         <span className={`badge ${answeredNow ? 'badge-good' : 'badge-bad'}`}>
           {answeredNow ? 'answered' : 'unanswered'}

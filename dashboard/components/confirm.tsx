@@ -17,8 +17,6 @@ interface ConfirmProps<Answer> {
   /** Colors the buttons as a main action instead of a dangerous one. */
   isMain?: boolean;
   isDisabled?: boolean;
-  /** Opens the dialog other than by its button, such as by a key. */
-  opened?: { isOpen: boolean; onOpenChange(isOpen: boolean): void };
 }
 
 /** Shows a button that asks for confirmation before an irreversible action. */
@@ -32,11 +30,10 @@ export function Confirm<Answer>({
   onDone,
   isMain = false,
   isDisabled = false,
-  opened,
 }: ConfirmProps<Answer>) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (
-    <DialogTrigger {...opened}>
+    <DialogTrigger>
       <Button className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
         {label}
       </Button>

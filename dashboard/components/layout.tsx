@@ -9,6 +9,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { ErrorNote, Loading } from './notes.tsx';
 import { OfflineBar } from './offline-bar.tsx';
 import { SessionContext } from './session.tsx';
+import { ToastBar } from './toast-bar.tsx';
 
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
 
@@ -59,6 +60,7 @@ function SignedIn({ session }: { session: Session }) {
         Skip to content
       </a>
       <OfflineBar />
+      <ToastBar />
       <div className="frame">
         <header className="side" data-open={isOpen || undefined}>
           <div className="side-top">

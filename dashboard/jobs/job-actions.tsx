@@ -1,15 +1,28 @@
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { Button } from 'react-aria-components';
-import { answerOf, api, done } from '../http/client.ts';
+import { answerOf, api, done, messageOf } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { useSession } from '../components/session.tsx';
+import { showToast } from '../components/toasts.ts';
 import { queryClient } from '../queries.ts';
 import { CancelJob } from './cancel-job.tsx';
 import type { JobRef } from './job-queries.ts';
 
 const Palette = lazy(() => import('../components/palette/palette.tsx').then(({ Palette }) => ({ default: Palette })));
+
+/** Archives a job, or undoes it. */
+async function archiveJob(job: JobRef, isWanted: boolean): Promise<void> {
+  const params = { path: job };
+  await answerOf(
+    isWanted
+      ? api.POST('/v2/agent/{projectId}/job/{id}/archive', { params })
+      : api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params }),
+  );
+  await queryClient.invalidateQueries({ queryKey: ['job', job.id] });
+}
 
 /** Shows the actions on a job other than sending a follow-up. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
@@ -18,7 +31,14 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
   const [isComparing, setComparing] = useState(false);
   const path = `/v2/agent/${job.projectId}/job/${job.id}`;
   const workflow = turn <= 1 ? `agent-job/${job.id}` : `agent-job/${job.id}/turn-${turn}`;
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['job', job.id] });
+  const archive = useMutation({
+    mutationFn: (isWanted: boolean) => archiveJob(job, isWanted),
+    onSuccess: (_, isWanted) => {
+      const undo = () => archiveJob(job, false).then(() => 'The job is no longer archived.');
+      if (isWanted) showToast({ text: 'Job archived. It accepts no more messages.', undo });
+    },
+    onError: (error) => showToast({ text: messageOf(error), undo: null }),
+  });
   return (
     <div className="actions">
       <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
@@ -46,15 +66,10 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
         </a>
       )}
       {status === 'active' && <CancelJob job={job} />}
-      {(status === 'completed' || status === 'failed') && (
-        <Confirm
-          label="Archive"
-          what="Archive the job"
-          title="Archive this job?"
-          text="An archived job stays readable but accepts no more messages."
-          act={() => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: job } }))}
-          onDone={refresh}
-        />
+      {status !== 'active' && (
+        <Button className="button" isDisabled={archive.isPending} onPress={() => archive.mutate(status !== 'archived')}>
+          {status === 'archived' ? 'Unarchive' : 'Archive'}
+        </Button>
       )}
       <Confirm
         label="Delete"

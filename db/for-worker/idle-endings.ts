@@ -39,6 +39,7 @@ export function createIdleEndings(pool: Pool): IdleEndings {
          where id in (
            select id from jobs
            where status in ('completed', 'failed') and ended_at < now() - $1::float8 * interval '1 day'
+             and (unarchived_at is null or unarchived_at < now() - $1::float8 * interval '1 day')
            order by ended_at limit $2 for update skip locked
          )`,
         [idleDays, limit],

@@ -15,6 +15,8 @@ export interface JobEndings {
   cancel(caller: Caller, jobId: string): Promise<JobRow | null>;
   /** Null when the job is neither completed nor failed. */
   archive(caller: Caller, jobId: string): Promise<JobRow | null>;
+  /** Undoes an archive. Null when the job is not archived, or when a part of it has been removed since. */
+  unarchive(caller: Caller, jobId: string): Promise<JobRow | null>;
 }
 
 const cancelStatement = `
@@ -41,6 +43,14 @@ const cancelStatement = `
 const archiveStatement = `
   update jobs set status = 'archived', archived_at = now(), updated_at = now()
   where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
+
+/** What was removed from an archived job is not missed, as it is of one that goes on. */
+const unarchiveStatement = `
+  update jobs set status = case when failure_category is null then 'completed' else 'failed' end, archived_at = null,
+                  unarchived_at = now(), updated_at = now()
+  where id = $1 and organization_id = $2 and status = 'archived'
+    and records_removed_at is null and transcript_removed_at is null
+  returning ${jobColumns}`;
 
 /** Creates the store of endings that a person requests. */
 export function createJobEndings(pool: Pool): JobEndings {
@@ -71,6 +81,11 @@ export function createJobEndings(pool: Pool): JobEndings {
     archive(caller, jobId) {
       const values = [jobId, caller.organizationId];
       return end(caller, archiveStatement, values, { action: 'job.archive', subject: jobId });
+    },
+
+    unarchive(caller, jobId) {
+      const values = [jobId, caller.organizationId];
+      return end(caller, unarchiveStatement, values, { action: 'job.unarchive', subject: jobId });
     },
   };
 }

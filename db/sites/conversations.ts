@@ -44,6 +44,16 @@ export interface ConversationQuery {
   cursor?: string;
 }
 
+export interface UnansweredQuestion {
+  text: string;
+  askedAt: Date;
+  /** Whether the answer was that the documentation has none. */
+  notFound: boolean;
+  votedDown: boolean;
+  /** The reader's reasons and comment; null for none. */
+  remark: string | null;
+}
+
 export interface ConversationStore {
   /** Newest first. Throws InvalidCursorError. */
   list(
@@ -56,11 +66,14 @@ export interface ConversationStore {
    * Returns questions without an answer, or with one that a reader rated down; the newest of the last 90 days, at most
    * a tenth from one reader.
    */
-  listUnanswered(site: SiteRef, limit: number): Promise<{ text: string; askedAt: Date }[]>;
+  listUnanswered(site: SiteRef, limit: number): Promise<UnansweredQuestion[]>;
 }
 
 /** Length of the beginning of a question that the list shows. */
 const longestQuestion = 2_000;
+
+/** Length of the beginning of a reader's remark that a gap shows. */
+const longestRemark = 300;
 
 /** A reader contributes at most a tenth of the unanswered questions, selected from ten times as many. */
 const readersWindow = 10;
@@ -172,12 +185,17 @@ export function createConversationStore(pool: Pool): ConversationStore {
     },
 
     async listUnanswered({ id, organizationId }, limit) {
-      const { rows } = await pool.query<{ text: string; askedAt: Date }>(
-        `select left(question.content, 1000) as text, created_at as "askedAt"
+      const { rows } = await pool.query<UnansweredQuestion>(
+        `select left(question.content, 1000) as text, answer.created_at as "askedAt",
+                said.answered = false and said.ending = 'finished' as "notFound",
+                coalesce(vote = 'down', false) as "votedDown",
+                case when vote = 'down' then
+                  nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${longestRemark}), '')
+                end as remark
          from (
            select *, row_number() over (partition by fp order by position desc) as nth
            from (
-             select threads.id, fp, answer.position, answer.created_at
+             select threads.id, answer.message_id, fp, answer.position, answer.created_at
              from unanswered_messages as answer join threads on threads.id = thread_id
              where answer.site_id = $1 and organization_id = $4 and fp <> all($3)
                and answer.created_at > now() - interval '90 days'
@@ -189,8 +207,10 @@ export function createConversationStore(pool: Pool): ConversationStore {
            where thread_id = answer.id and role = 'user' and position < answer.position
            order by position desc limit 1
          ) as question on true
+         join thread_messages as said on said.thread_id = answer.id and said.id = answer.message_id
+         left join message_feedback as feedback on feedback.thread_id = said.thread_id and feedback.message_id = said.id
          where nth <= $2 / ${readersWindow}
-         order by position desc limit $2`,
+         order by answer.position desc limit $2`,
         [id, limit, ownFingerprints, organizationId],
       );
       return rows;

@@ -15,6 +15,11 @@ export interface GapQuestion {
   count: number;
   lastAskedAt: Date;
   answeredNow: boolean | null;
+  /** Number of answers that the documentation had none, and that readers voted down; null if not known. */
+  notFound: number | null;
+  votedDown: number | null;
+  /** What readers said about the answers; they are not kept once a job was created. */
+  remarks: string[];
 }
 
 export interface GapRow {
@@ -83,7 +88,8 @@ export function createGapStore(pool: Pool): GapStore {
         [siteId, organizationId, id, limit],
       ),
       pool.query<GapQuestion & { gapId: string }>(
-        `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow"
+        `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow",
+                not_found as "notFound", voted_down as "votedDown", '{}'::text[] as remarks
          from (${listed}) as listed,
          lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $5) as asked
          order by count desc, key`,
@@ -123,13 +129,16 @@ export function createGapStore(pool: Pool): GapStore {
              attempt = coalesce($6, gaps.attempt)`,
         [gap.siteId, gap.id, toStoredText(gap.label), state, jobId, attempt],
       );
-      for (const { key, text, count, lastAskedAt } of gap.questions) {
+      for (const { key, text, count, lastAskedAt, notFound, votedDown } of gap.questions) {
         await client.query(
-          `insert into gap_questions (site_id, gap_id, key, text, count, last_asked_at) values ($1, $2, $3, $4, $5, $6)
+          `insert into gap_questions (site_id, gap_id, key, text, count, last_asked_at, not_found, voted_down)
+           values ($1, $2, $3, $4, $5, $6, $7, $8)
            on conflict (site_id, gap_id, key) do update
            set count = greatest(gap_questions.count, excluded.count),
-               last_asked_at = greatest(gap_questions.last_asked_at, excluded.last_asked_at)`,
-          [gap.siteId, gap.id, toStoredText(key), toStoredText(text), count, lastAskedAt],
+               last_asked_at = greatest(gap_questions.last_asked_at, excluded.last_asked_at),
+               not_found = greatest(gap_questions.not_found, excluded.not_found),
+               voted_down = greatest(gap_questions.voted_down, excluded.voted_down)`,
+          [gap.siteId, gap.id, toStoredText(key), toStoredText(text), count, lastAskedAt, notFound, votedDown],
         );
       }
       await client.query('update gap_questions set answered_now = null where site_id = $1 and gap_id = $2', [

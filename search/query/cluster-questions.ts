@@ -4,6 +4,11 @@ import { fold, questionWords, termsOf } from '../build/words.ts';
 export interface ReaderQuestion {
   text: string;
   askedAt: Date;
+  /** Whether the answer was that the documentation has none. */
+  notFound: boolean;
+  votedDown: boolean;
+  /** What the reader said about the answer; null for nothing. */
+  remark: string | null;
 }
 
 /** Spellings of one question. */
@@ -14,7 +19,16 @@ export interface DistinctQuestion {
   text: string;
   count: number;
   lastAskedAt: Date;
+  /** Number of answers that the documentation had none. */
+  notFound: number;
+  /** Number of answers that readers voted down. */
+  votedDown: number;
+  /** What readers said about the answers, the latest first. */
+  remarks: string[];
 }
+
+/** Largest number of remarks that are kept of a question. */
+export const mostRemarks = 3;
 
 export interface QuestionCluster {
   /** Key of the oldest question, which stays when others join. */
@@ -139,12 +153,19 @@ function distinct(questions: ReaderQuestion[]): DistinctQuestion[] {
   const inOrder = questions.toSorted(
     (one, other) => Number(one.askedAt) - Number(other.askedAt) || (one.text < other.text ? -1 : 1),
   );
-  for (const { text, askedAt } of inOrder) {
+  for (const { text, askedAt, notFound, votedDown, remark } of inOrder) {
     const key = keyOfQuestion(text);
     if (key === '') continue;
     const earlier = known.get(key);
-    if (earlier === undefined) known.set(key, { key, text, count: 1, lastAskedAt: askedAt });
-    else known.set(key, { ...earlier, count: earlier.count + 1, lastAskedAt: askedAt });
+    known.set(key, {
+      key,
+      text: earlier?.text ?? text,
+      count: (earlier?.count ?? 0) + 1,
+      lastAskedAt: askedAt,
+      notFound: (earlier?.notFound ?? 0) + Number(notFound),
+      votedDown: (earlier?.votedDown ?? 0) + Number(votedDown),
+      remarks: [...(remark === null ? [] : [remark]), ...(earlier?.remarks ?? [])].slice(0, mostRemarks),
+    });
   }
   return [...known.values()];
 }

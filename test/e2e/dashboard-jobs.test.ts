@@ -84,8 +84,13 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.getByRole('link', { name: 'step 1 of another job' }).click();
     await page.waitForURL((url) => url.pathname.includes(id));
 
-    await page.getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('button', { name: 'Archive the job' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('An archived job accepts no messages.').waitFor();
+    await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.toast').getByText('The job is no longer archived.').waitFor();
+    await untilStatus(page, 'completed');
+    await page.locator('.toast').getByRole('button', { name: 'Dismiss' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('An archived job accepts no messages.').waitFor();
     await expect.poll(() => page.locator('.page-head .badge').innerText()).toContain('archived');
     await expect.poll(() => page.getByLabel('Request a change').count()).toBe(0);

@@ -115,7 +115,6 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
         ['jobs', /^Commands/],
         ['jobs', /^Shortcuts/],
         ['job', /^Compare with/],
-        ['job', /^Archive$/],
         ['job', /^Delete$/],
         ['job', /^Fork from step 1/],
         ['job', /^Inspect step 1/],

@@ -155,8 +155,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     await using visit = await visitChanges('Paint no more');
     const { page } = visit;
     await file(page, 'README.md').getByRole('button', { name: 'Comment on line 1' }).waitFor();
-    await page.getByRole('button', { name: 'Archive' }).click();
-    await page.getByRole('button', { name: 'Archive the job' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('Lines cannot be commented on. An archived job accepts no messages.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: /^Comment on/ }).count()).toBe(0);
   });

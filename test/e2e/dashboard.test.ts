@@ -135,12 +135,18 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       times: 1,
     });
     await page.keyboard.press('e');
-    await page.getByRole('alertdialog', { name: 'Archive 2 jobs?' }).waitFor();
-    await page.getByRole('button', { name: 'Archive the jobs' }).click();
     await page.getByText('1 job archived. 1 job could not be:').waitFor();
     await page.getByText('Delete README.md: Not today.').waitFor();
     await expect.poll(() => failed.count()).toBe(1);
     await page.getByText('1 job selected').waitFor();
+    await page.keyboard.press('e');
+    await expect.poll(() => failed.count()).toBe(0);
+    const toast = page.locator('.toast');
+    expect(await toast.innerText()).toContain('1 job archived.');
+    expect(await seriousProblems(page)).toEqual([]);
+    await toast.getByRole('button', { name: 'Undo' }).press('Enter');
+    await toast.getByText('1 job no longer archived.').waitFor();
+    await expect.poll(() => failed.count()).toBe(1);
     expect(visit.complaints).toEqual([]);
   });
 

@@ -24,6 +24,7 @@ export function asOperator(pool: Pool) {
     reject: async (decision: PlanDecision) => createJobPlanStore(pool).reject(await of(decision.jobId), decision),
     cancel: async (jobId: string) => createJobEndings(pool).cancel(await of(jobId), jobId),
     archive: async (jobId: string) => createJobEndings(pool).archive(await of(jobId), jobId),
+    unarchive: async (jobId: string) => createJobEndings(pool).unarchive(await of(jobId), jobId),
     events: async (jobId: string, page = { after: 0, limit: 10_000 }) =>
       createJobEventStore(pool).read(await of(jobId), jobId, page),
     latestPatch: async (jobId: string) => createJobTimelineStore(pool).latestPatch(await of(jobId), jobId),

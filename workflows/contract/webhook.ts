@@ -4,6 +4,7 @@ export const webhookEventTypes = [
   'job.completed',
   'job.failed',
   'job.archived',
+  'job.unarchived',
   'job.resumed',
   'job.waiting',
   'pull_request.closed',

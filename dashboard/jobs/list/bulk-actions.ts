@@ -1,3 +1,5 @@
+import { showToast } from '../../components/toasts.ts';
+import { plural } from '../../format.ts';
 import { answerOf, api, messageOf } from '../../http/client.ts';
 import type { ListedJob, Project, Session } from '../../http/types.ts';
 import { stateOf } from './with-changes.ts';
@@ -25,6 +27,13 @@ export const archiveAction: BulkAction = {
   done: 'archived',
   appliesTo: ({ status }) => status === 'completed' || status === 'failed',
   act: (job) => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: pathOf(job) })),
+};
+
+export const unarchiveAction: BulkAction = {
+  label: 'Unarchive',
+  done: 'no longer archived',
+  appliesTo: ({ status }) => status === 'archived',
+  act: (job) => answerOf(api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params: pathOf(job) })),
 };
 
 export const retryAction: BulkAction = {
@@ -55,6 +64,32 @@ async function retry(job: ListedJob, projects: Pick<Project, 'id' | 'repository'
       },
     }),
   );
+}
+
+export interface SelectedJobs {
+  action: BulkAction;
+  jobs: ListedJob[];
+  projects: Session['projects'];
+}
+
+export type SelectedOutcome = BulkOutcome & { doneAs: string };
+
+/** Acts on those of the selected jobs that the action applies to. Null when a toast, with an undo, tells all of the outcome. */
+export async function actOnSelected({ action, jobs, projects }: SelectedJobs): Promise<SelectedOutcome | null> {
+  const fitting = jobs.filter(action.appliesTo);
+  const outcome = await actOnAll(fitting, (job) => action.act(job, projects));
+  if (action === archiveAction && outcome.done > 0) {
+    const archived = fitting.filter((job) => outcome.failures.every((failure) => failure.job !== job));
+    showToast({ text: `${plural(archived.length, 'job')} archived.`, undo: () => unarchive(archived, projects) });
+    if (outcome.failures.length === 0) return null;
+  }
+  return { doneAs: action.done, ...outcome };
+}
+
+async function unarchive(jobs: ListedJob[], projects: Session['projects']): Promise<string> {
+  const { done, failures } = await actOnAll(jobs, (job) => unarchiveAction.act(job, projects));
+  const [first] = failures;
+  return `${plural(done, 'job')} no longer archived.${first === undefined ? '' : ` ${first.message}`}`;
 }
 
 export interface BulkOutcome {

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import type { UseMutationResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Confirm } from '../../components/confirm.tsx';
@@ -6,32 +6,29 @@ import { useSession } from '../../components/session.tsx';
 import { headline, plain } from '../../plain.ts';
 import { plural } from '../../format.ts';
 import type { ListedJob } from '../../http/types.ts';
-import { actOnAll, archiveAction, cancelAction, retryAction, type BulkAction } from './bulk-actions.ts';
+import {
+  archiveAction,
+  cancelAction,
+  retryAction,
+  unarchiveAction,
+  type BulkAction,
+  type SelectedJobs,
+  type SelectedOutcome,
+} from './bulk-actions.ts';
 import { jobAddress } from '../job-address.ts';
 import type { Selection } from './selection.ts';
 
 interface BulkBarProps {
   jobs: ListedJob[];
   selection: Selection;
-  /** State of the dialog that archives, which a key opens, too. */
-  archiving: { isOpen: boolean; onOpenChange(isOpen: boolean): void };
+  bulk: UseMutationResult<SelectedOutcome | null, Error, SelectedJobs>;
 }
 
 /** Shows the actions on the selected jobs, and what became of them. */
-export function BulkBar({ jobs, selection, archiving }: BulkBarProps) {
+export function BulkBar({ jobs, selection, bulk }: BulkBarProps) {
   const { projects } = useSession();
   const chosen = selection.ids.size === 0 ? [] : jobs.filter(({ id }) => selection.ids.has(id));
-  const bulk = useMutation({
-    mutationFn: async ({ done, appliesTo, act }: BulkAction) => ({
-      doneAs: done,
-      ...(await actOnAll(chosen.filter(appliesTo), (job) => act(job, projects))),
-    }),
-    onSuccess: ({ failures }) => {
-      // the dialog goes with the last job that could be archived
-      archiving.onOpenChange(false);
-      selection.set(failures.map(({ job }) => job.id));
-    },
-  });
+  const act = (action: BulkAction) => bulk.mutateAsync({ action, jobs: chosen, projects });
   const of = (action: BulkAction) => chosen.filter(action.appliesTo).length;
   const outcome = bulk.data ?? null;
   // the list is newest first; the older job is on the left
@@ -69,23 +66,22 @@ export function BulkBar({ jobs, selection, archiving }: BulkBarProps) {
             what="Cancel the jobs"
             title={`Cancel ${plural(of(cancelAction), 'job')}?`}
             text="They stop and publish nothing further. A follow-up message resumes a job."
-            act={() => bulk.mutateAsync(cancelAction)}
+            act={() => act(cancelAction)}
             onDone={() => undefined}
           />
         )}
         {of(archiveAction) > 0 && (
-          <Confirm
-            label={`Archive ${of(archiveAction)}`}
-            what="Archive the jobs"
-            title={`Archive ${plural(of(archiveAction), 'job')}?`}
-            text="Archived jobs stay readable but accept no more messages. This cannot be undone."
-            act={() => bulk.mutateAsync(archiveAction)}
-            onDone={() => undefined}
-            opened={archiving}
-          />
+          <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(archiveAction)}>
+            Archive {of(archiveAction)}
+          </Button>
+        )}
+        {of(unarchiveAction) > 0 && (
+          <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(unarchiveAction)}>
+            Unarchive {of(unarchiveAction)}
+          </Button>
         )}
         {of(retryAction) > 0 && (
-          <Button className="button" isDisabled={bulk.isPending} onPress={() => bulk.mutate(retryAction)}>
+          <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(retryAction)}>
             Retry {of(retryAction)}
           </Button>
         )}

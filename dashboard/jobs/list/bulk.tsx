@@ -1,7 +1,9 @@
+import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { isForOthers } from '../../components/palette/shortcuts.tsx';
+import { useSession } from '../../components/session.tsx';
 import type { ListedJob } from '../../http/types.ts';
-import { archiveAction } from './bulk-actions.ts';
+import { actOnSelected, archiveAction } from './bulk-actions.ts';
 import { focusedJob } from './job-rows.tsx';
 import type { Selection } from './selection.ts';
 
@@ -9,17 +11,19 @@ const BulkBar = lazy(() => import('./bulk-bar.tsx').then(({ BulkBar }) => ({ def
 
 /** Shows the actions on the selected jobs once there are any. E archives the selected jobs, or the one in focus. */
 export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Selection }) {
-  const [isArchiving, setArchiving] = useState(false);
+  const { projects } = useSession();
+  const bulk = useMutation({
+    mutationFn: actOnSelected,
+    onSuccess: (outcome) => selection.set(outcome?.failures.map(({ job }) => job.id) ?? []),
+  });
   const [isNeeded, setNeeded] = useState(false);
   // the bar stays to tell what became of the jobs
   if (selection.ids.size > 0 && !isNeeded) setNeeded(true);
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key !== 'e' || isForOthers(event)) return;
+    if (event.key !== 'e' || isForOthers(event) || bulk.isPending) return;
     const focused = focusedJob();
     const wanted = jobs.filter(({ id }) => (selection.ids.size > 0 ? selection.ids.has(id) : id === focused));
-    if (!wanted.some(archiveAction.appliesTo)) return;
-    selection.set(wanted.map(({ id }) => id));
-    setArchiving(true);
+    if (wanted.some(archiveAction.appliesTo)) bulk.mutate({ action: archiveAction, jobs: wanted, projects });
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent) => onKey(event);
@@ -29,7 +33,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
   if (!isNeeded) return null;
   return (
     <Suspense>
-      <BulkBar jobs={jobs} selection={selection} archiving={{ isOpen: isArchiving, onOpenChange: setArchiving }} />
+      <BulkBar jobs={jobs} selection={selection} bulk={bulk} />
     </Suspense>
   );
 }

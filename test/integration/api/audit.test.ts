@@ -70,6 +70,7 @@ const before: Record<string, string> = {
   sendAgentJobMessage: active,
   forkAgentJob: `update job_steps set response = '{"toolCalls": [{}]}', tool_results = '[]', ended_at = now() where job_id = $1 and $2 <> ''`,
   archiveAgentJob: `update jobs set status = 'completed', ended_at = now() where id = $1 and $2 <> ''`,
+  unarchiveAgentJob: `update jobs set status = 'archived', archived_at = now(), ended_at = now() where id = $1 and $2 <> ''`,
   readyPullRequest: `update pull_requests set draft = true, state = 'open' where id = $2 and $1 <> ''`,
   mergePullRequest: `update pull_requests set draft = false, state = 'open' where id = $2 and $1 <> ''`,
   closePullRequest: `update pull_requests set merge_requested_at = null, state = 'open' where id = $2 and $1 <> ''`,

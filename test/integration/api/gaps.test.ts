@@ -145,10 +145,11 @@ describe('gaps', () => {
     await ask('How do I set the retry limit?');
     await ask('Is there a dark mode for gearboxes?', { fp: 'playground' });
     const voted = await ask('What is the default of retryDelayMs?');
-    await database.pool.query(`insert into message_feedback (thread_id, message_id, vote) values ($1, $2, 'down')`, [
-      voted.threadId,
-      voted.messageId,
-    ]);
+    await database.pool.query(
+      `insert into message_feedback (thread_id, message_id, vote, reasons, comment)
+       values ($1, $2, 'down', '{outdated}', 'It is 5 now.')`,
+      [voted.threadId, voted.messageId],
+    );
     const { id: brokenOff } = (
       await database.pool.query(`select id from threads where site_id = $1 order by created_at desc limit 1`, [site.id])
     ).rows[0];
@@ -163,12 +164,16 @@ describe('gaps', () => {
         state: 'open',
         count: 3,
         questions: [
-          { text: 'How do I paint the gearbox?', count: 2, answeredNow: null },
-          { text: 'paint a gearbox', count: 1 },
+          { text: 'How do I paint the gearbox?', count: 2, answeredNow: null, notFound: 2, votedDown: 0, remarks: [] },
+          { text: 'paint a gearbox', count: 1, notFound: 1 },
         ],
         job: null,
       },
-      { label: 'What is the default of retryDelayMs?', state: 'open' },
+      {
+        label: 'What is the default of retryDelayMs?',
+        state: 'open',
+        questions: [{ notFound: 0, votedDown: 1, remarks: ['outdated: It is 5 now.'] }],
+      },
     ]);
   });
 

@@ -157,7 +157,22 @@ describe('an archive', () => {
     expect([refused.status, Object.keys(refused.body)]).toEqual([409, ['error']]);
   });
 
-  it('happens automatically 30 days after the end', async () => {
+  it('can be undone, which restores the status, until a part of the job was removed', async () => {
+    for (const change of [{ status: 'completed' }, { status: 'failed', failureCategory: 'internal' }] as const) {
+      const { id } = await job({ ...ended, ...change });
+      await act(id, 'archive');
+      const undone = await act(id, 'unarchive');
+      expect(undone.body).toMatchObject({ status: change.status, archivedAt: null });
+      expect((await act(id, 'unarchive')).body).toEqual(undone.body);
+      await act(id, 'archive');
+      await shared.database.pool.query('update jobs set records_removed_at = now() where id = $1', [id]);
+      expect((await act(id, 'unarchive')).status).toBe(409);
+    }
+    const active = await job();
+    expect((await act(active.id, 'unarchive')).body).toMatchObject({ status: 'active' });
+  });
+
+  it('happens automatically 30 days after the end, and 30 days after it was undone', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60_000);
     const old = await job({ status: 'completed', phase: null, endedAt: daysAgo(31) });
     const recent = await job({ status: 'completed', phase: null, endedAt: daysAgo(29) });
@@ -167,10 +182,16 @@ describe('an archive', () => {
     const statusOf = async ({ id }: JobRow) =>
       (await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}`, { key: shared.key })).body.status;
     expect([await statusOf(old), await statusOf(recent)]).toEqual(['archived', 'completed']);
+    await act(old.id, 'unarchive');
+    expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(0);
+    await shared.database.pool.query(`update jobs set unarchived_at = now() - interval '31 days' where id = $1`, [
+      old.id,
+    ]);
+    expect(await endings.archiveIdle({ idleDays: 30, limit: 10 })).toBe(1);
   });
 });
 
-it.each(['message', 'cancel', 'archive'])(
+it.each(['message', 'cancel', 'archive', 'unarchive'])(
   '%s of a foreign job reads like one of none, and needs an admin key',
   async (action) => {
     const { api, database, project } = shared;

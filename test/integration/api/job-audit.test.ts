@@ -79,6 +79,8 @@ it('records who created, messaged, cancelled, forked and archived a job, once fo
   });
   await act(`${path}/archive`);
   await act(`${path}/archive`);
+  await act(`${path}/unarchive`);
+  await act(`${path}/unarchive`);
   expect(await entries()).toEqual([
     { action: 'job.create', subject: job.id, details: { projectId: ids['agent'] } },
     { action: 'job.message', subject: job.id, details: { turn: 1 } },
@@ -86,6 +88,7 @@ it('records who created, messaged, cancelled, forked and archived a job, once fo
     { action: 'job.cancel', subject: job.id, details: {} },
     { action: 'job.message', subject: job.id, details: { turn: 2 } },
     { action: 'job.archive', subject: job.id, details: {} },
+    { action: 'job.unarchive', subject: job.id, details: {} },
   ]);
 });
 

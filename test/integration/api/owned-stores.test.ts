@@ -99,6 +99,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'plans.reject': (a) => a.stores.plans.reject(a.as, { jobId: id(a, 'job'), text: null }),
   'endings.cancel': (a) => a.stores.endings.cancel(a.as, id(a, 'job')),
   'endings.archive': (a) => a.stores.endings.archive(a.as, id(a, 'job')),
+  'endings.unarchive': (a) => a.stores.endings.unarchive(a.as, id(a, 'job')),
   'erasure.job': (a) => a.stores.erasure.job(a.as, id(a, 'job')),
   'erasure.project': (a) => a.stores.erasure.project(a.as, id(a, 'agent')),
   'erasure.organization': async (a) => {

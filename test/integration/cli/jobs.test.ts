@@ -33,6 +33,7 @@ describe('docket job', () => {
     await expect(served.docket('job', 'archive', created.id)).rejects.toMatchObject({ status: 409 });
     expect(await served.docketJson('job', 'cancel', created.id)).toMatchObject({ status: 'failed' });
     expect(await served.docketJson('job', 'archive', created.id)).toMatchObject({ status: 'archived' });
+    expect(await served.docketJson('job', 'unarchive', created.id)).toMatchObject({ status: 'failed' });
     expect(await served.docketJson('job', 'delete', created.id, '--yes')).toEqual({ id: created.id, deleted: true });
     await expect(served.docket('job', 'show', created.id)).rejects.toThrow(`There is no job "${created.id}"`);
   });

@@ -14,7 +14,15 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 function gapOf(siteId: string): NewGap {
-  const question = { key: 'android', text: 'Is there an app?', count: 1, lastAskedAt: new Date() };
+  const question = {
+    key: 'android',
+    text: 'Is there an app?',
+    count: 1,
+    lastAskedAt: new Date(),
+    notFound: 1,
+    votedDown: 0,
+    remarks: [],
+  };
   return { siteId, id: 'gap_android', label: 'Is there an app?', questions: [question] };
 }
 

@@ -57,7 +57,7 @@ describe('an event of a job is sent once', () => {
     expect(await typesOf(webhookId)).toEqual(['job.completed', 'job.failed']);
   });
 
-  it('when a person cancels, messages and archives it, however often they ask', async () => {
+  it('when a person cancels, messages, archives and unarchives it, however often they ask', async () => {
     const { project, webhookId } = await watchedProject();
     const { id } = await buildJob(pool, project);
     const operator = asOperator(pool);
@@ -69,12 +69,15 @@ describe('an event of a job is sent once', () => {
     await finish(id, 'completed', 2);
     await operator.archive(id);
     await operator.archive(id);
+    await operator.unarchive(id);
+    await operator.unarchive(id);
     expect(await typesOf(webhookId)).toEqual([
       'job.created',
       'job.failed',
       'job.resumed',
       'job.completed',
       'job.archived',
+      'job.unarchived',
     ]);
   });
 

@@ -92,7 +92,6 @@ function jobScenes({ job, ...story }: Story): Scene[] {
       },
     },
     dialog('fork-dialog', job, 'Fork from step 2'),
-    dialog('archive-dialog', job, 'Archive'),
     dialog('delete-dialog', job, 'Delete'),
     dialog('reject-dialog', story.plan, 'Reject'),
     dialog('compare-dialog', job, /^Compare with/),

@@ -18,6 +18,7 @@ const jobRoutes: [string, string, object?][] = [
   ['POST', '/message', { prompt: 'x' }],
   ['POST', '/cancel'],
   ['POST', '/archive'],
+  ['POST', '/unarchive'],
 ];
 
 const guessed = jobRoutes.map(([method, suffix, json]): Attack => ({

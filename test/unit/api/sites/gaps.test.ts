@@ -2,7 +2,16 @@ import { expect, it } from 'vitest';
 import { promptOfGap } from '../../../../api/sites/gaps.ts';
 import { parsePrompt } from '../../../../models/offline-editor/grammar.ts';
 
-const question = (text: string, count = 1) => ({ key: text, text, count, lastAskedAt: new Date(), answeredNow: null });
+const question = (text: string, count = 1) => ({
+  key: text,
+  text,
+  count,
+  lastAskedAt: new Date(),
+  answeredNow: null,
+  notFound: count,
+  votedDown: 0,
+  remarks: [],
+});
 const site = { domain: 'docs', path: 'docs' };
 
 it('passes readers’ questions to the agent as data: they end no line, sentence or quotation', () => {

@@ -3,7 +3,13 @@ import { expect, it } from 'vitest';
 import { clusterQuestions, keyOfQuestion, type ReaderQuestion } from '../../../../search/query/cluster-questions.ts';
 
 const asked = (...texts: string[]): ReaderQuestion[] =>
-  texts.map((text, minute) => ({ text, askedAt: new Date(Date.UTC(2026, 0, 1, 0, minute)) }));
+  texts.map((text, minute) => ({
+    text,
+    askedAt: new Date(Date.UTC(2026, 0, 1, 0, minute)),
+    notFound: true,
+    votedDown: false,
+    remark: null,
+  }));
 
 const shown = (questions: ReaderQuestion[]) =>
   clusterQuestions(questions).map(({ questions }) => questions.map(({ text, count }) => `${text} ×${count}`));
@@ -100,4 +106,18 @@ it('finds the similar question among thousands that share its frequent words', (
     questions.some(({ text }) => text.includes('number77 ')),
   );
   expect(with77?.questions.map(({ text }) => text)).toContain('docket scene lamp number77 topic77 please');
+});
+
+it('counts why each question is unanswered, with the latest remarks', () => {
+  const questions = asked('reset', 'Reset?', 'reset!', 'reset', 'paint').map((question, index) => ({
+    ...question,
+    notFound: index % 2 === 0,
+    votedDown: index > 0,
+    remark: index === 0 ? null : `remark ${index}`,
+  }));
+  const why = clusterQuestions(questions).map(({ questions: [question] }) => question);
+  expect(why).toMatchObject([
+    { text: 'reset', count: 4, notFound: 2, votedDown: 3, remarks: ['remark 3', 'remark 2', 'remark 1'] },
+    { text: 'paint', count: 1, notFound: 1, votedDown: 1, remarks: ['remark 4'] },
+  ]);
 });
