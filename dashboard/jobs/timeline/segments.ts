@@ -28,7 +28,9 @@ export function segmentsOf(
   const preparing = at('preparing');
   const running = at('running');
   const publishing = phases.findLast((mark) => mark.turn === turn.turn && mark.phase === 'publishing')?.at;
-  const first = steps[0] === undefined ? end : Date.parse(steps[0].startedAt);
+  // the steps that a fork took over are from before it
+  const own = steps.find(({ startedAt }) => Date.parse(startedAt) >= begin);
+  const first = own === undefined ? end : Date.parse(own.startedAt);
   if (preparing !== undefined) {
     known.push({ kind: 'queue', from: begin, to: preparing, what: 'Waiting for a worker', step: null });
     const to = running ?? Math.min(first, end);

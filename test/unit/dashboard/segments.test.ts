@@ -54,6 +54,12 @@ it('lets the open segment of an active turn grow, and omits steps from another t
   ]);
 });
 
+it('counts the queue of a fork up to its own first step, without the events of the phases, too', () => {
+  const steps = [step(1, [-50, -40, -30]), step(2, [-30, -25, -20]), step(3, [6, 8, 20])];
+  expect(told(segmentsOf(turn, steps, live(), 0))).toEqual(['queue 0-6', 'model 6-8', 'tools 8-20']);
+  expect(told(segmentsOf(turn, steps.slice(0, 2), live(), 0))).toEqual(['queue 0-20']);
+});
+
 it('counts the time after a step without tools toward what came next', () => {
   const phases = [phase('preparing', 1), phase('running', 2), phase('publishing', 9)];
   const last = { ...step(1, [2, 8, null]), toolCalls: [] };
