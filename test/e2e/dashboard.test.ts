@@ -90,7 +90,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await startJob(page, 'Run "for i in 1 2 3 4 5 6 7 8 9; do echo row $i; done; sleep 300"');
     const output = page.getByRole('log', { name: 'Output' });
     await output.getByText('row 9').waitFor();
-    await page.getByText(/^running for /).waitFor();
+    await page.locator('.tool-facts', { hasText: /^running for / }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
     const row = page.getByRole('group').filter({ has: output });
     expect(await row.getByRole('button', { name: 'Follow output' }).getAttribute('aria-pressed')).toBe('true');
