@@ -145,7 +145,7 @@ describe('every operation', () => {
     expect(rows).toEqual([{ jobs: 1, webhooks: 1, threads: 2, messages: 0, ended: 0 }]);
   });
 
-  it('accepts the right key', { tags: 'slow' }, async () => {
+  it('accepts the right key', { tags: 'slow', timeout: 600_000 }, async () => {
     for (const operation of operations) {
       const owner = await createOwner(database.pool, api);
       const { status, text } = await ask(operation, owner.keys[operation.key], owner.ids);

@@ -43,13 +43,13 @@ const channels: Record<string, { leave: string; look: string }> = {
   'the name of the host': { leave: 'hostname "$1" 2> /dev/null', look: 'hostname' },
   'a descriptor': {
     leave: 'exec 9> /tmp/nine; echo "$1" >&9; (sleep 600 &) ; true',
-    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 2 head -c 200 "$f" < /dev/null; done 2>/dev/null',
+    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 1 head -c 200 "$f" < /dev/null; done 2>/dev/null',
   },
   'a lock of a file that all can read': {
     leave: 'exec 8< /usr/bin/env; flock -n 8; (sleep 600 &); true',
     look: 'exec 8< /usr/bin/env; flock -n 8 || printf "mark-%s\\n" lock',
   },
-  'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 2 cat /tmp/pipe 2>&1' },
+  'a pipe': { leave: 'mkfifo /tmp/pipe; (echo "$1" > /tmp/pipe &); true', look: 'timeout 1 cat /tmp/pipe 2>&1' },
 };
 /** The sandbox refuses these, even within one command. */
 const refused = new Set([

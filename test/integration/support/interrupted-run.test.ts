@@ -57,7 +57,7 @@ it.each([
       const entries: Record<string, { pid: number; identity: string }> = JSON.parse(text);
       expect(Object.keys(entries)).toEqual(expect.arrayContaining(['postgres', 'temporal']));
       return Object.values(entries);
-    });
+    }, 180_000);
     const home = join(folder, (await homeOf())!);
     run.kill(signal);
     expect((await ended)[0]).toBe(code);

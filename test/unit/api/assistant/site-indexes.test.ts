@@ -35,11 +35,11 @@ it('removes the page data of a killed process, and keeps that of a running one',
       const [name] = await readdir(directory);
       expect(name).toMatch(/^indexes-/);
       return name ?? '';
-    });
+    }, 30_000);
     await utimes(join(directory, own), anHourAgo, anHourAgo);
     await vi.waitFor(async () => {
       expect((await stat(join(directory, own))).mtimeMs).toBeGreaterThan(anHourAgo.getTime());
-    });
+    }, 30_000);
     for (const name of ['indexes-killed', 'other']) {
       await mkdir(join(directory, name));
       await writeFile(join(directory, name, 'site_1-1.sqlite'), 'pages');
@@ -60,10 +60,10 @@ it('seldom looks for newer indexes while they would be announced', async () => {
     const changed = vi.fn(() => Promise.resolve([]));
     const asked = vi.fn(() => isQuiet);
     await using _indexes = open(directory, { changed, isQuiet: asked });
-    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20));
+    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(20), 30_000);
     expect(changed.mock.calls.length).toBeLessThanOrEqual(1);
     isQuiet = false;
-    await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(5));
+    await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(5), 30_000);
   } finally {
     await rm(directory, { recursive: true });
   }

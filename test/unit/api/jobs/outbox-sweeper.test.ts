@@ -34,7 +34,7 @@ describe('createOutboxSweeper', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(removed).toEqual([]);
     confirmed.resolve();
-    await vi.waitFor(() => expect(removed).toEqual(['job_0']));
+    await vi.waitFor(() => expect(removed).toEqual(['job_0']), 30_000);
     await sweeper[Symbol.asyncDispose]();
   });
 
@@ -43,7 +43,7 @@ describe('createOutboxSweeper', () => {
       if (jobId === 'job_0') throw new Error('Temporal away');
     });
     sweeper.wake();
-    await vi.waitFor(() => expect(removed).toEqual(['job_1']));
+    await vi.waitFor(() => expect(removed).toEqual(['job_1']), 30_000);
     await sweeper[Symbol.asyncDispose]();
     expect(removed).toEqual(['job_1']);
   });
@@ -53,7 +53,7 @@ describe('createOutboxSweeper', () => {
     await vi.waitFor(() => {
       sweeper.wake();
       expect(removed).toHaveLength(180);
-    });
+    }, 30_000);
     await sweeper[Symbol.asyncDispose]();
   });
 
@@ -74,7 +74,7 @@ describe('createOutboxSweeper', () => {
       log,
       intervalMs: 1,
     });
-    await vi.waitFor(() => expect(looks).toBeGreaterThan(3));
+    await vi.waitFor(() => expect(looks).toBeGreaterThan(3), 30_000);
     expect(claimedAfter).toEqual([2]);
   });
 

@@ -77,7 +77,7 @@ describe('a conversation', () => {
       storage,
     });
     void first.ask('How?');
-    await vi.waitFor(() => expect(textsOf(first)).toEqual(['How?', 'Run ']));
+    await vi.waitFor(() => expect(textsOf(first)).toEqual(['How?', 'Run ']), 30_000);
     expect(storage.getItem('docket')).toContain('secret');
     const second = createConversation({ client: clientOf({ resume: async () => answerOf(send(whole)) }), storage });
     expect(second.state().status).toBe('streaming');
@@ -94,7 +94,7 @@ describe('a conversation', () => {
       storage,
     });
     void first.ask('How?');
-    await vi.waitFor(() => expect(first.state().status).toBe('streaming'));
+    await vi.waitFor(() => expect(first.state().status).toBe('streaming'), 30_000);
     const second = createConversation({ client: clientOf({ resume: async () => null }), storage });
     await second.resume();
     expect(second.state()).toMatchObject({ status: 'error', error: 'The answer was interrupted. Ask again.' });
@@ -110,7 +110,7 @@ describe('a conversation', () => {
     const stop = vi.fn<Client['stop']>(async () => {});
     const conversation = createConversation({ client: clientOf({ ask, stop }) });
     const asked = conversation.ask('How?');
-    await vi.waitFor(() => expect(textsOf(conversation)).toEqual(['How?', 'Run ']));
+    await vi.waitFor(() => expect(textsOf(conversation)).toEqual(['How?', 'Run ']), 30_000);
     conversation.stop();
     await asked;
     expect(stopped).toHaveBeenCalledOnce();

@@ -143,7 +143,9 @@ describe('the download of the official release', () => {
     const output = createOutput(terminal as unknown as NodeJS.WriteStream);
     const host = await releaseHost((response, archive) => {
       response.setHeader('content-length', archive.length).write(archive.subarray(0, archive.length / 2));
-      void vi.waitUntil(() => written.includes('#')).then(() => response.end(archive.subarray(archive.length / 2)));
+      void vi
+        .waitUntil(() => written.includes('#'), 30_000)
+        .then(() => response.end(archive.subarray(archive.length / 2)));
     });
     const work = await mkdtemp(join(folder, 'work-'));
     await downloadRelease(work, { ...output, host: host.url, hash: host.hash, env: {} });

@@ -131,11 +131,14 @@ describe('a program in the cache', () => {
     const env = await environment(`sleep 60 & echo $! > ${join(folder, 'compiler')}; wait`);
     const interruption = new AbortController();
     const building = buildGoProgram(program, { env, signal: interruption.signal, log: () => {} });
-    await vi.waitUntil(() => existsSync(join(folder, 'compiler')) && readFileSync(join(folder, 'compiler')).length > 1);
+    await vi.waitUntil(
+      () => existsSync(join(folder, 'compiler')) && readFileSync(join(folder, 'compiler')).length > 1,
+      30_000,
+    );
     interruption.abort();
     await expect(building).rejects.toThrow(/aborted/);
     const compiler = Number(await readFile(join(folder, 'compiler'), 'utf8'));
-    await vi.waitUntil(() => isGone(compiler));
+    await vi.waitUntil(() => isGone(compiler), 30_000);
     expect((await readdir(join(folder, 'cache/docket/program'))).map(extname)).toEqual(['.lock']);
   });
 
