@@ -56,6 +56,8 @@ export function presentSite(row: SiteRow): PublicSite {
     answerBudgetUsd: row.answerBudgetMicros === null ? null : row.answerBudgetMicros / 1e6,
     instructions: row.instructions,
     starterQuestions: row.starterQuestions,
+    unsupported: row.unsupported,
+    contact: row.contact,
     index: {
       version: row.indexVersion,
       pages: row.indexPages,

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AnswerSpendingStore } from '../../db/sites/answer-spending.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import { createOfflineExtract } from '../../models/offline-extract/offline-extract.ts';
+import { createOfflineExtract, extractName } from '../../models/offline-extract/offline-extract.ts';
 import type { PriceBook } from '../../models/prices.ts';
 import { mostTokensOf } from '../../models/used-tokens.ts';
 import { answersUnpriced, budgetSpent } from '../http/errors.ts';
@@ -52,7 +52,7 @@ export function createAnswerBudget({ spending, prices, model, modelName, budgetM
   const free = { mostMicros: 0, settle: async () => 0 };
   const extract: HeldCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
-    modelName: 'offline/extract',
+    modelName: extractName,
     maxOutputTokens: null,
     ...free,
   };

@@ -8,7 +8,7 @@ import type { Source } from '../../db/sites/threads.ts';
 import { siteNotIndexed } from '../http/errors.ts';
 import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { Assistant } from './assistant.ts';
-import type { Citation } from './citations.ts';
+import type { Citation } from './citations/citations.ts';
 import { GenerationError } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import type { OpenStreams } from './open-streams.ts';
@@ -111,6 +111,8 @@ export interface WholeAnswer {
   text: string;
   sources: Source[];
   citations: Citation[];
+  /** Topics to ask about next. */
+  followUps: string[];
   /** Why the answer broke off; null when it did not. */
   failure: string | null;
 }
@@ -131,6 +133,7 @@ export async function answerWhole(
     text: '',
     sources: [],
     citations: [],
+    followUps: [],
     failure: null,
   };
   onAbort(gone, answer.end);
@@ -138,6 +141,7 @@ export async function answerWhole(
     reply.run((part) => {
       if (part.type === 'source') whole.sources.push(part.source);
       else if (part.type === 'citations') whole.citations = part.citations;
+      else if (part.type === 'follow-ups') whole.followUps = part.questions;
       else if (part.type === 'failure') whole.failure = part.message;
       else onLength((whole.text += part.text).length);
       return null;

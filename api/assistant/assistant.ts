@@ -1,26 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { performance } from 'node:perf_hooks';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import { mostSources, type Source, type ThreadStore } from '../../db/sites/threads.ts';
+import { type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
-import { createAnswerTools } from './answer-tools.ts';
-import { citationsOf, type Citation, type ShownPassage } from './citations.ts';
-import { slicesOf } from './slices-of.ts';
-import { createLinkChecker, type CheckedText } from './links/check-links.ts';
+import { generateChecked, type CheckedAnswer } from './checked-answer.ts';
+import { isSentence } from './citations/citations.ts';
 import type { SearchPassages } from './search-passages.ts';
-import { generate, GenerationError, holdNext, type GenerateOptions } from './generate.ts';
+import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { placeOf } from './place-of.ts';
-import { isAnswer, promptOf } from './prompt.ts';
+import { isAnswer, notFoundSentence, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
-import { createLinkResolver } from './resolve-link.ts';
 import { retrieve, urlOf } from './retrieve.ts';
-import { sourceOf } from './source-of.ts';
 
 export interface AssistantDeps {
   threads: ThreadStore;
@@ -107,7 +102,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
 
 type Ending = 'finished' | 'failed' | 'aborted';
 
-interface Turn extends AnswerRequest {
+export interface Turn extends AnswerRequest {
   threadId: string;
   messageId: string;
   hits: SearchHit[];
@@ -129,18 +124,20 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   let ending: Ending = 'aborted';
   try {
     if (turn.request.hasFiles) await take({ type: 'text', text: filesNotRead });
-    const cite = await generateChecked(deps, { turn, sources }, (part) => {
+    const takeTimed: TakePart = (part) => {
       if (part.type === 'text') {
         firstTokenMs ??= Math.round(performance.now() - startedAt);
         content += part.text;
       }
       return take(part);
-    });
+    };
+    const answered = await generateChecked(deps, { turn, sources }, takeTimed);
     // an abort that must be reported to the reader carries a GenerationError as its reason
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;
-    if (!turn.signal.aborted) ending = 'finished';
-    if (ending === 'finished' && turn.request.wantsCitations)
-      await take({ type: 'citations', citations: cite(content) });
+    if (!turn.signal.aborted) {
+      ending = 'finished';
+      await finish({ ...answered, content: () => content }, turn, takeTimed);
+    }
   } catch (error) {
     ending = 'failed';
     deps.logger.error({ err: error, site: turn.site.id, model: turn.modelName() }, 'an answer failed');
@@ -155,94 +152,26 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
   });
 }
 
-/** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
-const longestSlice = 250;
-
-/**
- * Generates the answer and checks its links. Each cited page is announced before the text that cites it. Returns a
- * function that attributes the sentences of the answer to what the model was shown.
- */
-async function generateChecked(
-  deps: AssistantDeps,
-  { turn, sources }: { turn: Turn; sources: Source[] },
+/** Sends what follows the text of the model. */
+async function finish(
+  { cite, followUps, nearestPages, leftOut, content }: CheckedAnswer & { content(): string },
+  { request: { wantsCitations, wantsFollowUps } }: Turn,
   take: TakePart,
-): Promise<(answer: string) => Citation[]> {
-  const { index, site, request, hits } = turn;
-  const known = [...hits];
-  const shown = hits.map(({ content }) => content);
-  const pagesRead: ShownPassage[] = [];
-  const { filter } = request;
-  const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
-  const checker = createLinkChecker(resolve);
-  const tools = createAnswerTools({
-    search: (query) => deps.searchPassages(index, query, turn.signal),
-    index,
-    filter,
-    baseUrl: site.baseUrl,
-    found(more) {
-      known.push(...more);
-      shown.push(...more.map(({ content }) => content));
-    },
-    read(path, content) {
-      shown.push(content);
-      pagesRead.push({ path, text: content });
-    },
-  });
+): Promise<void> {
+  // what follows was not written by the model
+  const citations = wantsCitations ? cite(content()) : null;
+  if (leftOut > 0)
+    await take({ type: 'text', text: isSentence(content()) ? leftOutNotice(leftOut) : notFoundSentence });
+  const hasAnswer = isAnswer(content());
+  const nearest = hasAnswer ? '' : nearestPages();
+  if (nearest !== '') await take({ type: 'text', text: nearest });
+  if (citations !== null) await take({ type: 'citations', citations });
+  if (wantsFollowUps) await take({ type: 'follow-ups', questions: hasAnswer ? followUps() : [] });
+}
 
-  function takeSource(path: string): Promise<void> | null {
-    if (sources.length >= mostSources || sources.some((source) => source.path === path)) return null;
-    const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
-    sources.push(source);
-    return take({ type: 'source', source });
-  }
-
-  /** Whether the model has named its sources. Until it has, the pages it links to count as its sources. */
-  let namesSources = false;
-  function takeText({ text, cited }: CheckedText): Promise<void> | null {
-    if (!namesSources) for (const path of cited) void takeSource(path);
-    return text === '' ? null : take({ type: 'text', text });
-  }
-
-  /** Yields between slices, because a model may send its whole answer at once and would block the event loop. */
-  async function takeSlices(text: string): Promise<void> {
-    for (const slice of slicesOf(text, longestSlice)) {
-      await takeText(checker.push(slice));
-      await nextTurn();
-    }
-  }
-
-  const options = {
-    prompt: turn.prompt,
-    tools,
-    maxSteps: deps.maxSteps,
-    stalledMs: deps.modelStalledMs,
-    longestText: deps.longestText,
-    holdCall: turn.holdCall,
-    signal: turn.signal,
-  };
-  try {
-    await generate(options, turn.usage, (piece) => {
-      if (piece.type === 'text' && piece.text.length > longestSlice) return takeSlices(piece.text);
-      if (piece.type === 'text') return takeText(checker.push(piece.text));
-      const path = resolve(piece.url)?.path ?? null;
-      if (path === null) return null;
-      namesSources = true;
-      return takeSource(path);
-    });
-  } finally {
-    // when the model fails inside a link, the words held back so far are still sent
-    await takeText(checker.flush());
-  }
-  const passages = known.map(({ path, title, headings, content }) => ({
-    path,
-    text: [title, ...headings, content].join('\n'),
-  }));
-  return (content) =>
-    citationsOf(content, {
-      sources,
-      shown: [...passages, ...pagesRead],
-      pathOf: (url) => resolve(url)?.path ?? null,
-    });
+function leftOutNotice(statements: number): string {
+  const subject = statements === 1 ? '1 statement was' : `${statements} statements were`;
+  return `\n\n${subject} left out, because the documentation does not support ${statements === 1 ? 'it' : 'them'}.`;
 }
 
 /** Stores a new thread early, because the reader may continue it before this answer has ended. */

@@ -33,6 +33,8 @@ export function createDataStreamEncoder(reply: DataStreamReply): StreamEncoder {
           return '';
         case 'citations':
           return `8:[${JSON.stringify({ type: 'citations', citations: part.citations })}]\n`;
+        case 'follow-ups':
+          return `8:[${JSON.stringify({ type: 'follow-ups', questions: part.questions })}]\n`;
         case 'failure':
           hasFailed = true;
           return `2:[${finish}]\n8:[${finish}]\n3:${JSON.stringify(part.message)}\n`;

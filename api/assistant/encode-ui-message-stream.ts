@@ -43,6 +43,8 @@ export function createUiMessageEncoder(reply: {
         case 'citations':
           // transient: it does not become a part of the message, which clients send back
           return `data: {"type":"data-citations","data":${JSON.stringify(part.citations)},"transient":true}\n\n`;
+        case 'follow-ups':
+          return `data: {"type":"data-follow-ups","data":${JSON.stringify(part.questions)},"transient":true}\n\n`;
         case 'failure':
           hasFailed = true;
           return `data: {"type":"error","errorText":${JSON.stringify(part.message)}}\n\n`;

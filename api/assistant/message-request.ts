@@ -83,6 +83,10 @@ const envelopeSchema = z.looseObject({
     .boolean()
     .nullish()
     .meta({ description: 'true adds the citations of the answer to its stream; JSON always has them.' }),
+  followUps: z
+    .boolean()
+    .nullish()
+    .meta({ description: 'true adds topics to ask about next to the stream; JSON always has them.' }),
 });
 
 /**
@@ -131,6 +135,7 @@ export interface MessageRequest {
   /** Whether the answer is sent as a stream, else whole. */
   isStream: boolean;
   wantsCitations: boolean;
+  wantsFollowUps: boolean;
   client: {
     /** Whether the last user message has `parts`, as AI SDK v4 clients send it from 4.1.20 on. */
     hasParts: boolean;
@@ -171,6 +176,7 @@ export function parseMessageRequest(body: unknown): MessageRequest {
     isResumable: parsed.resumable ?? false,
     isStream: parsed.stream ?? true,
     wantsCitations: parsed.citations ?? parsed.stream === false,
+    wantsFollowUps: parsed.followUps ?? parsed.stream === false,
     client: {
       hasParts: Array.isArray(userMessage.parts),
       namesPartsFirst: firstKeyOf(given[last]) === 'parts',

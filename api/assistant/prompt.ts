@@ -10,7 +10,7 @@ const longestRememberedMessage = 2_000;
 const longestContextValue = 4_000;
 
 /** Sentence in an answer that the documentation does not cover. It marks the turn as unanswered. */
-const notFoundSentence = 'I could not find this in the documentation.';
+export const notFoundSentence = 'I could not find this in the documentation.';
 
 /** Reports whether a complete text answers the question. */
 export function isAnswer(text: string): boolean {

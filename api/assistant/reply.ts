@@ -1,5 +1,5 @@
 import type { Source } from '../../db/sites/threads.ts';
-import type { Citation } from './citations.ts';
+import type { Citation } from './citations/citations.ts';
 
 /** A retrieved passage, in the form v1 clients receive as the `search` tool's result. */
 export interface RetrievedResult {
@@ -14,11 +14,12 @@ export interface ReplyUsage {
   completionTokens: number;
 }
 
-/** One part of a reply. A source precedes the text that cites it, citations follow it; a failure ends the reply. */
+/** One part of a reply. A source precedes the text that cites it, citations and follow-ups follow it; a failure ends the reply. */
 export type ReplyPart =
   | { type: 'source'; source: Source }
   | { type: 'text'; text: string }
   | { type: 'citations'; citations: Citation[] }
+  | { type: 'follow-ups'; questions: string[] }
   | { type: 'failure'; message: string };
 
 /** Accepts the next part. Returns null when the next one may follow at once, or a promise to await first. */

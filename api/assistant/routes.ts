@@ -15,7 +15,8 @@ import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, AskedQuestion } from './answer-question.ts';
 import type { Answers } from './assistant-parts.ts';
-import { mostCitations, mostFacts } from './citations.ts';
+import { mostCitations, mostFacts } from './citations/citations.ts';
+import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './stream-encoder.ts';
 
@@ -55,6 +56,10 @@ const wholeAnswer = json(
         }),
       )
       .max(mostCitations),
+    followUps: z
+      .array(z.string().max(longestFollowUp))
+      .max(mostFollowUps)
+      .meta({ description: 'Topics of the documentation to ask about next.' }),
   }),
 ).content;
 

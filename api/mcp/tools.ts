@@ -109,17 +109,13 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
         using _slot = takeAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
         const request = parseMessageRequest({ ...more, fp: 'anonymous', messages });
-        const {
-          text,
-          sources,
-          failure,
-          citations: _,
-          ...ids
-        } = await answers.answerWhole({ ...reader, request, ...signals });
+        const whole = await answers.answerWhole({ ...reader, request, ...signals });
+        const { text, sources, failure, threadId, messageId } = whole;
         if (failure !== null) return failed(failure);
         return structured({
           answer: text,
-          ...ids,
+          threadId,
+          messageId,
           sources: sources.map(({ path, url, title }) => ({ path, url, title })),
         });
       },

@@ -6,6 +6,7 @@ import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import {
   branchSchema,
+  contactSchema,
   directorySchema,
   domainSchema,
   folderSchema,
@@ -27,6 +28,8 @@ const repository = z
   .max(2_048)
   .meta({ description: 'Git repository of the pages: full URL, https:// or file:/// below the local root.' });
 const directory = directorySchema.meta({ description: "Directory on the worker's machine, where it allows that." });
+
+const unsupported = z.enum(['mark', 'cut']);
 
 const settings = {
   ref: branchSchema.nullable().meta({ description: 'Branch of the repository; null for the default branch.' }),
@@ -50,6 +53,13 @@ const settings = {
     .nullable()
     .meta({ description: 'Tone and emphasis for the model that answers; null for none.' }),
   starterQuestions: starterQuestionsSchema.meta({ description: 'Questions that readers are offered to begin with.' }),
+  unsupported: unsupported.meta({
+    description:
+      'What happens to statements of a model that the pages they cite do not contain: mark reports them in citations, cut leaves them out.',
+  }),
+  contact: contactSchema
+    .nullable()
+    .meta({ description: 'https or mailto URL for readers whose question has no answer; null for none.' }),
 };
 
 const issuer = z.string().min(1).max(500).meta({ description: 'The `iss` of the tokens.' });
@@ -100,6 +110,8 @@ export const siteSchema = z.object({
   answerBudgetUsd: z.number().nullable(),
   instructions: z.string().nullable(),
   starterQuestions: z.array(z.string()).max(mostStarterQuestions),
+  unsupported,
+  contact: z.string().nullable(),
   index: z.object({
     version: z.number().int().meta({ description: '0 when it has none yet.' }),
     pages: z.number().int(),

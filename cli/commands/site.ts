@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
 import { answerOf, done, everyItem, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
@@ -19,6 +19,8 @@ interface SiteOptions {
   answerBudget?: number | '';
   instructions?: string;
   starterQuestion?: string[];
+  unsupported?: 'mark' | 'cut';
+  contact?: string;
 }
 
 interface ReaderOptions {
@@ -118,7 +120,14 @@ function addSettings(command: Command): Command {
     .option('--refresh-minutes <minutes>', 're-index every (minutes); 0 is never (default)', readInteger)
     .option('--answer-budget <dollars>', 'US dollars per day (UTC) for its answers, or "none"', readDollars)
     .option('--instructions <text>', 'tone and emphasis for the model that answers ("" for none)')
-    .option('--starter-question <text>', 'question to begin with (repeatable; "" for none)', collect);
+    .option('--starter-question <text>', 'question to begin with (repeatable; "" for none)', collect)
+    .addOption(
+      new Option('--unsupported <action>', 'statements of a model that the cited pages do not contain').choices([
+        'mark',
+        'cut',
+      ]),
+    )
+    .option('--contact <url>', 'https or mailto URL for readers whose question has no answer ("" for none)');
 }
 
 function settingsOf(options: SiteOptions) {
@@ -134,6 +143,8 @@ function settingsOf(options: SiteOptions) {
     answerBudgetUsd: orNull(options.answerBudget),
     instructions: orNull(options.instructions),
     starterQuestions: options.starterQuestion,
+    unsupported: options.unsupported,
+    contact: orNull(options.contact),
   };
 }
 

@@ -5,12 +5,15 @@ export type {
   AskedMessage,
   Client,
   ClientOptions,
+  Mark,
   Passage,
   Question,
   QuestionContext,
   Rating,
   ResumeHandle,
   Source,
+  SuggestedPage,
+  Suggestions,
 } from '../widget/client.ts';
 export { createConversation } from '../widget/conversation.ts';
 export type {

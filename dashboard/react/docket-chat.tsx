@@ -4,17 +4,15 @@ import { defaultLabels, type Labels } from '../widget/labels.ts';
 import { useDocketChat, type DocketChatOptions } from './use-docket-chat.ts';
 
 export interface DocketChatProps extends DocketChatOptions {
-  /** Questions to start with. */
+  /** Questions to start with; by default those of the site. */
   questions?: string[];
   labels?: Partial<Labels>;
   /** Base of relative links: the URL of the documentation. By default the page's own URL. */
   pagesUrl?: string;
 }
 
-const noQuestions: string[] = [];
-
 /** Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. */
-export function DocketChat({ questions = noQuestions, labels, pagesUrl, ...options }: DocketChatProps) {
+export function DocketChat({ questions, labels, pagesUrl, ...options }: DocketChatProps) {
   const chat = useDocketChat(options);
   const target = useMemo(() => ({ pagesUrl: pagesUrl ?? baseOfPage() }), [pagesUrl]);
   return (
@@ -22,7 +20,7 @@ export function DocketChat({ questions = noQuestions, labels, pagesUrl, ...optio
       driver={chat}
       labels={{ ...defaultLabels, ...labels }}
       target={target}
-      questions={questions}
+      questions={questions ?? null}
       selection={null}
       onForgetSelection={() => {}}
     />

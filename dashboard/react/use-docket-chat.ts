@@ -1,11 +1,12 @@
 import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, type UIMessage } from 'ai';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { marksOf } from '../widget/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { ChatMessage, Vote } from '../widget/chat-state.ts';
 import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
-import { parseJson, stringIn } from '../widget/unknown-fields.ts';
+import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
 import { createChatStorage } from './chat-storage.ts';
 
 export interface DocketChatOptions extends ClientOptions {
@@ -14,6 +15,11 @@ export interface DocketChatOptions extends ClientOptions {
   /** Path of the page that the reader is on. By default that of the address. */
   currentPath?: string;
 }
+
+/** What follows the text of an answer. */
+type AnswerEnding = Pick<ChatMessage, 'marks' | 'followUps'>;
+
+const noEnding: AnswerEnding = { marks: [], followUps: [] };
 
 /** The state of a chat and what a reader can do. `messages` are plain text and sources; `chat` is AI SDK's own. */
 export interface DocketChat extends ChatDriver {
@@ -29,13 +35,14 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     () => createClient({ baseUrl, site, apiKey, user, readerToken: () => readerToken.current?.() ?? null }),
     [baseUrl, site, apiKey, user],
   );
+  const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
     const provenFetch = createProvenFetch(root, apiKey);
     return new DefaultChatTransport<UIMessage>({
       api: `${root}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
-      body: { fp: user, resumable: true },
+      body: { fp: user, resumable: true, citations: true, followUps: true },
       headers: async () => {
         const token = await readerToken.current?.();
         return {
@@ -54,9 +61,20 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   }, [baseUrl, site, apiKey, user, storage]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
-  const chat = useChat({ id, transport, ...restored });
+  // sent before the end of an answer, and no part of its message
+  const ending = useRef<AnswerEnding>(noEnding);
+  const chat = useChat({
+    id,
+    transport,
+    ...restored,
+    onData({ type, data }) {
+      if (type === 'data-citations') ending.current = { ...ending.current, marks: marksOf(data) };
+      if (type === 'data-follow-ups') ending.current = { ...ending.current, followUps: stringsOf(data) };
+    },
+  });
   const { messages, status, error, sendMessage, stop, setMessages, clearError } = chat;
   const [votes, setVotes] = useState<Record<string, Vote>>({});
+  const [endings, setEndings] = useState<Record<string, AnswerEnding>>({});
 
   const before = useRef(status);
   useEffect(() => {
@@ -64,7 +82,13 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     // an answer in progress is resumed from its start
     const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
     storage.save(isDone ? messages : messages.slice(0, lastQuestion + 1));
-    if (isDone && before.current === 'streaming') storage.forgetToken();
+    if (isDone && before.current === 'streaming') {
+      storage.forgetToken();
+      const { id: answerId = '' } = messages.at(-1) ?? {};
+      const { current } = ending;
+      setEndings((known) => ({ ...known, [answerId]: current }));
+    }
+    if (status === 'submitted') ending.current = noEnding;
     before.current = status;
   }, [storage, messages, status]);
 
@@ -74,7 +98,10 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     ...(threadId === null ? {} : { threadId }),
     ...(context.length === 0 ? {} : { context }),
   });
-  const shown = useMemo(() => messages.map((message) => shownMessage(message, votes)), [messages, votes]);
+  const shown = useMemo(
+    () => messages.map((message) => shownMessage(message, votes, endings)),
+    [messages, votes, endings],
+  );
   return {
     chat,
     messages: shown,
@@ -102,10 +129,15 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       storage.clear();
     },
     search: client.search,
+    starterQuestions,
   };
 }
 
-function shownMessage({ id, role, parts }: UIMessage, votes: Record<string, Vote>): ChatMessage {
+function shownMessage(
+  { id, role, parts }: UIMessage,
+  votes: Record<string, Vote>,
+  endings: Record<string, AnswerEnding>,
+): ChatMessage {
   return {
     id,
     role: role === 'user' ? 'user' : 'assistant',
@@ -113,6 +145,7 @@ function shownMessage({ id, role, parts }: UIMessage, votes: Record<string, Vote
     sources: parts.flatMap((part) =>
       part.type === 'source-url' ? [{ url: part.url, title: part.title ?? part.url }] : [],
     ),
+    ...(endings[id] ?? noEnding),
     vote: votes[id] ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
 import { amountOf, Field, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
@@ -17,7 +18,14 @@ interface Draft {
   answerBudgetUsd: string;
   instructions: string;
   starterQuestions: string;
+  unsupported: Site['unsupported'];
+  contact: string;
 }
+
+const unsupportedChoices = [
+  ['mark', 'mark in the chat'],
+  ['cut', 'leave out'],
+] as const;
 
 function draftOf(site: Site | null): Draft {
   return {
@@ -31,6 +39,8 @@ function draftOf(site: Site | null): Draft {
     answerBudgetUsd: site?.answerBudgetUsd?.toString() ?? '',
     instructions: site?.instructions ?? '',
     starterQuestions: (site?.starterQuestions ?? []).join('\n'),
+    unsupported: site?.unsupported ?? 'mark',
+    contact: site?.contact ?? '',
   };
 }
 
@@ -44,6 +54,8 @@ function settingsOf(draft: Draft) {
     answerBudgetUsd: amountOf(draft.answerBudgetUsd),
     instructions: draft.instructions.trim() || null,
     starterQuestions: linesOf(draft.starterQuestions),
+    unsupported: draft.unsupported,
+    contact: draft.contact.trim() || null,
   };
 }
 
@@ -117,6 +129,19 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
           hint="Above it, answers quote the documentation."
         />
       </div>
+      <Choice
+        label="Statements that the cited pages do not support"
+        value={draft.unsupported}
+        options={unsupportedChoices}
+        onChange={(unsupported) => setDraft({ ...draft, unsupported })}
+      />
+      <Field
+        label="Contact"
+        {...field('contact')}
+        isCode
+        placeholder="mailto:help@example.com"
+        hint="https or mailto URL for readers whose question has no answer."
+      />
       <Field
         label="Instructions"
         {...field('instructions')}
@@ -127,7 +152,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         label="Starter questions, one per line"
         {...field('starterQuestions')}
         rows={3}
-        hint="What /suggest returns before a reader has typed."
+        hint="The chat and /suggest offer them before a reader has typed."
       />
     </ActionForm>
   );

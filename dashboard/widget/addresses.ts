@@ -2,13 +2,13 @@ import type { Passage } from './client.ts';
 import { firstParagraph } from './markdown-tree.ts';
 
 /**
- * Returns the address that a link of an answer leads to. Only http and https are allowed; a relative link is resolved
+ * Returns the address that a link of an answer leads to. Only http, https and mailto are allowed; a relative link is resolved
  * against `pagesUrl`. Returns null for any other link.
  */
 export function hrefOf(address: string, pagesUrl: string): string | null {
   try {
     const url = new URL(address, pagesUrl);
-    return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null;
+    return /^(?:https?|mailto):$/.test(url.protocol) ? url.href : null;
   } catch {
     return null;
   }

@@ -1,9 +1,15 @@
 import { createParser } from 'eventsource-parser';
-import { stringIn, valueIn } from './unknown-fields.ts';
+import { stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
 export interface Source {
   url: string;
   title: string;
+}
+
+/** A sentence of an answer, and what it states that its sources do not contain. */
+export interface Mark {
+  text: string;
+  unsupported: string[];
 }
 
 /** One event of an answer, from the UI message stream of the AI SDK. */
@@ -11,6 +17,8 @@ export type AnswerEvent =
   | { type: 'start'; messageId: string; threadId: string | null }
   | { type: 'text'; text: string }
   | { type: 'source'; source: Source }
+  | { type: 'marks'; marks: Mark[] }
+  | { type: 'follow-ups'; questions: string[] }
   | { type: 'failure'; message: string }
   | { type: 'finish' };
 
@@ -55,6 +63,10 @@ function eventOf(data: string): AnswerEvent | null {
       const url = stringIn(chunk, 'url') ?? '';
       return { type: 'source', source: { url, title: stringIn(chunk, 'title') ?? url } };
     }
+    case 'data-citations':
+      return { type: 'marks', marks: marksOf(valueIn(chunk, 'data')) };
+    case 'data-follow-ups':
+      return { type: 'follow-ups', questions: stringsOf(valueIn(chunk, 'data')) };
     case 'error':
       return { type: 'failure', message: stringIn(chunk, 'errorText') ?? 'The answer failed. Ask again.' };
     case 'finish':
@@ -62,4 +74,13 @@ function eventOf(data: string): AnswerEvent | null {
     default:
       return null;
   }
+}
+
+/** Returns the sentences with statements that are unsupported, from citations of unknown origin. */
+export function marksOf(citations: unknown): Mark[] {
+  if (!Array.isArray(citations)) return [];
+  return citations.flatMap((citation) => {
+    const [text, unsupported] = [stringIn(citation, 'text'), stringsOf(valueIn(citation, 'unsupported'))];
+    return text === null || unsupported.length === 0 ? [] : [{ text, unsupported }];
+  });
 }

@@ -3,29 +3,46 @@ import { memo, type ReactNode } from 'react';
 import { CopyButton } from './copy-button.tsx';
 import { definitionsOf, parseMarkdown, plainTextOf } from './markdown-tree.ts';
 import { PageLink, type LinkTarget } from './page-link.tsx';
+import type { Mark } from './answer-events.ts';
 import type { Labels } from './labels.ts';
 
 interface AnswerMarkdownProps {
   text: string;
+  /** What the text states that its sources do not contain. */
+  marks?: Mark[];
   target: LinkTarget;
   labels: Labels;
 }
 
-interface Rendering extends Omit<AnswerMarkdownProps, 'text'> {
+interface Rendering extends Omit<AnswerMarkdownProps, 'text' | 'marks'> {
+  marks: PlacedMark[];
   definitions: Map<string, Definition>;
+}
+
+/** A mark with the position of its sentence in the text. */
+interface PlacedMark {
+  start: number;
+  end: number;
+  unsupported: string[];
 }
 
 /** Deeper nesting is shown as text. */
 const deepest = 30;
 const longest = 100_000;
+const noMarks: Mark[] = [];
 const headings = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
 
 /** Renders the Markdown of an answer as elements. HTML stays text, and images become links, so nothing is loaded. */
-export const AnswerMarkdown = memo(function AnswerMarkdown({ text, target, labels }: AnswerMarkdownProps) {
+export const AnswerMarkdown = memo(function AnswerMarkdown({
+  text,
+  marks = noMarks,
+  target,
+  labels,
+}: AnswerMarkdownProps) {
   const root = parseMarkdown(text.slice(0, longest));
   return (
     <div className="docket-markdown" dir="auto">
-      {contentOf(root, { target, labels, definitions: definitionsOf(root) }, 0)}
+      {contentOf(root, { target, labels, definitions: definitionsOf(root), marks: placed(marks, text) }, 0)}
     </div>
   );
 });
@@ -63,7 +80,7 @@ function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
   switch (node.type) {
     case 'text':
     case 'html':
-      return node.value;
+      return marked(node, rendering);
     case 'paragraph':
       return <p>{content}</p>;
     case 'heading': {
@@ -75,12 +92,12 @@ function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
     case 'strong':
       return <strong>{content}</strong>;
     case 'inlineCode':
-      return <code dir="ltr">{node.value}</code>;
+      return <code dir="ltr">{marked(node, rendering)}</code>;
     case 'code':
       return (
         <div className="docket-code">
           <pre dir="ltr" tabIndex={0}>
-            <code>{node.value}</code>
+            <code>{marked(node, rendering)}</code>
           </pre>
           <CopyButton text={node.value} label={rendering.labels.copyCode} copied={rendering.labels.copied} />
         </div>
@@ -118,4 +135,35 @@ function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
     default:
       return content;
   }
+}
+
+function placed(marks: Mark[], text: string): PlacedMark[] {
+  let from = 0;
+  return marks.flatMap(({ text: sentence, unsupported }) => {
+    const start = text.indexOf(sentence, from);
+    if (start < 0) return [];
+    from = start + sentence.length;
+    return [{ start, end: from, unsupported }];
+  });
+}
+
+/** Returns the value of a node with what is unsupported in its sentences marked. */
+function marked(node: Nodes & { value: string }, { marks, labels }: Rendering): ReactNode {
+  const { value, position } = node;
+  const [start = 0, end = 0] = [position?.start.offset, position?.end.offset];
+  const facts = marks.flatMap((mark) => (mark.start < end && start < mark.end ? mark.unsupported : []));
+  const found = facts
+    .filter((fact) => value.includes(fact))
+    .map((fact) => fact.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  if (found.length === 0) return value;
+  const parts = value.split(new RegExp(`(?<![\\p{L}\\p{N}_])(${found.join('|')})(?![\\p{L}\\p{N}_])`, 'u'));
+  return parts.map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <mark key={index} className="docket-unsupported" title={labels.unsupported}>
+        {part}
+      </mark>
+    ),
+  );
 }

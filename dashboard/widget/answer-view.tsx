@@ -22,7 +22,12 @@ interface AnswerViewProps {
 export function AnswerView({ message, question, isLast, isDone, driver, labels, target }: AnswerViewProps) {
   return (
     <article className="docket-answer" aria-label={labels.answer} aria-busy={!isDone}>
-      <AnswerMarkdown text={message.text} target={target} labels={labels} />
+      <AnswerMarkdown text={message.text} marks={message.marks} target={target} labels={labels} />
+      {message.marks.length > 0 && (
+        <p className="docket-quiet">
+          <mark className="docket-unsupported">{labels.unsupported}</mark>
+        </p>
+      )}
       <SourceCards
         sources={message.sources}
         label={labels.sources}

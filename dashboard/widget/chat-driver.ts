@@ -11,4 +11,6 @@ export interface ChatDriver extends ChatState {
   rate(messageId: string, vote: Vote): Promise<void>;
   clear(): void;
   search(query: string): Promise<Passage[]>;
+  /** Returns the questions that the site offers to begin with. */
+  starterQuestions(): Promise<string[]>;
 }

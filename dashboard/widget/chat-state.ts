@@ -1,4 +1,4 @@
-import type { Source } from './answer-events.ts';
+import type { Mark, Source } from './answer-events.ts';
 
 export interface Vote {
   vote: 'up' | 'down';
@@ -12,6 +12,10 @@ export interface ChatMessage {
   /** The question, or the answer so far as Markdown. */
   text: string;
   sources: Source[];
+  /** What the answer states that its sources do not contain. */
+  marks: Mark[];
+  /** Topics to ask about next. */
+  followUps: string[];
   vote: Vote | null;
 }
 

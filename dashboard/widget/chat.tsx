@@ -11,8 +11,8 @@ export interface ChatProps {
   driver: ChatDriver;
   labels: Labels;
   target: LinkTarget;
-  /** Questions to start with. */
-  questions: string[];
+  /** Questions to start with; null for those of the site. */
+  questions: string[] | null;
   /** Text that the reader selected on the page, for the next question. */
   selection: string | null;
   onForgetSelection(): void;
@@ -25,6 +25,8 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
   const [draft, setDraft] = useState('');
   const input = useRef<HTMLTextAreaElement>(null);
   const isBusy = status === 'submitted' || status === 'streaming';
+  const starters = useStarterQuestions(driver, questions, messages.length === 0);
+  const followUps = isBusy ? [] : (messages.at(-1)?.followUps ?? []);
   const lastQuestion = messages.findLast(({ role }) => role === 'user') ?? null;
 
   const send = (question: string, replaced: ChatMessage | null) => {
@@ -46,16 +48,8 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
   return (
     <div className="docket-chat">
       <Messages messages={messages} label={labels.conversation}>
-        {messages.length === 0 && questions.length > 0 && (
-          <ul className="docket-questions" aria-label={labels.suggestions}>
-            {questions.map((question) => (
-              <li key={question}>
-                <button type="button" className="docket-button" onClick={() => send(question, null)}>
-                  {question}
-                </button>
-              </li>
-            ))}
-          </ul>
+        {messages.length === 0 && (
+          <Questions label={labels.suggestions} questions={starters} onAsk={(question) => send(question, null)} />
         )}
         {messages.map((message, index) =>
           message.role === 'user' ? (
@@ -84,6 +78,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
             {error}
           </p>
         )}
+        <Questions label={labels.followUps} questions={followUps} onAsk={(question) => send(question, null)} />
         {lastQuestion !== null && !isBusy && (
           <button type="button" className="docket-button" onClick={() => send(lastQuestion.text, lastQuestion)}>
             {labels.askAgain}
@@ -108,6 +103,48 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
         }}
       />
     </div>
+  );
+}
+
+/** Returns the questions to start with, those of the site if none are given. */
+function useStarterQuestions({ starterQuestions }: ChatDriver, given: string[] | null, isEmpty: boolean): string[] {
+  const [ofSite, setOfSite] = useState<string[] | null>(null);
+  const isWanted = given === null && ofSite === null && isEmpty;
+  useEffect(() => {
+    if (!isWanted) return;
+    let isGone = false;
+    starterQuestions().then(
+      (questions) => {
+        if (!isGone) setOfSite(questions);
+      },
+      // a chat without them can still be asked anything
+      () => {},
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [starterQuestions, isWanted]);
+  return given ?? ofSite ?? [];
+}
+
+interface QuestionsProps {
+  label: string;
+  questions: string[];
+  onAsk(question: string): void;
+}
+
+function Questions({ label, questions, onAsk }: QuestionsProps) {
+  if (questions.length === 0) return null;
+  return (
+    <ul className="docket-questions" aria-label={label}>
+      {questions.map((question) => (
+        <li key={question} dir="auto">
+          <button type="button" className="docket-button" onClick={() => onAsk(question)}>
+            {question}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,8 +1,8 @@
 import { readAnswerEvents, type AnswerEvent } from './answer-events.ts';
 import { createProvenFetch } from './proven-fetch.ts';
-import { parseJson, stringIn, valueIn } from './unknown-fields.ts';
+import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
-export type { AnswerEvent, Source } from './answer-events.ts';
+export type { AnswerEvent, Mark, Source } from './answer-events.ts';
 
 export interface ClientOptions {
   /** URL of the Docket server. */
@@ -68,6 +68,20 @@ export interface Passage {
   content: string;
 }
 
+/** A page, or a section of one, whose title contains what a reader types. */
+export interface SuggestedPage {
+  url: string;
+  title: string;
+  /** Null for the page itself. */
+  heading: string | null;
+}
+
+export interface Suggestions {
+  /** The site's questions to begin with; all of them for an empty query. */
+  questions: string[];
+  pages: SuggestedPage[];
+}
+
 export interface Client {
   /** Asks a question. Rejects with AnswerError when the server refuses it. */
   ask(question: Question, signal?: AbortSignal): Promise<Answer>;
@@ -79,6 +93,8 @@ export interface Client {
   rate(rating: Rating): Promise<void>;
   /** Searches the site and returns passages, best first. */
   search(query: string, signal?: AbortSignal): Promise<Passage[]>;
+  /** Suggests questions and pages while a reader types. */
+  suggest(query: string, signal?: AbortSignal): Promise<Suggestions>;
 }
 
 /** The server refused a request; its message is meant for the reader. */
@@ -135,6 +151,8 @@ export function createClient({ baseUrl, site, apiKey, user = 'anonymous', reader
           fp: user,
           messages: messages.map(({ id, role, text }) => ({ id, role, parts: [{ type: 'text', text }] })),
           resumable: true,
+          citations: true,
+          followUps: true,
           ...(threadId ? { threadId } : {}),
           ...(context === undefined || context.length === 0 ? {} : { context }),
           ...(currentPath ? { currentPath: [...currentPath].slice(0, longestPath).join('') } : {}),
@@ -164,12 +182,27 @@ export function createClient({ baseUrl, site, apiKey, user = 'anonymous', reader
       const hits: unknown = await response.json();
       return Array.isArray(hits) ? hits.map(passageOf) : [];
     },
+
+    async suggest(query, signal) {
+      const response = await post(`${root}/discovery/v1/suggest/${domain}`, { query }, signal);
+      const found: unknown = await response.json();
+      const pages = valueIn(found, 'pages');
+      return {
+        questions: stringsOf(valueIn(found, 'questions')),
+        pages: Array.isArray(pages) ? pages.map(suggestedPageOf) : [],
+      };
+    },
   };
 }
 
 function eventsOf({ body }: Response): AsyncIterable<AnswerEvent> {
   if (body === null) throw new AnswerError(200, 'The assistant sent no answer. Ask again.');
   return readAnswerEvents(body);
+}
+
+function suggestedPageOf(page: unknown): SuggestedPage {
+  const url = stringIn(page, 'url') ?? '';
+  return { url, title: stringIn(page, 'title') ?? url, heading: stringIn(page, 'heading') };
 }
 
 function passageOf(hit: unknown): Passage {

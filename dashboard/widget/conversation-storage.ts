@@ -1,6 +1,7 @@
+import { marksOf } from './answer-events.ts';
 import type { ResumeHandle, Source } from './client.ts';
 import type { ChatMessage, ChatState, ChatStatus } from './chat-state.ts';
-import { parseJson, stringIn, valueIn } from './unknown-fields.ts';
+import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
 interface StoredConversation {
   state: ChatState;
@@ -78,6 +79,8 @@ function messageOf(stored: unknown): ChatMessage[] {
       role,
       text,
       sources: Array.isArray(sources) ? sources.flatMap(sourceOf) : [],
+      marks: marksOf(valueIn(stored, 'marks')),
+      followUps: stringsOf(valueIn(stored, 'followUps')),
       vote: vote === 'up' || vote === 'down' ? { vote } : null,
     },
   ];

@@ -66,7 +66,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
   function changeAnswer(update: (answer: ChatMessage) => ChatMessage): ChatMessage[] {
     const last = state.messages.at(-1);
     const isAnswer = last?.role === 'assistant';
-    const answer = isAnswer ? last : { id: newId(), role: 'assistant' as const, text: '', sources: [], vote: null };
+    const answer = isAnswer ? last : newMessage('assistant', '');
     return [...(isAnswer ? state.messages.slice(0, -1) : state.messages), update(answer)];
   }
 
@@ -75,7 +75,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
     switch (event.type) {
       case 'start': {
         // a resumed answer starts over
-        const messages = changeAnswer((answer) => ({ ...answer, id: event.messageId, text: '', sources: [] }));
+        const messages = changeAnswer(() => ({ ...newMessage('assistant', ''), id: event.messageId }));
         change({ messages, threadId: event.threadId ?? state.threadId, status: 'streaming' });
         return true;
       }
@@ -84,6 +84,12 @@ export function createConversation({ client, storage, storageKey }: Conversation
         return true;
       case 'source':
         change({ messages: changeAnswer((answer) => ({ ...answer, sources: [...answer.sources, event.source] })) });
+        return true;
+      case 'marks':
+        change({ messages: changeAnswer((answer) => ({ ...answer, marks: event.marks })) });
+        return true;
+      case 'follow-ups':
+        change({ messages: changeAnswer((answer) => ({ ...answer, followUps: event.questions })) });
         return true;
       case 'failure':
         end(event.message);
@@ -152,12 +158,11 @@ export function createConversation({ client, storage, storageKey }: Conversation
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    ask: (text, options = {}) =>
-      send([...state.messages, { id: newId(), role: 'user', text, sources: [], vote: null }], options),
+    ask: (text, options = {}) => send([...state.messages, newMessage('user', text)], options),
     edit(messageId, text, options = {}) {
       const index = state.messages.findIndex(({ id }) => id === messageId);
       const kept = index < 0 ? state.messages : state.messages.slice(0, index);
-      return send([...kept, { id: newId(), role: 'user', text, sources: [], vote: null }], options);
+      return send([...kept, newMessage('user', text)], options);
     },
     async resume() {
       const kept = handle;
@@ -181,4 +186,8 @@ export function createConversation({ client, storage, storageKey }: Conversation
       for (const listener of listeners) listener();
     },
   };
+}
+
+function newMessage(role: ChatMessage['role'], text: string): ChatMessage {
+  return { id: newId(), role, text, sources: [], marks: [], followUps: [], vote: null };
 }

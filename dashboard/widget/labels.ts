@@ -10,6 +10,8 @@ export const defaultLabels = {
   ask: 'Ask',
   stop: 'Stop',
   suggestions: 'Suggested questions',
+  followUps: 'Related topics',
+  unsupported: 'Marked: not found in the sources',
   searching: 'Searching the documentation…',
   answer: 'Answer',
   sources: 'Sources',

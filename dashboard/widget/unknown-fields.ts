@@ -9,6 +9,11 @@ export function stringIn(value: unknown, name: string): string | null {
   return typeof field === 'string' ? field : null;
 }
 
+/** Returns the strings of an unvalidated list. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
 /** Parses JSON of unknown origin. Returns null when it is malformed. */
 export function parseJson(text: string): unknown {
   try {

@@ -10,12 +10,13 @@ export interface WidgetOptions extends ClientOptions {
   hotkey?: string;
   /** Whether the page shows the button that opens the chat. */
   button?: boolean;
+  /** Questions to start with; by default those of the site. */
   questions?: string[];
   labels?: Partial<Labels>;
 }
 
-export type WidgetSettings = Required<Omit<WidgetOptions, 'user' | 'readerToken' | 'labels'>> &
-  Pick<ClientOptions, 'user' | 'readerToken'> & { labels: Labels };
+export type WidgetSettings = Required<Omit<WidgetOptions, 'user' | 'readerToken' | 'labels' | 'questions'>> &
+  Pick<ClientOptions, 'user' | 'readerToken'> & { labels: Labels; questions: string[] | null };
 
 /** Reads the options of the script tag. Returns null when it names no site, so that the page calls `Docket.init`. */
 export function optionsOfScript(script: HTMLScriptElement): WidgetOptions | null {
@@ -43,7 +44,7 @@ export function settingsOf(options: WidgetOptions): WidgetSettings {
     dir: 'auto',
     hotkey: 'mod+i',
     button: true,
-    questions: [],
+    questions: null,
     ...options,
     labels: { ...defaultLabels, ...options.labels },
   };

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import type { ChatDriver } from './chat-driver.ts';
 import { Chat } from './chat.tsx';
 import type { Client } from './client.ts';
@@ -17,6 +17,7 @@ export interface WidgetProps {
 export function Widget({ settings, client, conversation, panel }: WidgetProps) {
   const { isOpen, selection } = useSyncExternalStore(panel.subscribe, panel.state);
   const state = useSyncExternalStore(conversation.subscribe, conversation.state);
+  const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const driver = useMemo<ChatDriver>(() => {
     const options = () => ({ currentPath: location.pathname });
     return {
@@ -27,8 +28,9 @@ export function Widget({ settings, client, conversation, panel }: WidgetProps) {
       rate: conversation.rate,
       clear: conversation.clear,
       search: client.search,
+      starterQuestions,
     };
-  }, [state, client, conversation]);
+  }, [state, client, conversation, starterQuestions]);
   const { labels, hotkey, pagesUrl, questions } = settings;
   const target = useMemo(() => ({ pagesUrl, onFollow: panel.close }), [pagesUrl, panel]);
   return (

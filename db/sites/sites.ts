@@ -32,6 +32,10 @@ export interface SiteRow {
   /** Instructions of the owner for the model that answers; null for none. */
   instructions: string | null;
   starterQuestions: string[];
+  /** Whether statements of an answer that its sources do not support are only reported, or left out. */
+  unsupported: 'mark' | 'cut';
+  /** URL (https or mailto) of whom a reader may ask what the documentation does not answer; null for none. */
+  contact: string | null;
   /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
   createdAt: Date;
@@ -72,6 +76,8 @@ const changeable = {
   answerBudgetMicros: { column: 'answer_budget_micros', isSource: false },
   instructions: { column: 'instructions', isSource: false },
   starterQuestions: { column: 'starter_questions', isSource: false },
+  unsupported: { column: 'unsupported', isSource: false },
+  contact: { column: 'contact', isSource: false },
 } satisfies Partial<Record<keyof SiteRow, { column: string; isSource: boolean }>>;
 
 export type NewSite = Pick<SiteRow, 'domain'> & Partial<Pick<SiteRow, keyof typeof changeable>>;
@@ -106,7 +112,7 @@ export const siteColumns = `
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
-  answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions",
+  answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions", unsupported, contact,
   case when reader_issuer is not null
        then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;
 
@@ -121,8 +127,10 @@ export function createSiteStore(pool: Pool): SiteStore {
     return withTransaction(pool, async (client) => {
       const { rows } = await client.query<SiteRow>(
         `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
-                            refresh_minutes, answer_budget_micros, instructions, starter_questions, index_requested_at)
-         values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, now())
+                            refresh_minutes, answer_budget_micros, instructions, starter_questions, unsupported, contact,
+                            index_requested_at)
+         values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, coalesce($14, 'mark'), $15,
+                 now())
          on conflict (organization_id, domain) do nothing
          returning ${siteColumns}`,
         [
@@ -139,6 +147,8 @@ export function createSiteStore(pool: Pool): SiteStore {
           site.answerBudgetMicros ?? null,
           site.instructions ?? null,
           site.starterQuestions ?? [],
+          site.unsupported ?? null,
+          site.contact ?? null,
         ],
       );
       const [created] = rows;

@@ -118,6 +118,24 @@ export const starterQuestionsSchema = z
   .max(mostStarterQuestions)
   .transform((questions) => [...new Set(questions)]);
 
+/** Where readers may ask a person: an https URL, or an email address as a mailto URL. Returns it encoded. */
+export const contactSchema = z
+  .string()
+  .trim()
+  .max(500)
+  .transform((text, context) => {
+    const url = /^(?:https:\/\/|mailto:)/i.test(text) && text.isWellFormed() ? URL.parse(text) : null;
+    const isUsable =
+      url?.protocol === 'https:'
+        ? url.username === '' && url.password === ''
+        : url !== null && /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(url.pathname);
+    // characters that end a Markdown link
+    if (url !== null && isUsable)
+      return url.href.replace(/[()<>]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+    context.addIssue('must be an https URL or a mailto URL');
+    return z.NEVER;
+  });
+
 /** The forges of well-known servers. */
 export const wellKnownForges: Readonly<Record<string, 'github' | 'gitlab' | 'gitea'>> = {
   'github.com': 'github',

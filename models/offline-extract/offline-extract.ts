@@ -5,6 +5,9 @@ import { textOf, unitsOf } from './blocks.ts';
 import { excerptOf } from './excerpt.ts';
 import { overlapOf, termsOf } from './terms.ts';
 
+/** Name of the model, as `provider/model`. */
+export const extractName = 'offline/extract';
+
 /** The model's answer when the passages do not answer the question. */
 const notFoundSentence = 'I could not find this in the documentation.';
 

@@ -88,6 +88,32 @@ describe.runIf(chromiumPath !== null)('the widget on a page of another origin wi
     expect(complaints).toEqual([]);
   });
 
+  it('offers the questions of the site, marks what an answer states without support, and names related topics', async () => {
+    const { model, service } = shared.assistant;
+    const path = `${service.baseUrl}/v1/sites/${service.domain}`;
+    const headers = { Authorization: `Bearer ${service.adminKey}`, 'Content-Type': 'application/json' };
+    const starterQuestions = ['How do I pair a lamp?'];
+    await fetch(path, { method: 'PATCH', headers, body: JSON.stringify({ starterQuestions }) });
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    await open(page);
+    model.script({ text: 'Press it 77 times, see [the first lamp](/guides/first-lamp).' });
+    await page.getByRole('list', { name: 'Suggested questions' }).getByRole('button').click();
+    await done(page);
+    expect(await page.locator('p > mark').allTextContents()).toEqual(['77', 'Marked: not found in the sources']);
+    const topics = page.getByRole('list', { name: 'Related topics' }).getByRole('button');
+    const topic = (await topics.first().textContent())!;
+    model.script({ text: 'Read on.' });
+    await topics.first().click();
+    await page.getByText('Read on.').first().waitFor();
+    await done(page);
+    expect((await page.getByRole('group', { name: 'You asked' }).allTextContents()).at(-1)).toContain(topic);
+    expect(complaints).toEqual([]);
+    await page.reload();
+    await open(page);
+    expect(await page.locator('p > mark').count()).toBe(2);
+  });
+
   it('solves the challenge of a key that requires a proof of work', async () => {
     const { model, service } = shared.assistant;
     const response = await fetch(`${service.baseUrl}/v1/keys`, {
@@ -98,10 +124,10 @@ describe.runIf(chromiumPath !== null)('the widget on a page of another origin wi
     const { key } = await response.json();
     await using visited = await visit({ attributes: { 'data-key': key } });
     const { page } = visited;
-    await open(page);
-    model.script({ text: 'Press it once.' });
     const proofs: (string | undefined)[] = [];
     page.on('request', (request) => proofs.push(request.headers()['x-proof-of-work']));
+    await open(page);
+    model.script({ text: 'Press it once.' });
     await ask(page, 'How do I pair a lamp?');
     await page.getByText('Press it once.').first().waitFor();
     await done(page);

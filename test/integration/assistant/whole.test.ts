@@ -16,6 +16,11 @@ function ask(version: 'v1' | 'v2', more: Record<string, unknown> = {}) {
   });
 }
 
+async function change(json: object) {
+  const path = `/v1/sites/${api.docs.site.domain}`;
+  expect((await api.apis[0]!.ask(path, { method: 'PATCH', key: api.docs.adminKey, json })).status).toBe(200);
+}
+
 it('ends the model call when the client disconnects', async () => {
   api.model.respondWith({ text: 'one', stall: true });
   const leave = new AbortController();
@@ -43,6 +48,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       text: `Set \`retryLimit\`, see [Retries](${url}).`,
       sources: [{ id: 'src_1', url: expect.stringContaining(url), title: 'Retries' }],
       citations: [{ text: body.text, sources: ['src_1'], unsupported: [] }],
+      followUps: ['Delay between retries'],
     });
     expect(headers.get('x-thread-id')).toBe(body.threadId);
     expect(headers.get('ratelimit')).toContain('"org"');
@@ -84,6 +90,60 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
     );
   });
 
+  it('streams topics to ask about next only to a client that asks for them', async () => {
+    const text = 'See [Retries](/guides/retries).';
+    api.model.script({ text });
+    expect((await ask(version, { stream: true })).text).not.toContain('follow-ups');
+    api.model.script({ text });
+    const asked = await ask(version, { stream: true, followUps: true });
+    expect(asked.text).toContain(
+      version === 'v1'
+        ? '\n8:[{"type":"follow-ups","questions":["Delay between retries"]}]\n'
+        : 'data: {"type":"data-follow-ups","data":["Delay between retries"],"transient":true}\n\n',
+    );
+  });
+
+  it('names the nearest pages and the contact when the documentation has no answer', async () => {
+    await change({ contact: 'mailto:help@example.com?subject=(Docs)' });
+    api.model.script({ text: 'I could not find this in the documentation.' });
+    const { body } = await ask(version);
+    expect(body.text).toBe(
+      'I could not find this in the documentation.\n\nThe nearest pages:\n\n' +
+        '- [Retries](https://docs.example.com/guides/retries)\n\n\n' +
+        '[Ask a person](mailto:help@example.com?subject=%28Docs%29)',
+    );
+    expect([body.sources, body.followUps]).toEqual([[], []]);
+    await change({ contact: null });
+    api.model.script({ text: 'I could not find this in the documentation. [Retries](/guides/retries) is close.' });
+    expect((await ask(version)).body.text).toMatch(/is close\.$/);
+  });
+
+  it('leaves out what an answer states without support, if the site says so', async () => {
+    await change({ unsupported: 'cut' });
+    const text = [
+      'Set `retryLimit`. ',
+      'The default is 9. See [Re',
+      'tries](/guides/retries).\n\nPass `--no',
+      '-retry`.',
+    ];
+    api.model.script({ text });
+    const { body } = await ask(version);
+    const kept = 'Set `retryLimit`. See [Retries](https://docs.example.com/guides/retries).';
+    expect(body.text.replace(/\s+/g, ' ')).toBe(
+      `${kept} 2 statements were left out, because the documentation does not support them.`,
+    );
+    expect(body.citations.flatMap(({ unsupported }: { unsupported: string[] }) => unsupported)).toEqual([]);
+    api.model.script({ text: 'The default is 9, see [Install](/guides/install).' });
+    const nothing = await ask(version);
+    expect(nothing.body.text).toMatch(/^I could not find this in the documentation\.\n\nThe nearest pages:/);
+    expect(nothing.body.sources).toEqual([]);
+    api.model.script({ status: 500 });
+    expect((await ask(version)).status).toBe(503);
+    await change({ unsupported: 'mark' });
+    api.model.script({ text });
+    expect((await ask(version)).body.text).toContain('--no-retry');
+  });
+
   it('answers 503 with a sentence when the model fails', async () => {
     api.model.script({ status: 500 });
     const { status, headers, body } = await ask(version);
@@ -107,8 +167,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
 it('suggests pages, sections and starter questions while a reader types', async () => {
   const { domain } = api.docs.site;
   const starterQuestions = ['How do I set the retry limit?', 'What is a widget?'];
-  const told = { method: 'PATCH', key: api.docs.adminKey, json: { starterQuestions } };
-  expect((await api.apis[0]!.ask(`/v1/sites/${domain}`, told)).status).toBe(200);
+  await change({ starterQuestions });
   const suggest = async (json: object) =>
     (await api.apis[0]!.ask(`/discovery/v1/suggest/${domain}`, { key: api.docs.assistantKey, json })).body;
   expect(await suggest({ query: '' })).toEqual({ questions: starterQuestions, pages: [] });

@@ -48,17 +48,21 @@ it('changes only the named settings of a site, and re-indexes it when its source
     baseUrl: 'https://docs.example.com',
     index: { requestedAt: null },
   });
-  const answers = '--answer-budget 2.50 --instructions Formal --starter-question How? --starter-question Why?';
+  const answers =
+    '--answer-budget 2.50 --instructions Formal --starter-question How? --starter-question Why? --unsupported cut --contact mailto:a@b.example';
   expect(await docketJson(`update changing ${answers}`)).toMatchObject({
     answerBudgetUsd: 2.5,
     instructions: 'Formal',
     starterQuestions: ['How?', 'Why?'],
+    unsupported: 'cut',
+    contact: 'mailto:a@b.example',
   });
-  const none = "--answer-budget none --instructions '' --starter-question ''";
+  const none = "--answer-budget none --instructions '' --starter-question '' --contact ''";
   expect(await docketJson(`update changing ${none}`)).toMatchObject({
     answerBudgetUsd: null,
     instructions: null,
     starterQuestions: [],
+    contact: null,
   });
   const moved = await docketJson("update changing --directory /srv/docs --path v2 --ref ''");
   expect(moved).toMatchObject({ repository: null, directory: '/srv/docs', path: 'v2', ref: null, retentionDays: 7 });

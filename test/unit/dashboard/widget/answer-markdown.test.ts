@@ -36,6 +36,24 @@ describe('the Markdown of an answer', () => {
     expect(tags).not.toMatch(/href="(?!https:\/\/)|\son\w+=|src=/);
   });
 
+  it('marks what its sources do not contain, in the sentence that says so', () => {
+    const text = 'The default is 9, and 19 is not. Set `maxRetries`.\n\n```js\nmaxRetries = 9;\n```\n\nOr 9.';
+    const marks = [
+      { text: 'The default is 9, and 19 is not.', unsupported: ['9'] },
+      { text: 'Set `maxRetries`.', unsupported: ['maxRetries'] },
+      { text: '```js\nmaxRetries = 9;\n```', unsupported: ['maxRetries', '9'] },
+      { text: 'A sentence that is not there.', unsupported: ['Or'] },
+    ];
+    const html = renderToStaticMarkup(createElement(AnswerMarkdown, { text, marks, target, labels: defaultLabels }));
+    const mark = (fact: string) =>
+      `<mark class="docket-unsupported" title="Marked: not found in the sources">${fact}</mark>`;
+    expect(html).toContain(
+      `The default is ${mark('9')}, and 19 is not. Set <code dir="ltr">${mark('maxRetries')}</code>.`,
+    );
+    expect(html).toContain(`${mark('maxRetries')} = ${mark('9')};`);
+    expect(html).toContain('<p>Or 9.</p>');
+  });
+
   it('shows text that is nested too deeply', () => {
     expect(rendered(`${'> '.repeat(500)}deep`)).toContain('deep');
     expect(rendered(`${'['.repeat(2_000)}deep`)).toContain('deep');
@@ -46,7 +64,7 @@ it.each([
   ['/a', 'https://docs.example/a'],
   ['b#c', 'https://docs.example/guides/b#c'],
   ['http://other.example/', 'http://other.example/'],
-  ['mailto:a@b.example', null],
+  ['mailto:a@b.example', 'mailto:a@b.example'],
   ['javascript:void 0', null],
   [' javascript:void 0', null],
   ['blob:https://docs.example/1', null],

@@ -9,6 +9,8 @@ const whole: AnswerEvent[] = [
   { type: 'source', source },
   { type: 'text', text: 'Run ' },
   { type: 'text', text: 'it.' },
+  { type: 'marks', marks: [{ text: 'Run it.', unsupported: ['it'] }] },
+  { type: 'follow-ups', questions: ['Stop it'] },
   { type: 'finish' },
 ];
 
@@ -26,7 +28,8 @@ const answerOf = (events: AsyncIterable<AnswerEvent>): Answer => ({
 
 function clientOf(overrides: Partial<Client>): Client {
   const unexpected = () => Promise.reject(new Error('unexpected call'));
-  return { ask: unexpected, resume: unexpected, stop: unexpected, rate: unexpected, search: unexpected, ...overrides };
+  const none = { ask: unexpected, resume: unexpected, stop: unexpected, rate: unexpected, search: unexpected };
+  return { ...none, suggest: unexpected, ...overrides };
 }
 
 function memoryStorage() {
@@ -50,7 +53,14 @@ describe('a conversation', () => {
     expect(conversation.state()).toMatchObject({ status: 'ready', error: null, threadId: 'thr_1' });
     expect(conversation.state().messages).toMatchObject([
       { role: 'user', text: 'How?' },
-      { role: 'assistant', id: 'msg_1', text: 'Run it.', sources: [source] },
+      {
+        role: 'assistant',
+        id: 'msg_1',
+        text: 'Run it.',
+        sources: [source],
+        marks: [{ text: 'Run it.', unsupported: ['it'] }],
+        followUps: ['Stop it'],
+      },
     ]);
     expect([...new Set(seen)]).toEqual(['submitted', 'streaming', 'ready']);
     await conversation.ask('And then?');

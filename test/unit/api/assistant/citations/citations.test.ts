@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { citationsOf } from '../../../../api/assistant/citations.ts';
+import { citationsOf } from '../../../../../api/assistant/citations/citations.ts';
 
 const sources = [
   { id: 'src_1', path: 'retries', url: '/retries', title: 'Retries' },

@@ -1,0 +1,129 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { mostSources, type Source } from '../../db/sites/threads.ts';
+import { extractName } from '../../models/offline-extract/offline-extract.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
+import { createAnswerTools } from './answer-tools.ts';
+import type { AssistantDeps, Turn } from './assistant.ts';
+import { citationsOf, pathsIn, type Citation, type ShownPassage } from './citations/citations.ts';
+import { createSupportFilter } from './citations/cut-unsupported.ts';
+import { followUpsOf } from './follow-ups.ts';
+import { generate } from './generate.ts';
+import { createLinkChecker, type CheckedText } from './links/check-links.ts';
+import { nearestPagesOf } from './nearest-pages.ts';
+import type { TakePart } from './reply.ts';
+import { createLinkResolver } from './resolve-link.ts';
+import { slicesOf } from './slices-of.ts';
+import { sourceOf } from './source-of.ts';
+
+/** What is known about an answer once its text is complete. */
+export interface CheckedAnswer {
+  /** Number of statements that were left out because the cited pages do not contain them. */
+  leftOut: number;
+  /** Attributes the sentences of the answer to what the model was shown. */
+  cite(answer: string): Citation[];
+  /** Returns topics to ask about next. */
+  followUps(): string[];
+  /** Returns the pages that come closest to the question and the site's contact, as Markdown. */
+  nearestPages(): string;
+}
+
+/** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
+const longestSlice = 250;
+
+/**
+ * Generates the answer and checks its links and, if the site wants it, its statements. Each cited page is announced
+ * before the text that cites it.
+ */
+export async function generateChecked(
+  deps: AssistantDeps,
+  { turn, sources }: { turn: Turn; sources: Source[] },
+  take: TakePart,
+): Promise<CheckedAnswer> {
+  const { index, site, request, hits } = turn;
+  const known: SearchHit[] = [];
+  const shown: string[] = [];
+  const passages: ShownPassage[] = [];
+  function show(more: SearchHit[]): void {
+    known.push(...more);
+    shown.push(...more.map(({ content }) => content));
+    passages.push(
+      ...more.map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') })),
+    );
+  }
+  show(hits);
+  const { filter } = request;
+  const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
+  const pages = { shown: passages, pathOf: (url: string) => resolve(url)?.path ?? null };
+  const checker = createLinkChecker(resolve);
+  const support = createSupportFilter(pages);
+  const tools = createAnswerTools({
+    search: (query) => deps.searchPassages(index, query, turn.signal),
+    index,
+    filter,
+    baseUrl: site.baseUrl,
+    found: show,
+    read(path, content) {
+      shown.push(content);
+      passages.push({ path, text: content });
+    },
+  });
+
+  function takeSource(path: string): Promise<void> | null {
+    if (sources.length >= mostSources || sources.some((source) => source.path === path)) return null;
+    const source = sourceOf({ path, index, known, site, position: sources.length + 1 });
+    sources.push(source);
+    return take({ type: 'source', source });
+  }
+
+  /** Whether the model has named its sources. Until it has, the pages it links to count as its sources. */
+  let namesSources = false;
+  function send({ text, cited }: CheckedText): Promise<void> | null {
+    if (!namesSources) for (const path of cited) void takeSource(path);
+    return text === '' ? null : take({ type: 'text', text });
+  }
+
+  /** The extractive model quotes the documentation, and needs no check. */
+  const isCutting = () => site.unsupported === 'cut' && turn.modelName() !== extractName;
+  const supported = (text: string) => ({ text, cited: pathsIn(text, pages.pathOf) });
+  const takeText = (checked: CheckedText) => send(isCutting() ? supported(support.push(checked.text)) : checked);
+
+  /** Yields between slices, because a model may send its whole answer at once and would block the event loop. */
+  async function takeSlices(text: string): Promise<void> {
+    for (const slice of slicesOf(text, longestSlice)) {
+      await takeText(checker.push(slice));
+      await nextTurn();
+    }
+  }
+
+  const options = {
+    prompt: turn.prompt,
+    tools,
+    maxSteps: deps.maxSteps,
+    stalledMs: deps.modelStalledMs,
+    longestText: deps.longestText,
+    holdCall: turn.holdCall,
+    signal: turn.signal,
+  };
+  try {
+    await generate(options, turn.usage, (piece) => {
+      if (piece.type === 'text' && piece.text.length > longestSlice) return takeSlices(piece.text);
+      if (piece.type === 'text') return takeText(checker.push(piece.text));
+      const path = resolve(piece.url)?.path ?? null;
+      if (path === null) return null;
+      namesSources = true;
+      return takeSource(path);
+    });
+  } finally {
+    // when the model fails inside a link, the words held back so far are still sent
+    await takeText(checker.flush());
+    await send(supported(support.flush()));
+  }
+  const { weakScore } = index;
+  const cited = () => sources.map(({ path }) => path);
+  return {
+    leftOut: support.leftOut(),
+    cite: (answer) => citationsOf(answer, { ...pages, sources }),
+    followUps: () => followUpsOf({ hits, weakScore, question: request.question, cited: cited() }),
+    nearestPages: () => nearestPagesOf({ hits, weakScore, cited: cited(), resolve, site }),
+  };
+}

@@ -1,0 +1,155 @@
+import { isIdentifier } from '../../../search/build/identifiers.ts';
+import type { Source } from '../../../db/sites/threads.ts';
+import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
+
+/** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
+export interface Citation {
+  text: string;
+  /** Ids of the answer's sources. */
+  sources: string[];
+  /** Numbers, code, options and identifiers of the sentence that occur in none of the passages of its sources. */
+  unsupported: string[];
+}
+
+/** A passage that the model was shown. */
+export interface ShownPassage {
+  path: string;
+  text: string;
+}
+
+export const mostCitations = 200;
+export const mostFacts = 20;
+const longestSentence = 1_000;
+/** Facts checked per answer; each takes one pass over what the model was shown. */
+const mostFactsChecked = 300;
+const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
+const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
+const words = /(?<![\p{L}\p{N}_-])(?:-{1,2}[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
+
+export interface CitedPages {
+  /** What the model was shown; may grow. */
+  shown: readonly ShownPassage[];
+  /** Returns the path of the page that a link leads to; null for other links. */
+  pathOf(url: string): string | null;
+}
+
+/** A sentence with the spaces around it, the pages it cites, and what it states that they do not contain. */
+export interface CheckedSentence {
+  text: string;
+  paths: string[];
+  unsupported: string[];
+}
+
+/** Checks the blocks of one answer, in order. Returns the sentences of each line of a block. */
+export type CheckBlock = (block: string) => { kind: 'code' | 'row' | 'sentences'; sentences: CheckedSentence[] }[];
+
+/**
+ * Creates a check that attributes each sentence of an answer to the pages it links to: those of the sentence, else of
+ * its paragraph, else the latest before it. What a sentence quotes is compared with what the model was shown of these
+ * pages. After `mostCitations` sentences and a number of facts, nothing is reported as unsupported.
+ */
+export function createBlockCheck({ shown, pathOf }: CitedPages): CheckBlock {
+  let sentencesLeft = mostCitations;
+  let factsLeft = mostFactsChecked;
+  let latest: string[] = [];
+  return (block) => {
+    const ofBlock = pathsIn(block, pathOf);
+    const checked = linesOf(block).map((line) => ({
+      kind: line.kind,
+      sentences: sentencesOf(line).map((text) => {
+        const own = pathsIn(text, pathOf);
+        const paths = own.length > 0 ? own : ofBlock.length > 0 ? ofBlock : latest;
+        if (!isSentence(text) || sentencesLeft === 0) return { text, paths, unsupported: [] };
+        sentencesLeft -= 1;
+        const facts = factsOf(text.trim().slice(0, longestSentence)).slice(0, factsLeft);
+        factsLeft -= facts.length;
+        const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths).map(normalizedPassage);
+        const unsupported = facts.filter((fact) => {
+          const pattern = patternOf(fact);
+          return !evidence.some((passage) => pattern.test(passage));
+        });
+        return { text, paths, unsupported };
+      }),
+    }));
+    if (ofBlock.length > 0) latest = ofBlock.slice(-1);
+    return checked;
+  };
+}
+
+/** Attributes the first sentences of an answer to its sources, and checks them. */
+export function citationsOf(
+  answer: string,
+  { sources, ...pages }: CitedPages & { sources: readonly Source[] },
+): Citation[] {
+  const reader = createBlockReader();
+  return [...reader.push(answer), reader.flush()]
+    .flatMap(createBlockCheck(pages))
+    .flatMap(({ sentences }) => sentences)
+    .filter(({ text }) => isSentence(text))
+    .slice(0, mostCitations)
+    .map(({ text, paths, unsupported }) => ({
+      text: text.trim().slice(0, longestSentence),
+      sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
+      unsupported,
+    }));
+}
+
+/** Reports whether a text has words, and is not only punctuation. */
+export function isSentence(text: string): boolean {
+  return /\p{L}/u.test(text);
+}
+
+/** Returns the paths of the pages that a text links to. */
+export function pathsIn(text: string, pathOf: CitedPages['pathOf']): string[] {
+  return [...new Set([...text.matchAll(links)].flatMap(([, url = '']) => pathOf(url) ?? []))];
+}
+
+/** Reports whether a text contains a fact, other than as a part of a longer word or number. */
+export function statesFact(text: string, fact: string): boolean {
+  return patternOf(fact).test(normalized(text));
+}
+
+/** Returns what was shown of the cited pages; of all pages if the sentence cites none. */
+function evidenceOf(shown: readonly ShownPassage[], paths: readonly string[]): readonly ShownPassage[] {
+  const ofPaths = shown.filter(({ path }) => paths.includes(path));
+  return ofPaths.length > 0 ? ofPaths : shown;
+}
+
+/** Returns what a sentence can only have from a source: code, options, identifiers and numbers. */
+function factsOf(sentence: string): string[] {
+  // numbers of a list's items are not facts
+  const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
+  const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
+  const others = [...prose.replaceAll(codeSpans, ' ').matchAll(words)]
+    .map(([word]) => word.replace(/[.,:-]+$/, ''))
+    .filter(
+      (word) =>
+        /\p{N}/u.test(word) || word.startsWith('-') || (isIdentifier(word) && !/^\p{Lu}?[\p{Ll}-]+$/u.test(word)),
+    );
+  return [...new Set([...codes, ...others])].filter((fact) => fact !== '').slice(0, mostFacts);
+}
+
+/** A passage is compared with every sentence that cites it. */
+const normalizedPassages = new WeakMap<ShownPassage, string>();
+
+function normalizedPassage(passage: ShownPassage): string {
+  const known = normalizedPassages.get(passage) ?? normalized(passage.text);
+  normalizedPassages.set(passage, known);
+  return known;
+}
+
+/** Spaces, escapes and thousands separators differ between a page and what is said about it. */
+function normalized(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/(?<=\d)[,\u00a0\u202f](?=\d{3})/g, '')
+    .replace(/[\\`]+/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Returns a pattern that finds a fact other than as a part of a longer word or number. */
+function patternOf(fact: string): RegExp {
+  const escaped = normalized(fact).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u');
+}
