@@ -1,39 +1,51 @@
 import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import type { AppContext } from '../http/app-context.ts';
 import { ApiError } from '../http/errors.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { RateLimitCounter } from '../../db/operations/rate-limits.ts';
 import type { EnforceRateLimit } from './rate-limit.ts';
+import type { SiteLimits, SiteLimitsOf } from './site-limits.ts';
 
 export interface ReaderLimitDeps {
   enforceRateLimit: EnforceRateLimit;
   addressOf: (request: IncomingMessage) => string;
   keyUses: Pick<KeyUses, 'note'>;
+  siteLimitsOf: SiteLimitsOf;
   limits: { assistantPerHour: number; assistantPerIpPerDay: number };
 }
+
+const siteParams = z.object({ domain: z.string() });
 
 /** Requests with one solved challenge, which is valid for half an hour. */
 const requestsPerProof = 200;
 
 /**
- * Creates the check that counts an assistant-key request against the limits of its organization, its address and its
- * proof of work.
+ * Creates the check that counts an assistant-key request against the limits of its organization, its address, its proof
+ * of work, its key and its site.
  */
-export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits }: ReaderLimitDeps) {
+export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
   const perProof = { name: 'proof', limit: requestsPerProof, windowSeconds: 3_600 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
   return async function limitReader(
-    ctx: AppContext,
-    { keyId, organizationId }: ApiCaller,
+    ctx: AppContext & { params?: unknown },
+    { keyId, organizationId, rules }: ApiCaller,
     proofId: string | null,
   ): Promise<void> {
+    const { data: params } = siteParams.safeParse(ctx.params);
+    // those who are signed in try out what readers get
+    const site =
+      rules === undefined || params === undefined ? null : await siteLimitsOf({ organizationId }, params.domain);
     try {
       await enforceRateLimit(ctx, [
         { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },
         { key: `assistant-org:${organizationId}`, policy: perOrganization },
         ...(proofId === null ? [] : [{ key: `assistant-proof:${proofId}`, policy: perProof }]),
+        ...(rules === undefined ? [] : countersOf('key', keyId, rules)),
+        ...(site === null ? [] : countersOf('site', site.id, site)),
       ]);
       keyUses.note(keyId, false);
     } catch (error) {
@@ -41,4 +53,19 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits
       throw error;
     }
   };
+}
+
+function countersOf(
+  subject: 'key' | 'site',
+  id: string,
+  { requestsPerMinute, requestsPerDay }: Omit<SiteLimits, 'id'>,
+): RateLimitCounter[] {
+  const limits = [
+    { unit: 'minute', limit: requestsPerMinute, windowSeconds: 60 },
+    { unit: 'day', limit: requestsPerDay, windowSeconds: 86_400 },
+  ];
+  return limits.flatMap(({ unit, limit, windowSeconds }) => {
+    const name = `${subject}-${unit}`;
+    return limit === null ? [] : [{ key: `assistant-${name}:${id}`, policy: { name, limit, windowSeconds } }];
+  });
 }

@@ -21,6 +21,7 @@ import type { OpenAnswers } from '../http/streams/open-answers.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
 import { createReaderLimit } from './reader-limit.ts';
+import { createSiteLimits } from './site-limits.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
 
 /** Admits a request by the access rule of its route, or throws 401, 403 or 429. Readers are rate-limited. */
@@ -45,7 +46,7 @@ export interface RequestAccess {
 
 export interface RequestAccessDeps {
   config: Pick<ApiConfig, 'http' | 'keyPepper' | 'rateLimits'>;
-  stores: Pick<ApiStores, 'rateLimits'>;
+  stores: Pick<ApiStores, 'rateLimits' | 'sites'>;
   service: Pick<ServiceStores, 'signedIn'>;
   log: Logger;
   verifier: KeyVerifier;
@@ -96,7 +97,9 @@ export function createRequestAccess({
     refusal: tooManyAnswers,
   });
   const enforceRateLimit = createRateLimit({ limiter });
-  const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, limits: config.rateLimits });
+  const siteLimitsOf = createSiteLimits(stores);
+  const limits = config.rateLimits;
+  const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits });
   const proofs = createProofOfWork({ pepper: config.keyPepper, limiter, addressOf });
   async function admitReader(ctx: AppContext, proofIdOf: ProofOfWork['check']): Promise<ApiCaller> {
     const caller = await authenticate(ctx.req, 'assistant');

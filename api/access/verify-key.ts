@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { tooManyRequests, unauthorized } from '../http/errors.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { ApiCaller } from './api-caller.ts';
-import type { KeyRow, KeyRules } from '../../db/organizations/keys.ts';
+import { rulesOf, type KeyRow, type KeyRules } from '../../db/organizations/keys.ts';
 
 /**
  * Returns the caller of a valid key; null stands for text that cannot be a key. Throws 401 for an invalid key, and 429
@@ -20,8 +20,8 @@ export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps
   return async function verifyKey(request, text) {
     const key = text === null ? null : await verifier.verify(text);
     if (key !== null) {
-      const { organizationId, id: keyId, kind, allowedOrigins, allowsNoOrigin, proofOfWork } = key;
-      return { organizationId, keyId, sessionId: null, kind, rules: { allowedOrigins, allowsNoOrigin, proofOfWork } };
+      const { organizationId, id: keyId, kind } = key;
+      return { organizationId, keyId, sessionId: null, kind, rules: rulesOf(key) };
     }
     // block only invalid keys, because others may share the address of a client that guesses keys
     const address = addressOf(request);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { restrictsKey } from '../../db/organizations/keys.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
@@ -7,6 +8,16 @@ import { mostOrigins, originsSchema } from '../../lib/inputs/origin.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
+
+const limit = z.int().min(1).max(1_000_000).nullable();
+
+/** Settings that limit requests, besides the limits of organizations and addresses. */
+export function requestLimits(subject: string) {
+  return {
+    requestsPerMinute: limit.meta({ description: `${subject} in any minute; null for no limit of its own.` }),
+    requestsPerDay: limit.meta({ description: `${subject} in any 24 hours; null for no limit of its own.` }),
+  };
+}
 
 const rules = {
   allowedOrigins: originsSchema.meta({
@@ -21,6 +32,7 @@ const rules = {
     description:
       'Whether an assistant key requires that each client solves a challenge first. The widget and @docket/react do.',
   }),
+  ...requestLimits('Requests with an assistant key'),
 };
 
 /** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. */
@@ -33,9 +45,8 @@ export const createKeySchema = closedBody({
   expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Defaults to no expiry.' }),
   ...z.object(rules).partial().shape,
 }).refine(
-  ({ kind, allowedOrigins = [], proofOfWork = false }) =>
-    kind === 'assistant' || (allowedOrigins.length === 0 && !proofOfWork),
-  'must not have allowedOrigins or proofOfWork for an admin key, which belongs on servers only',
+  ({ kind, ...rules }) => kind === 'assistant' || !restrictsKey(rules),
+  'must not have allowedOrigins, proofOfWork or limits for an admin key, which belongs on servers only',
 );
 
 export const keySchema = z.object({
@@ -49,6 +60,8 @@ export const keySchema = z.object({
   allowedOrigins: z.array(z.string()).max(mostOrigins),
   allowsNoOrigin: z.boolean(),
   proofOfWork: z.boolean(),
+  requestsPerMinute: z.number().int().nullable(),
+  requestsPerDay: z.number().int().nullable(),
 });
 export type PublicKey = z.infer<typeof keySchema>;
 

@@ -58,6 +58,8 @@ export function presentSite(row: SiteRow): PublicSite {
     starterQuestions: row.starterQuestions,
     unsupported: row.unsupported,
     contact: row.contact,
+    requestsPerMinute: row.requestsPerMinute,
+    requestsPerDay: row.requestsPerDay,
     index: {
       version: row.indexVersion,
       pages: row.indexPages,
@@ -88,6 +90,8 @@ export function presentKey(row: KeyRow): PublicKey {
     allowedOrigins: row.allowedOrigins,
     allowsNoOrigin: row.allowsNoOrigin,
     proofOfWork: row.proofOfWork,
+    requestsPerMinute: row.requestsPerMinute,
+    requestsPerDay: row.requestsPerDay,
   };
 }
 

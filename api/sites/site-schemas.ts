@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { isEd25519PublicKey } from '../access/reader-access.ts';
+import { requestLimits } from '../administration/key-schemas.ts';
 import { budgetSchema } from '../administration/project-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
@@ -60,6 +61,7 @@ const settings = {
   contact: contactSchema
     .nullable()
     .meta({ description: 'https or mailto URL for readers whose question has no answer; null for none.' }),
+  ...requestLimits('Requests of readers about the site'),
 };
 
 const issuer = z.string().min(1).max(500).meta({ description: 'The `iss` of the tokens.' });
@@ -112,6 +114,8 @@ export const siteSchema = z.object({
   starterQuestions: z.array(z.string()).max(mostStarterQuestions),
   unsupported,
   contact: z.string().nullable(),
+  requestsPerMinute: z.number().int().nullable(),
+  requestsPerDay: z.number().int().nullable(),
   index: z.object({
     version: z.number().int().meta({ description: '0 when it has none yet.' }),
     pages: z.number().int(),

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, collect, readDays } from './options.ts';
+import { checkChange, collect, readDays, readInteger } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
@@ -14,6 +14,8 @@ interface RuleOptions {
   allowedOrigin?: string[];
   withoutOrigin?: 'allow' | 'refuse';
   proofOfWork?: 'on' | 'off';
+  requestsPerMinute?: number;
+  requestsPerDay?: number;
 }
 
 /** Adds `docket key create|list|update|revoke`. */
@@ -84,14 +86,18 @@ function addRules(command: Command): Command {
         'on',
         'off',
       ]),
-    );
+    )
+    .option('--requests-per-minute <count>', 'limit of an assistant key; 0 for none', readInteger)
+    .option('--requests-per-day <count>', 'limit of an assistant key; 0 for none', readInteger);
 }
 
-function rulesOf({ allowedOrigin, withoutOrigin, proofOfWork }: RuleOptions) {
+function rulesOf({ allowedOrigin, withoutOrigin, proofOfWork, requestsPerMinute, requestsPerDay }: RuleOptions) {
   return {
     allowedOrigins: allowedOrigin,
     allowsNoOrigin: withoutOrigin === undefined ? undefined : withoutOrigin === 'allow',
     proofOfWork: proofOfWork === undefined ? undefined : proofOfWork === 'on',
+    requestsPerMinute: requestsPerMinute === 0 ? null : requestsPerMinute,
+    requestsPerDay: requestsPerDay === 0 ? null : requestsPerDay,
   };
 }
 

@@ -21,6 +21,8 @@ interface SiteOptions {
   starterQuestion?: string[];
   unsupported?: 'mark' | 'cut';
   contact?: string;
+  requestsPerMinute?: number;
+  requestsPerDay?: number;
 }
 
 interface ReaderOptions {
@@ -127,7 +129,9 @@ function addSettings(command: Command): Command {
         'cut',
       ]),
     )
-    .option('--contact <url>', 'https or mailto URL for readers whose question has no answer ("" for none)');
+    .option('--contact <url>', 'https or mailto URL for readers whose question has no answer ("" for none)')
+    .option('--requests-per-minute <count>', 'limit for requests of readers; 0 for none', readInteger)
+    .option('--requests-per-day <count>', 'limit for requests of readers; 0 for none', readInteger);
 }
 
 function settingsOf(options: SiteOptions) {
@@ -145,6 +149,8 @@ function settingsOf(options: SiteOptions) {
     starterQuestions: options.starterQuestion,
     unsupported: options.unsupported,
     contact: orNull(options.contact),
+    requestsPerMinute: options.requestsPerMinute === 0 ? null : options.requestsPerMinute,
+    requestsPerDay: options.requestsPerDay === 0 ? null : options.requestsPerDay,
   };
 }
 

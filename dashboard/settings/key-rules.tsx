@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
-import { Check, Field, linesOf } from '../components/fields.tsx';
+import { amountOf, Check, Field, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
 
@@ -10,13 +10,26 @@ interface RulesDraft {
   allowedOrigins: string;
   allowsNoOrigin: boolean;
   proofOfWork: boolean;
+  requestsPerMinute: string;
+  requestsPerDay: string;
 }
 
-export const noRules: RulesDraft = { allowedOrigins: '', allowsNoOrigin: false, proofOfWork: false };
+export const noRules: RulesDraft = {
+  allowedOrigins: '',
+  allowsNoOrigin: false,
+  proofOfWork: false,
+  requestsPerMinute: '',
+  requestsPerDay: '',
+};
 
 /** Returns the fields of a request. */
-export function rulesOf({ allowedOrigins, ...rules }: RulesDraft) {
-  return { allowedOrigins: linesOf(allowedOrigins), ...rules };
+export function rulesOf({ allowedOrigins, requestsPerMinute, requestsPerDay, ...rules }: RulesDraft) {
+  return {
+    allowedOrigins: linesOf(allowedOrigins),
+    requestsPerMinute: amountOf(requestsPerMinute),
+    requestsPerDay: amountOf(requestsPerDay),
+    ...rules,
+  };
 }
 
 /** Shows the fields for where and how an assistant key may be used. */
@@ -45,15 +58,36 @@ export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange
         onChange={(proofOfWork) => onChange({ ...draft, proofOfWork })}
       />
       <p className="hint">The widget and @docket/react solve it on their own. Other clients have to be changed.</p>
+      <div className="field-pair">
+        <Field
+          label="Requests per minute"
+          value={draft.requestsPerMinute}
+          onChange={(requestsPerMinute) => onChange({ ...draft, requestsPerMinute })}
+          type="number"
+          placeholder="no limit"
+        />
+        <Field
+          label="Requests per day"
+          value={draft.requestsPerDay}
+          onChange={(requestsPerDay) => onChange({ ...draft, requestsPerDay })}
+          type="number"
+          placeholder="no limit"
+        />
+      </div>
     </>
   );
 }
 
 /** Shows where and how an assistant key may be used, and changes it. */
 export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
-  const { id, allowedOrigins, allowsNoOrigin, proofOfWork } = row;
-  const stored = { allowedOrigins: allowedOrigins.join('\n'), allowsNoOrigin, proofOfWork };
-  const [draft, setDraft] = useState<RulesDraft>(stored);
+  const { id, allowedOrigins, allowsNoOrigin, proofOfWork, requestsPerMinute, requestsPerDay } = row;
+  const [draft, setDraft] = useState<RulesDraft>({
+    allowedOrigins: allowedOrigins.join('\n'),
+    allowsNoOrigin,
+    proofOfWork,
+    requestsPerMinute: requestsPerMinute?.toString() ?? '',
+    requestsPerDay: requestsPerDay?.toString() ?? '',
+  });
   const save = useMutation({
     mutationFn: () => answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body: rulesOf(draft) })),
     onSuccess: onSaved,

@@ -20,6 +20,8 @@ interface Draft {
   starterQuestions: string;
   unsupported: Site['unsupported'];
   contact: string;
+  requestsPerMinute: string;
+  requestsPerDay: string;
 }
 
 const unsupportedChoices = [
@@ -41,6 +43,8 @@ function draftOf(site: Site | null): Draft {
     starterQuestions: (site?.starterQuestions ?? []).join('\n'),
     unsupported: site?.unsupported ?? 'mark',
     contact: site?.contact ?? '',
+    requestsPerMinute: site?.requestsPerMinute?.toString() ?? '',
+    requestsPerDay: site?.requestsPerDay?.toString() ?? '',
   };
 }
 
@@ -56,6 +60,8 @@ function settingsOf(draft: Draft) {
     starterQuestions: linesOf(draft.starterQuestions),
     unsupported: draft.unsupported,
     contact: draft.contact.trim() || null,
+    requestsPerMinute: amountOf(draft.requestsPerMinute),
+    requestsPerDay: amountOf(draft.requestsPerDay),
   };
 }
 
@@ -128,6 +134,14 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
           placeholder="no limit"
           hint="Above it, answers quote the documentation."
         />
+        <Field
+          label="Requests per minute"
+          {...field('requestsPerMinute')}
+          type="number"
+          placeholder="no limit"
+          hint="Of all readers together."
+        />
+        <Field label="Requests per day" {...field('requestsPerDay')} type="number" placeholder="no limit" />
       </div>
       <Choice
         label="Statements that the cited pages do not support"

@@ -24,10 +24,21 @@ export interface KeyRow {
   allowsNoOrigin: boolean;
   /** Whether each reader's browser must solve a challenge first. */
   proofOfWork: boolean;
+  /** Requests with it, from all readers together; null for no limit of its own. */
+  requestsPerMinute: number | null;
+  requestsPerDay: number | null;
 }
 
 /** Conditions under which a key may be used. */
-export type KeyRules = Pick<KeyRow, 'allowedOrigins' | 'allowsNoOrigin' | 'proofOfWork'>;
+export type KeyRules = Pick<KeyRow, keyof typeof ruleColumns>;
+
+const ruleColumns = {
+  allowedOrigins: 'allowed_origins',
+  allowsNoOrigin: 'allows_no_origin',
+  proofOfWork: 'proof_of_work',
+  requestsPerMinute: 'requests_per_minute',
+  requestsPerDay: 'requests_per_day',
+} satisfies Partial<Record<keyof KeyRow, string>>;
 
 export interface NewKey extends Partial<KeyRules> {
   kind: KeyKind;
@@ -49,18 +60,41 @@ export interface KeyStore {
 export const keyColumns = `
   id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
-  allows_no_origin as "allowsNoOrigin", proof_of_work as "proofOfWork"`;
+  allows_no_origin as "allowsNoOrigin", proof_of_work as "proofOfWork", requests_per_minute as "requestsPerMinute",
+  requests_per_day as "requestsPerDay"`;
+
+/** Returns the rules of a key, without the rest of its row. */
+export function rulesOf({
+  allowedOrigins,
+  allowsNoOrigin,
+  proofOfWork,
+  requestsPerMinute,
+  requestsPerDay,
+}: KeyRules): KeyRules {
+  return { allowedOrigins, allowsNoOrigin, proofOfWork, requestsPerMinute, requestsPerDay };
+}
+
+/** Reports whether rules restrict a key at all, which only an assistant key may be. */
+export function restrictsKey({
+  allowedOrigins = [],
+  proofOfWork = false,
+  requestsPerMinute = null,
+  requestsPerDay = null,
+}: Partial<KeyRules>): boolean {
+  return allowedOrigins.length > 0 || proofOfWork || requestsPerMinute !== null || requestsPerDay !== null;
+}
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
 export function createKeyStore(pool: Pool, pepper: string): KeyStore {
   return {
-    create(caller, { kind, name, expiresAt, allowedOrigins = [], allowsNoOrigin = false, proofOfWork = false }) {
+    create(caller, { kind, name, expiresAt, ...rules }) {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
           `insert into api_keys
-             (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin, proof_of_work)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${keyColumns}`,
+             (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin, proof_of_work,
+              requests_per_minute, requests_per_day)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${keyColumns}`,
           [
             id,
             caller.organizationId,
@@ -68,9 +102,11 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
             name ?? null,
             digestOf(pepper, secret),
             expiresAt ?? null,
-            allowedOrigins,
-            allowsNoOrigin,
-            proofOfWork,
+            rules.allowedOrigins ?? [],
+            rules.allowsNoOrigin ?? false,
+            rules.proofOfWork ?? false,
+            rules.requestsPerMinute ?? null,
+            rules.requestsPerDay ?? null,
           ],
         );
         await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
@@ -82,14 +118,12 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
 
     async update(caller, id, change) {
       if (!canBeId(id)) return null;
+      const given = Object.entries(ruleColumns).filter(([name]) => Reflect.get(change, name) !== undefined);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
-          `update api_keys set allowed_origins = coalesce($3::text[], allowed_origins),
-                               allows_no_origin = coalesce($4, allows_no_origin),
-                               proof_of_work = coalesce($5, proof_of_work)
-           where id = $1 and organization_id = $2
-             and (kind = 'assistant' or coalesce($3::text[], '{}') = '{}' and $5 is not true) returning ${keyColumns}`,
-          [id, caller.organizationId, change.allowedOrigins, change.allowsNoOrigin, change.proofOfWork],
+          `update api_keys set ${['id = id', ...given.map(([, column], at) => `${column} = $${at + 4}`)].join(', ')}
+           where id = $1 and organization_id = $2 and (kind = 'assistant' or not $3) returning ${keyColumns}`,
+          [id, caller.organizationId, restrictsKey(change), ...given.map(([name]) => Reflect.get(change, name))],
         );
         const [key] = rows;
         if (key === undefined) return null;

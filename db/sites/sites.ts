@@ -36,6 +36,9 @@ export interface SiteRow {
   unsupported: 'mark' | 'cut';
   /** URL (https or mailto) of whom a reader may ask what the documentation does not answer; null for none. */
   contact: string | null;
+  /** Requests of readers about it; null for no limit of its own. */
+  requestsPerMinute: number | null;
+  requestsPerDay: number | null;
   /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
   createdAt: Date;
@@ -78,6 +81,8 @@ const changeable = {
   starterQuestions: { column: 'starter_questions', isSource: false },
   unsupported: { column: 'unsupported', isSource: false },
   contact: { column: 'contact', isSource: false },
+  requestsPerMinute: { column: 'requests_per_minute', isSource: false },
+  requestsPerDay: { column: 'requests_per_day', isSource: false },
 } satisfies Partial<Record<keyof SiteRow, { column: string; isSource: boolean }>>;
 
 export type NewSite = Pick<SiteRow, 'domain'> & Partial<Pick<SiteRow, keyof typeof changeable>>;
@@ -113,6 +118,7 @@ export const siteColumns = `
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
   answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions", unsupported, contact,
+  requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay",
   case when reader_issuer is not null
        then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;
 
@@ -128,9 +134,9 @@ export function createSiteStore(pool: Pool): SiteStore {
       const { rows } = await client.query<SiteRow>(
         `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
                             refresh_minutes, answer_budget_micros, instructions, starter_questions, unsupported, contact,
-                            index_requested_at)
+                            requests_per_minute, requests_per_day, index_requested_at)
          values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, coalesce($14, 'mark'), $15,
-                 now())
+                 $16, $17, now())
          on conflict (organization_id, domain) do nothing
          returning ${siteColumns}`,
         [
@@ -149,6 +155,8 @@ export function createSiteStore(pool: Pool): SiteStore {
           site.starterQuestions ?? [],
           site.unsupported ?? null,
           site.contact ?? null,
+          site.requestsPerMinute ?? null,
+          site.requestsPerDay ?? null,
         ],
       );
       const [created] = rows;

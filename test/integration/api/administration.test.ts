@@ -232,13 +232,7 @@ describe('sites', () => {
     await database.pool.query('update sites set index_requested_at = null where domain = $1', [domain]);
     const kept = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { retentionDays: 7 } });
     expect([kept.body.retentionDays, kept.body.index.requestedAt]).toEqual([7, null]);
-    const answers = {
-      answerBudgetUsd: 2.5,
-      instructions: 'Be formal.',
-      starterQuestions: ['How?', 'Why?'],
-      unsupported: 'cut',
-      contact: 'https://a.example/help',
-    };
+    const answers = { answerBudgetUsd: 2.5, instructions: 'Be formal.', starterQuestions: ['How?', 'Why?'] };
     const told = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: answers });
     expect(told.body).toMatchObject({ ...answers, retentionDays: 7 });
     const moved = await api.ask(`/v1/sites/${domain}`, { key, method: 'PATCH', json: { directory: '/srv/pages' } });
@@ -264,10 +258,6 @@ describe('sites', () => {
     ['a relative directory', { directory: 'srv' }],
     ['a script for an address', { directory: '/srv', baseUrl: 'javascript:alert(1)' }],
     ['an index every half minute', { directory: '/srv', refreshMinutes: 0.5 }],
-    ['a contact by script', { directory: '/srv', contact: 'javascript:alert(1)' }],
-    ['a contact without encryption', { directory: '/srv', contact: 'http://example.com' }],
-    ['a contact with a password', { directory: '/srv', contact: 'https://a:b@example.com' }],
-    ['a mailbox without a host', { directory: '/srv', contact: 'mailto:help' }],
     ['endless instructions', { directory: '/srv', instructions: 'x'.repeat(2_001) }],
     [
       'seven starter questions',

@@ -2,12 +2,20 @@ import type { Mutation } from './list.ts';
 
 const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
 const keyOrigins = { project: 'integration', tests: ['api/key-origins'] } as const;
+const requestLimits = { project: 'integration', tests: ['api/request-limits'] } as const;
 const proofOfWork = { project: 'integration', tests: ['api/proof-of-work'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 
 /** Checks on public keys, on readers and on what they may read. */
 export const readerMutations: Mutation[] = [
+  {
+    name: 'the limits of a site count for nothing',
+    file: 'api/access/reader-limit.ts',
+    find: "...(site === null ? [] : countersOf('site', site.id, site)),",
+    replace: '',
+    ...requestLimits,
+  },
   {
     name: 'a key is used on any website',
     file: 'api/access/request-access.ts',

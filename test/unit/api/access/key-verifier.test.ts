@@ -17,6 +17,8 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
     allowedOrigins: [],
     allowsNoOrigin: false,
     proofOfWork: false,
+    requestsPerMinute: null,
+    requestsPerDay: null,
     digest: digestOf('pepper', secret),
     ...change,
   };

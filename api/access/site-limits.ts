@@ -1,0 +1,34 @@
+import type { Owner } from '../../db/caller.ts';
+import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
+
+export type SiteLimits = Pick<SiteRow, 'id' | 'requestsPerMinute' | 'requestsPerDay'>;
+
+/** Returns the limits of a site; null when there is no such site. */
+export type SiteLimitsOf = (owner: Owner, domain: string) => Promise<SiteLimits | null>;
+
+/** Time for which limits are cached. A change takes effect within this time. */
+const freshMs = 3_000;
+const mostEntries = 10_000;
+
+/** Creates a lookup of sites' limits, which asks the store at most once every few seconds per site. */
+export function createSiteLimits({
+  sites,
+  now = Date.now,
+}: {
+  sites: Pick<SiteStore, 'findByDomain'>;
+  now?: () => number;
+}): SiteLimitsOf {
+  const known = new Map<string, { loadedAt: number; limits: Promise<SiteLimits | null> }>();
+  return async (owner, domain) => {
+    const key = `${owner.organizationId}/${domain}`;
+    const entry = known.get(key);
+    if (entry !== undefined && now() - entry.loadedAt < freshMs) return entry.limits;
+    const limits = sites.findByDomain(owner, domain);
+    known.delete(key);
+    known.set(key, { loadedAt: now(), limits });
+    limits.catch(() => known.delete(key));
+    const [oldest] = known.keys();
+    if (known.size > mostEntries && oldest !== undefined) known.delete(oldest);
+    return limits;
+  };
+}
