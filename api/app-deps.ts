@@ -21,6 +21,7 @@ export interface AppDeps {
     | 'encryptionKeys'
     | 'webhookAllowedHosts'
     | 'temporal'
+    | 'captchaVerifyUrl'
     | 'temporalUiUrl'
   >;
   /** Used to check whether the database responds. */

@@ -27,6 +27,8 @@ export interface ApiConfig extends SharedConfig {
   /** Limits per organization. */
   quotas: Quotas;
   jobLimits: JobLimits;
+  /** Where responses of CAPTCHAs are verified; null for the providers' own addresses. */
+  captchaVerifyUrl: string | null;
   /** Address of Temporal's web interface, for links. */
   temporalUiUrl: string | null;
   /** Organizations that may see the machines of the service. */
@@ -50,6 +52,7 @@ const environmentSchema = z.object({
   DOCKET_MODEL_PRICES: pricesVariable,
   DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6).default(500),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
+  DOCKET_CAPTCHA_VERIFY_URL: httpAddress.optional(),
   DOCKET_DRAIN_SECONDS: wholeNumber(0, 600).default(0),
   DOCKET_MAX_STEPS: wholeNumber(1, 10_000).default(50),
   DOCKET_MAX_TOKENS: wholeNumber(1, 1e12).default(2_000_000),
@@ -77,6 +80,7 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       trustedProxies: env.DOCKET_TRUSTED_PROXIES,
     },
     keyPepper: env.DOCKET_KEY_PEPPER,
+    captchaVerifyUrl: env.DOCKET_CAPTCHA_VERIFY_URL ?? null,
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
     models: {
       settings: providersOf(env),

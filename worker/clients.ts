@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createLayerFiles, type LayerFiles } from '../activities/environment/layer-files.ts';
-import { createEgress } from '../activities/network/egress.ts';
+import { createEgress } from '../lib/network/egress.ts';
 import type { Forges } from '../activities/forges/forge.ts';
 import { createForges } from '../activities/forges/forges.ts';
 import type { BranchMerge, BranchPair, MergedBranch, RefusedMerge } from '../activities/workspaces/merge-branch.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Egress } from '../network/egress.ts';
+import type { Egress } from '../../lib/network/egress.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';
-import { PrivateAddressError } from '../network/public-lookup.ts';
+import { PrivateAddressError } from '../../lib/network/public-lookup.ts';
 
 export interface ForgeRequest {
   /** Name of the forge, for error messages. */

@@ -1,5 +1,5 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
 import { belongsTo, liesBelow, repositoryPath } from './repository-path.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';

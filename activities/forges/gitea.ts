@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';

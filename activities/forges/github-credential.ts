@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface GithubRepository {

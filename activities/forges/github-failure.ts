@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { failureOfAnswer } from './forge-failure.ts';
 import { leadsToPrivateAddress } from './forge-http.ts';
 import { ForgeError } from './forge.ts';
-import { PrivateAddressError } from '../network/public-lookup.ts';
+import { PrivateAddressError } from '../../lib/network/public-lookup.ts';
 
 const failureSchema = z.object({
   status: z.number(),

@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { linkSchema, longestPage, pageOf } from './forge-http.ts';

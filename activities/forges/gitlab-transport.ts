@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import type { Egress } from '../network/egress.ts';
+import type { Egress } from '../../lib/network/egress.ts';
 import { askForge, pageOf } from './forge-http.ts';
 import { failureOfAnswer, type ForgeHeaders } from './forge-failure.ts';
 import { ForgeError } from './forge.ts';

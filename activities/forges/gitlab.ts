@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
 import { liesBelow, repositoryPath } from './repository-path.ts';

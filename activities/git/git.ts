@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import { redact } from '../../lib/redaction/redactor.ts';
-import { createEgress, type Egress } from '../network/egress.ts';
+import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { credentialConfig, credentialText, type GitCredential } from './git-credential.ts';
 import { GitError } from './git-error.ts';
 import { gitEnvironment, prepareHome, programPath, type Transport } from './git-environment.ts';

@@ -1,6 +1,6 @@
-import type { Egress } from '../network/egress.ts';
+import type { Egress } from '../../lib/network/egress.ts';
 import { GitError } from './git-error.ts';
-import { PrivateAddressError } from '../network/public-lookup.ts';
+import { PrivateAddressError } from '../../lib/network/public-lookup.ts';
 
 /**
  * Returns the options that let git connect only to the checked addresses, even if the DNS answer changes.

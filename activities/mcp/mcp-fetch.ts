@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { createJsonScan } from '../../lib/json-scan.ts';
 import { parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
-import type { Egress } from '../network/egress.ts';
-import { PrivateAddressError } from '../network/public-lookup.ts';
+import type { Egress } from '../../lib/network/egress.ts';
+import { PrivateAddressError } from '../../lib/network/public-lookup.ts';
 import { McpProblem } from './mcp-problem.ts';
 
 export interface McpFetchOptions {

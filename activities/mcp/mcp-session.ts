@@ -10,7 +10,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { McpHeader, McpServer } from '../../db/organizations/project-tools.ts';
-import type { Egress } from '../network/egress.ts';
+import type { Egress } from '../../lib/network/egress.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import { McpProblem } from './mcp-problem.ts';
 

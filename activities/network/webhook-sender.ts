@@ -1,8 +1,8 @@
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isAllowedHost, parseWebhookAddress } from '../../lib/inputs/webhook-address.ts';
-import { answerTo } from './answer-to.ts';
-import { createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
+import { answerTo } from '../../lib/network/answer-to.ts';
+import { createPublicLookup, PrivateAddressError, type Resolve } from '../../lib/network/public-lookup.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
 export interface WebhookRequest {

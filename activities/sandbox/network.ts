@@ -1,4 +1,4 @@
-import type { Egress } from '../network/egress.ts';
+import type { Egress } from '../../lib/network/egress.ts';
 
 /** Network that commands may reach in addition to their own loopback. */
 export interface SandboxNetwork {

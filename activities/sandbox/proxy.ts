@@ -2,8 +2,8 @@ import { createServer, request as requestHttp, type IncomingMessage, type Server
 import { connect, isIP, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { answerTo } from '../network/answer-to.ts';
-import { createLookup, PrivateAddressError } from '../network/public-lookup.ts';
+import { answerTo } from '../../lib/network/answer-to.ts';
+import { createLookup, PrivateAddressError } from '../../lib/network/public-lookup.ts';
 import { isRunHost, type SandboxNetwork } from './network.ts';
 
 /** Proxy for one command to the hosts that it may reach; disposing of it ends all its connections. */

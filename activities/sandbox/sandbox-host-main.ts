@@ -1,4 +1,4 @@
-import { createEgress } from '../network/egress.ts';
+import { createEgress } from '../../lib/network/egress.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { OutputSample } from './sample-output.ts';

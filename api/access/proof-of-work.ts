@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { proofOutdated, proofRefused, proofRequired } from '../http/errors.ts';
+import { proofOutdated, proofRefused, proofRequired } from './errors.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
@@ -13,8 +13,11 @@ export interface Challenge {
 }
 
 export interface ProofOfWork {
-  /** Returns a challenge for the key and the origin of a request, the harder the more of them were asked for. */
-  issue(request: IncomingMessage, caller: ApiCaller): Promise<Challenge>;
+  /**
+   * Returns a challenge for the key and the origin of a request, the harder the more of them were asked for; one that
+   * needs no work if the reader has solved a CAPTCHA.
+   */
+  issue(request: IncomingMessage, caller: ApiCaller, options?: { hasCaptcha: boolean }): Promise<Challenge>;
   /**
    * Returns the id of the solved challenge in the `X-Proof-Of-Work` header, or null if the key requires none. Throws
    * 428 when it is missing, unsolved, expired, or for another key or origin.
@@ -48,6 +51,7 @@ const termsSchema = z.object({
   origin: z.string().nullable(),
   bits: z.int(),
   until: z.int(),
+  captcha: z.boolean(),
 });
 
 /**
@@ -58,34 +62,36 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
   const signatureOf = (terms: string) => createHmac('sha256', pepper).update(`challenge ${terms}`).digest();
 
   return {
-    async issue(request, { keyId }) {
+    async issue(request, { keyId }, { hasCaptcha } = { hasCaptcha: false }) {
       const answers = await limiter.take([
         { key: `challenge-key:${keyId}`, policy: calm.key },
         { key: `challenge-ip:${addressOf(request)}:${keyId}`, policy: calm.address },
       ]);
       const free = [calm.key.free, calm.address.free];
       const extra = answers.map(({ remaining }, at) => doublings((unlimited - remaining) / (free[at] ?? 1)));
-      const bits = Math.min(mostBits, leastBits + extra.reduce((sum, one) => sum + one, 0));
+      const bits = hasCaptcha ? 0 : Math.min(mostBits, leastBits + extra.reduce((sum, one) => sum + one, 0));
       const until = now() + validMs;
       const id = randomBytes(9).toString('base64url');
-      const content = { id, key: keyId, origin: request.headers.origin ?? null, bits, until };
+      const content = { id, key: keyId, origin: request.headers.origin ?? null, bits, until, captcha: hasCaptcha };
       const terms = Buffer.from(JSON.stringify(content)).toString('base64url');
       const challenge = `${terms}.${signatureOf(terms).toString('base64url')}`;
       return { challenge, bits, expiresAt: new Date(until) };
     },
 
     check(request, { keyId, rules }) {
-      if (rules?.proofOfWork !== true) return null;
+      const { proofOfWork = false, captcha: required = null } = rules ?? {};
+      if (!proofOfWork && required === null) return null;
       const proof = String(request.headers['x-proof-of-work'] ?? '');
       if (proof === '') throw proofRequired();
       const [, terms, signature] = /^([\w-]{1,1000})\.([\w-]{43})\.\d{1,16}$/.exec(proof) ?? [];
       if (terms === undefined || signature === undefined) throw proofRefused();
       if (!timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(terms))) throw proofRefused();
-      const { id, key, origin, bits, until } = termsSchema.parse(
+      const { id, key, origin, bits, until, captcha } = termsSchema.parse(
         JSON.parse(Buffer.from(terms, 'base64url').toString()),
       );
       if (key !== keyId || origin !== (request.headers.origin ?? null)) throw proofRefused();
       if (zeroBits(createHash('sha256').update(proof).digest()) < bits) throw proofRefused();
+      if (required !== null && !captcha) throw proofRefused();
       if (until <= now()) throw proofOutdated();
       return id;
     },

@@ -35,8 +35,17 @@ const rules = {
   ...requestLimits('Requests with an assistant key'),
 };
 
+const captchaProvider = z.enum(['turnstile', 'hcaptcha']);
+const captcha = z
+  .strictObject({
+    provider: captchaProvider,
+    secret: z.string().min(1).max(500).meta({ description: 'The secret key of the provider; never returned.' }),
+  })
+  .nullable()
+  .meta({ description: 'CAPTCHA that each reader of an assistant key must solve first; null for none.' });
+
 /** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. */
-export const changeKeySchema = closedBody(rules).partial();
+export const changeKeySchema = closedBody({ ...rules, captcha }).partial();
 
 /** Body of `POST /v1/keys`. */
 export const createKeySchema = closedBody({
@@ -62,6 +71,7 @@ export const keySchema = z.object({
   proofOfWork: z.boolean(),
   requestsPerMinute: z.number().int().nullable(),
   requestsPerDay: z.number().int().nullable(),
+  captcha: captchaProvider.nullable(),
 });
 export type PublicKey = z.infer<typeof keySchema>;
 

@@ -90,6 +90,7 @@ export function presentKey(row: KeyRow): PublicKey {
     allowedOrigins: row.allowedOrigins,
     allowsNoOrigin: row.allowsNoOrigin,
     proofOfWork: row.proofOfWork,
+    captcha: row.captcha,
     requestsPerMinute: row.requestsPerMinute,
     requestsPerDay: row.requestsPerDay,
   };

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { AuditStore } from '../../db/organizations/audit.ts';
-import type { KeyStore } from '../../db/organizations/keys.ts';
+import { captchaSecretOwner, type KeyStore } from '../../db/organizations/keys.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
+import type { SecretBox } from '../../lib/encryption/secret-box.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -75,9 +76,10 @@ export interface KeyRouteDeps {
   enforceRateLimit: EnforceRateLimit;
   keys: KeyStore;
   audit: AuditStore;
+  box: Pick<SecretBox, 'seal'>;
 }
 
-export function createKeysRouter({ admit, enforceRateLimit, keys, audit }: KeyRouteDeps): AppRouter {
+export function createKeysRouter({ admit, enforceRateLimit, keys, audit, box }: KeyRouteDeps): AppRouter {
   return mountRoutes(admit, keyRoutes, {
     async listKeys({ caller, query }) {
       const { rows, nextCursor } = await pageOf(() => keys.list(caller, query));
@@ -93,7 +95,14 @@ export function createKeysRouter({ admit, enforceRateLimit, keys, audit }: KeyRo
     },
 
     async changeKey({ caller, params, body }) {
-      const changed = await keys.update(caller, params.id, await body());
+      const { captcha, ...rules } = await body();
+      const changed = await keys.update(caller, params.id, {
+        ...rules,
+        ...(captcha !== undefined && {
+          captcha: captcha?.provider ?? null,
+          captchaSecret: captcha === null ? null : box.seal(captcha.secret, captchaSecretOwner(params.id)),
+        }),
+      });
       if (changed === null) throw keyNotFound();
       return presentKey(changed);
     },

@@ -35,24 +35,6 @@ export function noOrigin(): ApiError {
   return new ApiError(403, sentence);
 }
 
-const howToProve =
-  'Get a challenge from POST /discovery/v1/challenge, solve it, and send it as X-Proof-Of-Work: {challenge}.{nonce}.';
-
-/** Returns the error for a key that requires a proof of work, in a request without one. */
-export function proofRequired(): ApiError {
-  return new ApiError(428, `This API key requires a proof of work. ${howToProve}`);
-}
-
-/** Returns the error for a proof of work that is not the solution of a challenge for this key and this website. */
-export function proofRefused(): ApiError {
-  return new ApiError(428, `The X-Proof-Of-Work does not solve a challenge for this key and website. ${howToProve}`);
-}
-
-/** Returns the error for a proof of work whose challenge has expired. */
-export function proofOutdated(): ApiError {
-  return new ApiError(428, `The X-Proof-Of-Work has expired. ${howToProve}`);
-}
-
 /** Returns the error for a request with a session cookie that no page of this service has sent. */
 export function foreignPage(): ApiError {
   return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');

@@ -7,6 +7,7 @@ import { createEvaluationRouter } from '../evaluations/routes.ts';
 import { createGaps } from './gaps.ts';
 import { createReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
+import { createCaptchaVerifier } from '../access/verify-captcha.ts';
 import { createChallengeRouter } from '../access/routes-challenge.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
 import { createRefusals } from '../http/error-handler.ts';
@@ -40,6 +41,7 @@ export function createAdministrationRouters(
 ): AppRouter[] {
   const { config, stores } = deps;
   const readSite = createSiteReader(stores);
+  const box = createSecretBox(config.encryptionKeys);
   const gapReader = createGaps({ ...stores, threadQueue: deps.threadQueue });
   const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories, budgets: config.budgets };
   return [
@@ -51,7 +53,7 @@ export function createAdministrationRouters(
     createGuidanceRouter(shared),
     createProjectSecretRouter(shared),
     createMcpServerRouter(shared),
-    createSitesRouter({ ...shared, box: createSecretBox(config.encryptionKeys) }),
+    createSitesRouter({ ...shared, box }),
     createGapsRouter({
       ...shared,
       jobPolicy: { name: 'job', limit: config.rateLimits.jobsPerHour, windowSeconds: 3600 },
@@ -66,7 +68,7 @@ export function createAdministrationRouters(
       problemWithModel: (name) => deps.models.problemWith(name),
       defaultModel: config.models.assistant,
     }),
-    createKeysRouter(shared),
+    createKeysRouter({ ...shared, box }),
   ];
 }
 
@@ -75,7 +77,12 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const { assistant: parts, stores, config, log } = deps;
   const { admit } = requestAccess;
   const readSite = createSiteReader(stores);
-  const readerAccess = createReaderAccess({ ...stores, box: createSecretBox(config.encryptionKeys) });
+  const box = createSecretBox(config.encryptionKeys);
+  const readerAccess = createReaderAccess({ ...stores, box });
+  const verifyCaptcha = createCaptchaVerifier({
+    verifyUrl: config.captchaVerifyUrl,
+    onFailure: (error) => log.warn({ err: error }, 'a CAPTCHA could not be verified'),
+  });
   const rateAnswer = createRateAnswer(stores);
   const reading = createSiteReading({ ...stores, ...parts, openedPages: deps.openedPages, log });
   const shared = { admit, readSite, readerAccess, reading };
@@ -83,7 +90,7 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const answerMessage = createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
   return [
     createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
-    createChallengeRouter(requestAccess),
+    createChallengeRouter({ ...requestAccess, keys: stores.keys, box, verifyCaptcha }),
     createSearchRouter(shared),
     createDocumentRouter(shared),
     createFeedbackRouter({ ...stores, admit, readSite, rateAnswer }),

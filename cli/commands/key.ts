@@ -1,7 +1,8 @@
 import { Option, type Command } from 'commander';
+import { CommandError } from '../command-error.ts';
 import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
-import { checkChange, collect, readDays, readInteger } from './options.ts';
+import { checkChange, collect, readDays, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
 interface CreateOptions {
@@ -16,6 +17,11 @@ interface RuleOptions {
   proofOfWork?: 'on' | 'off';
   requestsPerMinute?: number;
   requestsPerDay?: number;
+}
+
+interface CaptchaOptions {
+  captcha?: 'turnstile' | 'hcaptcha' | 'none';
+  captchaSecret?: string;
 }
 
 /** Adds `docket key create|list|update|revoke`. */
@@ -54,8 +60,16 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
 
   addRules(group.command('update').description('change the rules of an assistant key'))
     .argument('<id>', 'the id of the key, 12 characters')
-    .action(async (id: string, options: RuleOptions, command: Command) => {
-      const body = rulesOf(options);
+    .addOption(
+      new Option('--captcha <provider>', 'CAPTCHA that each reader must solve first').choices([
+        'turnstile',
+        'hcaptcha',
+        'none',
+      ]),
+    )
+    .option('--captcha-secret <file>', 'the secret key of its provider', readSecretPath)
+    .action(async (id: string, options: RuleOptions & CaptchaOptions, command: Command) => {
+      const body = { ...rulesOf(options), captcha: await captchaOf(options) };
       checkChange(body);
       const { api } = await connect(context, command);
       printRecord(command, await answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body })));
@@ -99,6 +113,14 @@ function rulesOf({ allowedOrigin, withoutOrigin, proofOfWork, requestsPerMinute,
     requestsPerMinute: requestsPerMinute === 0 ? null : requestsPerMinute,
     requestsPerDay: requestsPerDay === 0 ? null : requestsPerDay,
   };
+}
+
+async function captchaOf({ captcha: provider, captchaSecret: file }: CaptchaOptions) {
+  if (provider === 'none') return null;
+  if (provider === undefined && file === undefined) return undefined;
+  if (provider === undefined || file === undefined)
+    throw new CommandError('Give both --captcha and --captcha-secret.', { exitCode: 2 });
+  return { provider, secret: (await textOf(file)).trim() };
 }
 
 function stateOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }): string {

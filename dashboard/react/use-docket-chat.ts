@@ -31,15 +31,30 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   const { baseUrl, site, apiKey, user = 'anonymous', id = 'docket', currentPath } = options;
   const readerToken = useRef(options.readerToken);
   readerToken.current = options.readerToken;
+  const captcha = useRef(options.captcha);
+  const hasCaptcha = options.captcha !== undefined;
+  captcha.current = options.captcha;
+  const solveCaptcha = useMemo(
+    () => (hasCaptcha ? async () => (await captcha.current?.()) ?? '' : undefined),
+    [hasCaptcha],
+  );
   const client = useMemo(
-    () => createClient({ baseUrl, site, apiKey, user, readerToken: () => readerToken.current?.() ?? null }),
-    [baseUrl, site, apiKey, user],
+    () =>
+      createClient({
+        baseUrl,
+        site,
+        apiKey,
+        user,
+        readerToken: () => readerToken.current?.() ?? null,
+        ...(solveCaptcha === undefined ? {} : { captcha: solveCaptcha }),
+      }),
+    [baseUrl, site, apiKey, user, solveCaptcha],
   );
   const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
-    const provenFetch = createProvenFetch(root, apiKey);
+    const provenFetch = createProvenFetch(root, apiKey, solveCaptcha);
     return new DefaultChatTransport<UIMessage>({
       api: `${root}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
       body: { fp: user, resumable: true, citations: true, followUps: true },
@@ -58,7 +73,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
         return response;
       },
     });
-  }, [baseUrl, site, apiKey, user, storage]);
+  }, [baseUrl, site, apiKey, user, storage, solveCaptcha]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
   // sent before the end of an answer, and no part of its message

@@ -1,9 +1,18 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
 import { amountOf, Check, Field, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
+
+type CaptchaChoice = NonNullable<Key['captcha']> | 'none';
+
+const captchaChoices = [
+  ['none', 'none'],
+  ['turnstile', 'Cloudflare Turnstile'],
+  ['hcaptcha', 'hCaptcha'],
+] as const;
 
 interface RulesDraft {
   /** One per line. */
@@ -88,18 +97,42 @@ export function KeyRules({ row, onSaved }: { row: Key; onSaved(): unknown }) {
     requestsPerMinute: requestsPerMinute?.toString() ?? '',
     requestsPerDay: requestsPerDay?.toString() ?? '',
   });
+  const [captcha, setCaptcha] = useState<CaptchaChoice>(row.captcha ?? 'none');
+  const [secret, setSecret] = useState('');
   const save = useMutation({
-    mutationFn: () => answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body: rulesOf(draft) })),
-    onSuccess: onSaved,
+    mutationFn: () => {
+      const changed = captcha === 'none' ? null : { provider: captcha, secret: secret.trim() };
+      const isSame = captcha === (row.captcha ?? 'none') && secret.trim() === '';
+      const body = { ...rulesOf(draft), ...(isSame ? {} : { captcha: changed }) };
+      return answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body }));
+    },
+    onSuccess: () => {
+      setSecret('');
+      return onSaved();
+    },
   });
   return (
     <details className="inner">
       <summary>
         {allowedOrigins.length === 0 ? 'Any website' : allowedOrigins.join(', ')}
         {proofOfWork && ', with a proof of work'}
+        {row.captcha !== null && ', with a CAPTCHA'}
       </summary>
       <ActionForm label="Save" action={save} name="Rules of the key">
         <KeyRuleFields draft={draft} onChange={setDraft} />
+        <div className="field-pair">
+          <Choice label="CAPTCHA" value={captcha} options={captchaChoices} onChange={setCaptcha} />
+          {captcha !== 'none' && (
+            <Field
+              label="Secret key of its provider"
+              value={secret}
+              onChange={setSecret}
+              type="password"
+              isRequired={captcha !== row.captcha}
+              placeholder={captcha === row.captcha ? 'unchanged' : ''}
+            />
+          )}
+        </div>
       </ActionForm>
     </details>
   );

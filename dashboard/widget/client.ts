@@ -15,6 +15,8 @@ export interface ClientOptions {
   user?: string;
   /** Returns the token that proves the reader's groups, if the site has pages for groups. */
   readerToken?: () => string | null | Promise<string | null>;
+  /** Solves the CAPTCHA of the key, if it requires one, and returns its response. Called about every half hour. */
+  captcha?: () => string | Promise<string>;
 }
 
 export interface AskedMessage {
@@ -112,12 +114,19 @@ export class AnswerError extends Error {
 const longestPath = 200;
 
 /** Creates a client of a site's assistant. It keeps no state; `createConversation` does. */
-export function createClient({ baseUrl, site, apiKey, user = 'anonymous', readerToken }: ClientOptions): Client {
+export function createClient({
+  baseUrl,
+  site,
+  apiKey,
+  user = 'anonymous',
+  readerToken,
+  captcha,
+}: ClientOptions): Client {
   const root = baseUrl.replace(/\/+$/, '');
   const domain = encodeURIComponent(site);
   const assistant = `${root}/discovery/v2/assistant/${domain}`;
 
-  const provenFetch = createProvenFetch(root, apiKey);
+  const provenFetch = createProvenFetch(root, apiKey, captcha);
   const streamOf = (chatId: string) => `${assistant}/message/${encodeURIComponent(chatId)}/stream`;
 
   async function send(url: string, init: RequestInit): Promise<Response> {

@@ -5,19 +5,29 @@ const batch = 256;
 
 /**
  * Creates a `fetch` for the requests of one key. When the server requires a proof of work (status 428), it solves a
- * challenge, repeats the request with the solution, and sends the same one until the server requires another.
+ * challenge, with the response of a CAPTCHA if one is given, repeats the request with the solution, and sends the same one until the server requires another.
  */
-export function createProvenFetch(root: string, apiKey: string): typeof fetch {
+export function createProvenFetch(
+  root: string,
+  apiKey: string,
+  captcha?: () => string | Promise<string>,
+): typeof fetch {
   let proof: string | null = null;
   let solving: Promise<string | null> | null = null;
 
   async function solve(): Promise<string | null> {
-    const request = { method: 'POST', credentials: 'omit', headers: { Authorization: `Bearer ${apiKey}` } } as const;
-    const response = await fetch(`${root}/discovery/v1/challenge`, request);
+    const response = await fetch(`${root}/discovery/v1/challenge`, {
+      method: 'POST',
+      credentials: 'omit',
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(captcha === undefined ? {} : { captcha: await captcha() }),
+    });
     const answer: unknown = response.ok ? await response.json() : null;
     const [challenge, bits] = [stringIn(answer, 'challenge'), valueIn(answer, 'bits')];
+    if (challenge === null || typeof bits !== 'number') return null;
+    if (bits === 0) return `${challenge}.0`;
     // browsers compute digests on pages that were loaded over https only
-    return challenge === null || typeof bits !== 'number' || !('subtle' in crypto) ? null : solutionOf(challenge, bits);
+    return 'subtle' in crypto ? solutionOf(challenge, bits) : null;
   }
 
   return async (input, init) => {

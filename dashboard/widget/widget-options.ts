@@ -15,8 +15,10 @@ export interface WidgetOptions extends ClientOptions {
   labels?: Partial<Labels>;
 }
 
-export type WidgetSettings = Required<Omit<WidgetOptions, 'user' | 'readerToken' | 'labels' | 'questions'>> &
-  Pick<ClientOptions, 'user' | 'readerToken'> & { labels: Labels; questions: string[] | null };
+export type WidgetSettings = Required<
+  Omit<WidgetOptions, 'user' | 'readerToken' | 'captcha' | 'labels' | 'questions'>
+> &
+  Pick<ClientOptions, 'user' | 'readerToken' | 'captcha'> & { labels: Labels; questions: string[] | null };
 
 /** Reads the options of the script tag. Returns null when it names no site, so that the page calls `Docket.init`. */
 export function optionsOfScript(script: HTMLScriptElement): WidgetOptions | null {

@@ -7,6 +7,9 @@ import { readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
+/** Provider of a CAPTCHA. */
+export type Captcha = 'turnstile' | 'hcaptcha';
+
 export type KeyKind = 'admin' | 'assistant';
 
 export interface KeyRow {
@@ -27,6 +30,8 @@ export interface KeyRow {
   /** Requests with it, from all readers together; null for no limit of its own. */
   requestsPerMinute: number | null;
   requestsPerDay: number | null;
+  /** CAPTCHA that each reader must solve first; null for none. */
+  captcha: Captcha | null;
 }
 
 /** Conditions under which a key may be used. */
@@ -38,9 +43,13 @@ const ruleColumns = {
   proofOfWork: 'proof_of_work',
   requestsPerMinute: 'requests_per_minute',
   requestsPerDay: 'requests_per_day',
+  captcha: 'captcha',
 } satisfies Partial<Record<keyof KeyRow, string>>;
 
-export interface NewKey extends Partial<KeyRules> {
+/** Changes of a key's rules; the secret that verifies its CAPTCHA is encrypted for the key (`captchaSecretOwner`). */
+export type KeyChange = Partial<KeyRules> & { captchaSecret?: string | null };
+
+export interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
   kind: KeyKind;
   name?: string;
   expiresAt?: Date;
@@ -52,7 +61,9 @@ export interface KeyStore {
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
   /** Changes the rules of a key. Null when there is no such key, or an admin key is to get rules. */
-  update(caller: Caller, id: string, change: Partial<KeyRules>): Promise<KeyRow | null>;
+  update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | null>;
+  /** Returns the encrypted secret that verifies the key's CAPTCHA; null when it requires none. */
+  captchaSecret(owner: Owner, id: string): Promise<string | null>;
   /** False when there is no such key. Idempotent. */
   revoke(caller: Caller, id: string): Promise<boolean>;
 }
@@ -61,7 +72,12 @@ export const keyColumns = `
   id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
   allows_no_origin as "allowsNoOrigin", proof_of_work as "proofOfWork", requests_per_minute as "requestsPerMinute",
-  requests_per_day as "requestsPerDay"`;
+  requests_per_day as "requestsPerDay", captcha`;
+
+/** Purpose under which the secret of a key's CAPTCHA is encrypted. */
+export function captchaSecretOwner(keyId: string): string {
+  return `key-captcha/${keyId}`;
+}
 
 /** Returns the rules of a key, without the rest of its row. */
 export function rulesOf({
@@ -70,8 +86,9 @@ export function rulesOf({
   proofOfWork,
   requestsPerMinute,
   requestsPerDay,
+  captcha,
 }: KeyRules): KeyRules {
-  return { allowedOrigins, allowsNoOrigin, proofOfWork, requestsPerMinute, requestsPerDay };
+  return { allowedOrigins, allowsNoOrigin, proofOfWork, requestsPerMinute, requestsPerDay, captcha };
 }
 
 /** Reports whether rules restrict a key at all, which only an assistant key may be. */
@@ -80,8 +97,10 @@ export function restrictsKey({
   proofOfWork = false,
   requestsPerMinute = null,
   requestsPerDay = null,
+  captcha = null,
 }: Partial<KeyRules>): boolean {
-  return allowedOrigins.length > 0 || proofOfWork || requestsPerMinute !== null || requestsPerDay !== null;
+  const limits = [requestsPerMinute, requestsPerDay, captcha];
+  return allowedOrigins.length > 0 || proofOfWork || limits.some((limit) => limit !== null);
 }
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
@@ -118,7 +137,8 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
 
     async update(caller, id, change) {
       if (!canBeId(id)) return null;
-      const given = Object.entries(ruleColumns).filter(([name]) => Reflect.get(change, name) !== undefined);
+      const columns = { ...ruleColumns, captchaSecret: 'captcha_secret' };
+      const given = Object.entries(columns).filter(([name]) => Reflect.get(change, name) !== undefined);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
           `update api_keys set ${['id = id', ...given.map(([, column], at) => `${column} = $${at + 4}`)].join(', ')}
@@ -130,10 +150,18 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
         await writeAudit(client, caller, {
           action: 'key.change',
           subject: id,
-          details: { fields: Object.keys(change) },
+          details: { fields: Object.keys(change).filter((field) => field in ruleColumns) },
         });
         return key;
       });
+    },
+
+    async captchaSecret({ organizationId }, id) {
+      const { rows } = await pool.query<{ secret: string | null }>(
+        'select captcha_secret as secret from api_keys where id = $1 and organization_id = $2',
+        [id, organizationId],
+      );
+      return rows[0]?.secret ?? null;
     },
 
     async revoke(caller, id) {

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { SealedError } from '../../lib/encryption/cipher.ts';
 import { sealingKeyOf, type SecretBox } from '../../lib/encryption/secret-box.ts';
+import { captchaSecretOwner } from './keys.ts';
 import {
   projectCredentialOwner,
   projectSecretOwner,
@@ -26,6 +27,7 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'projects', id: 'id', column: 'ssh_key', ownerOf: projectSshKeyOwner },
   { table: 'project_secrets', id: 'id', column: 'value', ownerOf: projectSecretOwner },
   { table: 'project_tools', id: 'project_id', column: 'credentials', ownerOf: projectToolsOwner },
+  { table: 'api_keys', id: 'id', column: 'captcha_secret', ownerOf: captchaSecretOwner },
   { table: 'sites', id: 'id', column: 'reader_key', ownerOf: readerKeyOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },

@@ -52,6 +52,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docket-docs-'));
   await writeFile(join(folder, 'token.txt'), 'a-token-for-the-forge\n');
+  await writeFile(join(folder, 'captcha.txt'), 'the-secret-key\n');
   await writeFile(join(folder, 'prompt.txt'), 'Create from-a-file.md with "text"\n');
   await writeFile(join(folder, 'questions.json'), '[{"text": "How do I run a scene?"}]');
   await writeFile(join(folder, 'rules.md'), 'Write in American English.\n');
@@ -136,7 +137,7 @@ async function filledIn({ text }: Snippet): Promise<string> {
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
     .replaceAll(
-      /\b(deploy_key|(?:token|prompt|headers)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      /\b(deploy_key|(?:token|prompt|headers|captcha)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),
     )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);

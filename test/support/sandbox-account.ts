@@ -1,4 +1,4 @@
-import { createEgress } from '../../activities/network/egress.ts';
+import { createEgress } from '../../lib/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../activities/sandbox/command-environment.ts';
 

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEgress, type EgressOptions } from '../../activities/network/egress.ts';
+import { createEgress, type EgressOptions } from '../../lib/network/egress.ts';
 import { openSandbox } from '../../activities/sandbox/open-sandbox.ts';
 import { openSandboxHost } from '../../activities/sandbox/sandbox-host.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../activities/sandbox/command-environment.ts';

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
 import { createThreadQueue, ThreadQueueError, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
-import { createEgress, type Egress } from '../../network/egress.ts';
-import { PrivateAddressError, type Resolve } from '../../network/public-lookup.ts';
+import { createEgress, type Egress } from '../../../lib/network/egress.ts';
+import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { problemWithType, type PageBody, type PageText } from './page-text.ts';
 

@@ -138,6 +138,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'keys.create': (a) => a.stores.keys.create(a.as, { kind: 'assistant' }).then(({ row }) => row.organizationId),
   'keys.list': (a) => a.stores.keys.list(a.as, { limit }),
   'keys.update': (a) => a.stores.keys.update(a.as, id(a, 'keys'), { allowedOrigins: ['https://taken.example'] }),
+  'keys.captchaSecret': (a) => a.stores.keys.captchaSecret(a.as, id(a, 'keys')),
   'keys.revoke': (a) => a.stores.keys.revoke(a.as, id(a, 'keys')),
   'sessions.open': (a) => a.stores.sessions.open({ ...a.as, keyId: id(a, 'keys') }),
   'sessions.createLink': async (a) => {

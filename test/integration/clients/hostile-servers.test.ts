@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../activities/network/egress.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { createGithubForge } from '../../../activities/forges/github.ts';

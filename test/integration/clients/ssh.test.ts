@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEgress, type Egress } from '../../../activities/network/egress.ts';
+import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import type { RemoteCredential } from '../../../activities/git/git.ts';
 import { createTestGit } from '../../support/git.ts';
 import { runProcess, type ProcessCall } from '../../../activities/git/git-process.ts';

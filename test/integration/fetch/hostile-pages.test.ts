@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { Resolve } from '../../../activities/network/public-lookup.ts';
+import type { Resolve } from '../../../lib/network/public-lookup.ts';
 import { endless, page, redirect, startPageServer, type Answer } from '../../support/page-server.ts';
 import { fetcherOf } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import { createPageFetcher, createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { fetchTool } from '../../../activities/tools/fetch/fetch-tool.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
-import type { Resolve } from '../../../activities/network/public-lookup.ts';
+import type { Resolve } from '../../../lib/network/public-lookup.ts';
 
 export const token = 'token-of-docs-0123456789';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createEgress } from '../../../activities/network/egress.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import { createRunTool } from '../../../activities/tools/run-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';

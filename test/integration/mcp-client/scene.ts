@@ -1,6 +1,6 @@
 import { pinTools } from '../../../activities/mcp/pinned-tools.ts';
 import { createToolCaller } from '../../../activities/mcp/call-tools.ts';
-import { createEgress } from '../../../activities/network/egress.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import type { McpServer } from '../../../db/organizations/project-tools.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { textResult, type TestMcpServer, type TestTool } from '../../support/mcp-server.ts';

@@ -5,13 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../activities/network/egress.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { createGithubForge } from '../../../activities/forges/github.ts';
 import { createTokenCredential } from '../../../activities/forges/github-credential.ts';
 import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
-import type { Resolve } from '../../../activities/network/public-lookup.ts';
+import type { Resolve } from '../../../lib/network/public-lookup.ts';
 import { live } from '../clients/setup.ts';
 
 let server: Server;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { createEgress, type Egress } from '../../../activities/network/egress.ts';
+import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { serveProxy, type CommandProxy, type ProxyLimits } from '../../../activities/sandbox/proxy.ts';
 
 const usual: ProxyLimits = { connections: 64, bytes: 2 ** 30, connectMs: 15_000, idleMs: 120_000 };

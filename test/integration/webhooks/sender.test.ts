@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createWebhookSender, WebhookSendError } from '../../../activities/network/webhook-sender.ts';
-import { createPublicLookup, PrivateAddressError, type Resolve } from '../../../activities/network/public-lookup.ts';
+import { createPublicLookup, PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 
 const request = (url: string, signal = new AbortController().signal) => ({ url, headers: {}, body: '{}', signal });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEgress } from '../../../activities/network/egress.ts';
+import { createEgress } from '../../../lib/network/egress.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable, quantile } from './support/report.ts';

@@ -7,7 +7,7 @@ const races = { project: 'integration', tests: ['db/erasure-races'] } as const;
 export const attackOneMutations: Mutation[] = [
   {
     name: 'a server that switches protocols holds a worker forever',
-    file: 'activities/network/answer-to.ts',
+    file: 'lib/network/answer-to.ts',
     find: "request.on('close', () => reject(new Error('The connection ended without an answer.')));",
     replace: '',
     ...servers,
@@ -21,7 +21,7 @@ export const attackOneMutations: Mutation[] = [
   },
   {
     name: 'an answer of a forge is parsed however many values it has',
-    file: 'activities/network/egress.ts',
+    file: 'lib/network/egress.ts',
     find: 'if (problem !== null) throw new Error(`The answer ${problem}.`);',
     replace: '',
     ...servers,

@@ -3,12 +3,20 @@ import type { Mutation } from './list.ts';
 const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
 const keyOrigins = { project: 'integration', tests: ['api/key-origins'] } as const;
 const requestLimits = { project: 'integration', tests: ['api/request-limits'] } as const;
+const captcha = { project: 'integration', tests: ['api/captcha'] } as const;
 const proofOfWork = { project: 'integration', tests: ['api/proof-of-work'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 
 /** Checks on public keys, on readers and on what they may read. */
 export const readerMutations: Mutation[] = [
+  {
+    name: 'a proof of work replaces a CAPTCHA',
+    file: 'api/access/proof-of-work.ts',
+    find: 'if (required !== null && !captcha) throw proofRefused();',
+    replace: '',
+    ...captcha,
+  },
   {
     name: 'the limits of a site count for nothing',
     file: 'api/access/reader-limit.ts',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Resolve } from '../../../../activities/network/public-lookup.ts';
+import type { Resolve } from '../../../../lib/network/public-lookup.ts';
 import { type OpenSandbox, type TestNetwork, type TestAccount, type TestSandbox } from '../../../support/sandbox.ts';
 
 const curl = 'curl --silent --show-error --max-time 20';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { settingsOf, type EnvironmentCeilings } from '../../../../activities/environment/environment-settings.ts';
-import { createEgress } from '../../../../activities/network/egress.ts';
+import { createEgress } from '../../../../lib/network/egress.ts';
 import { parseEnvironment } from '../../../../lib/environments/environment.ts';
 import type { Attack } from '../attack.ts';
 import { inOnlineSandbox, sandboxProblem } from '../in-sandbox.ts';

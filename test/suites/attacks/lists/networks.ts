@@ -1,5 +1,5 @@
-import { createEgress } from '../../../../activities/network/egress.ts';
-import type { Resolve } from '../../../../activities/network/public-lookup.ts';
+import { createEgress } from '../../../../lib/network/egress.ts';
+import type { Resolve } from '../../../../lib/network/public-lookup.ts';
 import type { Attack } from '../attack.ts';
 import { inOnlineSandbox, sandboxProblem } from '../in-sandbox.ts';
 import type { Scene } from '../scene.ts';

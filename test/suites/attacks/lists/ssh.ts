@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createEgress } from '../../../../activities/network/egress.ts';
+import { createEgress } from '../../../../lib/network/egress.ts';
 import { createTestGit } from '../../../support/git.ts';
 import type { SshCredential } from '../../../../activities/git/ssh-session.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';

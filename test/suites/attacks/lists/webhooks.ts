@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Resolve } from '../../../../activities/network/public-lookup.ts';
+import type { Resolve } from '../../../../lib/network/public-lookup.ts';
 import { createWebhookSender } from '../../../../activities/network/webhook-sender.ts';
 import { parseWebhookAddress } from '../../../../lib/inputs/webhook-address.ts';
 import type { Attack } from '../attack.ts';

@@ -19,6 +19,7 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
     proofOfWork: false,
     requestsPerMinute: null,
     requestsPerDay: null,
+    captcha: null,
     digest: digestOf('pepper', secret),
     ...change,
   };

@@ -1,9 +1,9 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { isPublicAddress } from '../../lib/inputs/public-address.ts';
-import { isAllowedHost } from '../../lib/inputs/webhook-address.ts';
-import { createJsonScan } from '../../lib/json-scan.ts';
+import { isPublicAddress } from '../inputs/public-address.ts';
+import { isAllowedHost } from '../inputs/webhook-address.ts';
+import { createJsonScan } from '../json-scan.ts';
 import { answerTo } from './answer-to.ts';
 import { createLookup, createPublicLookup, PrivateAddressError, type Resolve } from './public-lookup.ts';
 

@@ -1,6 +1,6 @@
 import { lookup as lookUp, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from '../../lib/inputs/public-address.ts';
+import { isPublicAddress } from '../inputs/public-address.ts';
 
 /** The host name resolves to an address that may not be connected to. */
 export class PrivateAddressError extends Error {

@@ -1,0 +1,39 @@
+import { ApiError } from '../http/errors.ts';
+
+const howToProve =
+  'Get a challenge from POST /discovery/v1/challenge, solve it, and send it as X-Proof-Of-Work: {challenge}.{nonce}.';
+
+/** Returns the error for a key that requires a proof of work, in a request without one. */
+export function proofRequired(): ApiError {
+  return new ApiError(428, `This API key requires a proof of work. ${howToProve}`);
+}
+
+/** Returns the error for a proof of work that is not the solution of a challenge for this key and this website. */
+export function proofRefused(): ApiError {
+  return new ApiError(428, `The X-Proof-Of-Work does not solve a challenge for this key and website. ${howToProve}`);
+}
+
+/** Returns the error for a proof of work whose challenge has expired. */
+export function proofOutdated(): ApiError {
+  return new ApiError(428, `The X-Proof-Of-Work has expired. ${howToProve}`);
+}
+
+/** Returns the error for a challenge without the response of the CAPTCHA that the key requires. */
+export function captchaRequired(): ApiError {
+  return new ApiError(400, 'This API key requires a CAPTCHA. Send its response as captcha.');
+}
+
+/** Returns the error for a response that the CAPTCHA's provider does not accept. */
+export function captchaRefused(): ApiError {
+  return new ApiError(
+    403,
+    'The CAPTCHA was not solved, or its response has expired or was used before. Solve it again.',
+  );
+}
+
+/** Returns the error for a CAPTCHA whose provider does not answer. */
+export function captchaUnavailable(): ApiError {
+  return new ApiError(503, 'The CAPTCHA cannot be verified at the moment. Try again in a moment.', {
+    'Retry-After': '5',
+  });
+}
