@@ -30,3 +30,27 @@ export function mcNemar(wins: number, losses: number): number {
   }
   return Math.min(1, 2 * sum);
 }
+
+const resamples = 2_000;
+
+/**
+ * Returns the 95 % interval of a mean by the percentile bootstrap (Efron, "Bootstrap methods: another look at the
+ * jackknife", Annals of Statistics 7, 1979); the same one at every call with the same values. Null for no values.
+ */
+export function bootstrapMean(values: readonly number[]): [low: number, high: number] | null {
+  if (values.length === 0) return null;
+  let state = 1;
+  // mulberry32
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const means = Array.from({ length: resamples }, () => {
+    let sum = 0;
+    for (let drawn = 0; drawn < values.length; drawn += 1) sum += values[Math.floor(next() * values.length)] ?? 0;
+    return sum / values.length;
+  }).sort((a, b) => a - b);
+  return [means[Math.floor(resamples * 0.025)] ?? 0, means[Math.ceil(resamples * 0.975) - 1] ?? 0];
+}

@@ -16,12 +16,19 @@ import type { Attempt } from '../attempt.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
 import { embedIndexInThread, type EmbeddingSettings, type EmbeddingResult } from './index-embedding.ts';
 import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
+import { problemWithIndex } from './index-guard.ts';
 import { createSiteArtifacts } from './site-artifacts.ts';
 import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
 import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
 
+/** Category of the failure of a site whose new index is worse than its guard allows. */
+const worseIndex = 'site_worse';
+
 export interface SiteActivityDeps extends SiteSourceDeps {
-  sites: Pick<SiteIndexing, 'get' | 'requestIndex' | 'readIndexRequest' | 'answerIndexRequest' | 'recordIndexFailure'>;
+  sites: Pick<
+    SiteIndexing,
+    'get' | 'requestIndex' | 'readIndexRequest' | 'readGuard' | 'answerIndexRequest' | 'recordIndexFailure'
+  >;
   indexes: SiteIndexStore;
   attempt: Attempt;
   secrets: Pick<KnownSecrets, 'add' | 'redact'>;
@@ -58,7 +65,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
         const site = await sites.get(siteId);
         if (site === null) throw unreadable('The site no longer exists.');
         try {
-          const outcome = await publishIndex(site, signal);
+          const outcome = await publishIndex(site, request, signal);
           await answer(siteId, request);
           return outcome;
         } catch (error) {
@@ -78,7 +85,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     if (request !== null) await sites.answerIndexRequest(siteId, request);
   }
 
-  async function publishIndex(site: SiteRow, signal: AbortSignal): Promise<IndexSiteOutcome> {
+  async function publishIndex(site: SiteRow, request: string | null, signal: AbortSignal): Promise<IndexSiteOutcome> {
     // read before the source, so that an index of an older state never replaces a newer one
     const current = await indexes.current(site);
     const source = await openSource(site, signal);
@@ -92,6 +99,15 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const built = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
+    if (current !== null && previousFile !== undefined) {
+      // before the passages are embedded, which costs money
+      const problem = await problemWith(site, { currentFile: previousFile, file, signal });
+      if (problem !== null) {
+        await sites.recordIndexFailure(site.id, { request, category: worseIndex, message: problem });
+        log.warn('a worse index of a site is not used', { site: site.id });
+        return { version: current.version, pages: current.pages, changedPages: 0 };
+      }
+    }
     const vectors =
       deps.embedding === null ? null : await embed(site, { ...deps.embedding, file, previousFile, signal });
     const { changedPages, ...index } = built;
@@ -111,6 +127,12 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     if (version !== replaces) await artifacts.keep(site.id, version, file);
     log.info('site indexed', { site: site.id, version, pages, changedPages });
     return { version, pages, changedPages };
+  }
+
+  /** Returns why a new index must not be used; null when it may. */
+  async function problemWith(site: SiteRow, files: Parameters<typeof problemWithIndex>[1]): Promise<string | null> {
+    const guard = await sites.readGuard(site.id);
+    return guard === null ? null : problemWithIndex(guard, files);
   }
 
   /** Embeds the passages; whatever happens, the index is published and answers by words. */

@@ -60,6 +60,7 @@ export function presentSite(row: SiteRow): PublicSite {
     contact: row.contact,
     requestsPerMinute: row.requestsPerMinute,
     requestsPerDay: row.requestsPerDay,
+    indexGuard: row.guardSetId === null ? null : { questionSetId: row.guardSetId, margin: row.guardMargin ?? 0 },
     index: {
       version: row.indexVersion,
       pages: row.indexPages,

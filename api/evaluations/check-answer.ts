@@ -1,7 +1,7 @@
 import type { EvaluationResult } from '../../db/sites/evaluations.ts';
 import type { SetQuestion } from '../../db/sites/question-sets.ts';
 import type { OneAnswer } from '../assistant/ask-once.ts';
-import { statesFact } from '../assistant/citations/citations.ts';
+import { statesFact } from '../../search/query/facts.ts';
 
 type Checked = Pick<EvaluationResult, 'missingFacts' | 'citesExpected' | 'findsExpected' | 'passed'>;
 

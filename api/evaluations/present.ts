@@ -1,6 +1,6 @@
 import type { EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
 import type { QuestionSetRow } from '../../db/sites/question-sets.ts';
-import { mcNemar, mean, wilson } from '../../lib/statistics.ts';
+import { bootstrapMean, mcNemar, mean, wilson } from '../../lib/statistics.ts';
 import type { PublicEvaluation } from './schemas.ts';
 
 export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
@@ -71,7 +71,16 @@ function comparisonOf([first, second]: EvaluationResult[][]): PublicEvaluation['
   const worse = pairs.filter(({ before, after }) => before && !after).length;
   const pValue = mcNemar(better, worse);
   const verdict = pValue >= 0.05 ? 'undecided' : better > worse ? 'better' : 'worse';
-  return { pairs: pairs.length, better, worse, pValue, verdict };
+  const differences = pairs.map(({ before, after }) => Number(after) - Number(before));
+  const interval = bootstrapMean(differences);
+  return {
+    pairs: pairs.length,
+    better,
+    worse,
+    difference: interval && { share: mean(differences), low: interval[0], high: interval[1] },
+    pValue,
+    verdict,
+  };
 }
 
 function presentResult(result: EvaluationResult | undefined) {

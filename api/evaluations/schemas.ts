@@ -127,6 +127,10 @@ export const evaluationSchema = z.object({
       pairs: count.meta({ description: 'Questions with an answer of both configurations.' }),
       better: count.meta({ description: 'Questions that only the second configuration passes.' }),
       worse: count.meta({ description: 'Questions that only the first configuration passes.' }),
+      difference: z.object({ share: z.number(), low: z.number(), high: z.number() }).nullable().meta({
+        description:
+          'Share of questions by which the second configuration passes more, with its 95 % interval (bootstrap); null without pairs.',
+      }),
       pValue: z.number().meta({ description: "Of McNemar's exact test." }),
       verdict: z.enum(['better', 'worse', 'undecided']).meta({ description: 'Decided if the p-value is below 0.05.' }),
     })

@@ -10,6 +10,8 @@ import {
   type SiteStore,
 } from '../../db/sites/sites.ts';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
+import type { QuestionSetStore } from '../../db/sites/question-sets.ts';
+import { questionSetNotFound } from '../evaluations/errors.ts';
 import { parseRepository, type RepositoryRules } from '../../lib/inputs/repository.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -26,6 +28,7 @@ import {
   changeSiteSchema,
   createSiteSchema,
   domain,
+  indexSiteSchema,
   type ChangeSiteBody,
   siteListSchema,
   siteSchema,
@@ -83,6 +86,7 @@ export const siteRoutes = {
     summary: 'Re-indexes a site.',
     key: 'admin',
     params: { domain },
+    body: indexSiteSchema,
     responses: { 202: json('The site, which is indexed in the background.', siteSchema) },
   }),
 };
@@ -91,6 +95,7 @@ export interface SiteRouteDeps {
   admit: Admission;
   readSite: ReadSite;
   sites: SiteStore;
+  questionSets: Pick<QuestionSetStore, 'find'>;
   box: Pick<SecretBox, 'seal'>;
   grants: GrantStore;
   repositories: RepositoryRules;
@@ -151,14 +156,21 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     },
 
     async changeSite({ caller, params, body }) {
-      const { id } = await readSite(caller, params.domain);
-      const { repository, directory, readerTokens, answerBudgetUsd, ...rest } = await body();
+      const site = await readSite(caller, params.domain);
+      const { id } = site;
+      const { repository, directory, readerTokens, answerBudgetUsd, indexGuard, ...rest } = await body();
+      if (indexGuard != null && (await deps.questionSets.find(site, indexGuard.questionSetId)) === null)
+        throw questionSetNotFound();
       const change: SiteChange = {
         ...rest,
         ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
         ...(directory !== undefined && { directory, repository: null }),
         ...(readerTokens !== undefined && { readerTokens: readerTokens && sealed(id, readerTokens) }),
         ...(answerBudgetUsd !== undefined && { answerBudgetMicros: microsOf(answerBudgetUsd) }),
+        ...(indexGuard !== undefined && {
+          guardSetId: indexGuard?.questionSetId ?? null,
+          guardMargin: indexGuard?.margin ?? null,
+        }),
       };
       checkAnswerBudget(change, deps.budgets);
       await checkSource(caller, change);
@@ -172,9 +184,10 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
       if (!(await sites.remove(caller, id))) throw siteNotFound();
     },
 
-    async indexSite({ caller, params }) {
+    async indexSite({ caller, params, body }) {
       const { id } = await readSite(caller, params.domain);
-      const requested = await sites.requestIndex(caller, id);
+      const { force: isForced = false } = (await body()) ?? {};
+      const requested = await sites.requestIndex(caller, id, { isForced });
       if (requested === null) throw siteNotFound();
       return presentSite(requested);
     },

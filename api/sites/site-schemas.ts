@@ -85,13 +85,31 @@ const readerTokens = z
   .nullable()
   .meta({ description: 'What verifies the tokens of readers who may read pages with `groups`; null accepts none.' });
 
+const indexGuard = z.object({
+  questionSetId: z.string().max(64),
+  margin: z.number().min(0).max(1).meta({ description: 'Share of the questions by which a new index may be worse.' }),
+});
+const indexGuardText =
+  'Question set with which a new index is compared before it is used; when it finds clearly less of what the questions expect, the current one stays. Null uses every index.';
+
 const notBoth = 'must name repository or directory, not both';
 
 /** Body of `PATCH /v1/sites/{domain}`. Omitted fields stay unchanged. */
-export const changeSiteSchema = closedBody({ ...settings, repository, directory, readerTokens })
+export const changeSiteSchema = closedBody({
+  ...settings,
+  repository,
+  directory,
+  readerTokens,
+  indexGuard: indexGuard.strict().nullable().meta({ description: indexGuardText }),
+})
   .partial()
   .refine((body) => body.repository === undefined || body.directory === undefined, notBoth);
 export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
+
+/** Body of `POST /v1/sites/{domain}/index`. */
+export const indexSiteSchema = z
+  .object({ force: z.boolean().optional().meta({ description: 'true uses the new index even if it is worse.' }) })
+  .optional();
 
 /** Body of `POST /v1/sites`. */
 export const createSiteSchema = closedBody({ ...settings, repository, directory })
@@ -116,6 +134,7 @@ export const siteSchema = z.object({
   contact: z.string().nullable(),
   requestsPerMinute: z.number().int().nullable(),
   requestsPerDay: z.number().int().nullable(),
+  indexGuard: indexGuard.nullable().meta({ description: indexGuardText }),
   index: z.object({
     version: z.number().int().meta({ description: '0 when it has none yet.' }),
     pages: z.number().int(),

@@ -25,6 +25,11 @@ interface SiteOptions {
   requestsPerDay?: number;
 }
 
+interface GuardOptions {
+  indexGuard?: string;
+  indexGuardMargin?: number;
+}
+
 interface ReaderOptions {
   readerIssuer?: string;
   readerKey?: string;
@@ -74,9 +79,12 @@ export function addSiteCommands(program: Command, context: CommandContext): void
 
   onSite(group.command('index').description('re-index a site'))
     .option('--wait', 'wait until it has finished')
-    .action(async (domain: string, { wait }: { wait?: true }, command: Command) => {
+    .option('--force', 'use the new index even if it is worse than the guard of the site allows')
+    .action(async (domain: string, { wait, force }: { wait?: true; force?: true }, command: Command) => {
       const { api } = await connect(context, command);
-      const site = await answerOf(api.POST('/v1/sites/{domain}/index', { params: { path: { domain } } }));
+      const site = await answerOf(
+        api.POST('/v1/sites/{domain}/index', { params: { path: { domain } }, body: force === true ? { force } : {} }),
+      );
       printRecord(command, wait === true ? await indexed(api, domain) : site);
     });
 
@@ -87,8 +95,18 @@ export function addSiteCommands(program: Command, context: CommandContext): void
       'what verifies them: the public key of an Ed25519 pair in PEM, or a shared secret',
       readSecretPath,
     )
-    .action(async (domain: string, options: SiteOptions & ReaderOptions, command: Command) => {
-      const body = { ...settingsOf(options), readerTokens: await readerTokensOf(options) };
+    .option('--index-guard <set>', 'id of a question set; a new index that is worse for it is not used ("" for none)')
+    .option(
+      '--index-guard-margin <percent>',
+      'share of its questions by which it may be worse (default: 5)',
+      readInteger,
+    )
+    .action(async (domain: string, options: SiteOptions & ReaderOptions & GuardOptions, command: Command) => {
+      const body = {
+        ...settingsOf(options),
+        readerTokens: await readerTokensOf(options),
+        indexGuard: guardOf(options),
+      };
       checkChange(body);
       const { api } = await connect(context, command);
       const call = api.PATCH('/v1/sites/{domain}', { params: { path: { domain } }, body });
@@ -152,6 +170,12 @@ function settingsOf(options: SiteOptions) {
     requestsPerMinute: options.requestsPerMinute === 0 ? null : options.requestsPerMinute,
     requestsPerDay: options.requestsPerDay === 0 ? null : options.requestsPerDay,
   };
+}
+
+function guardOf({ indexGuard: questionSetId, indexGuardMargin = 5 }: GuardOptions) {
+  if (questionSetId === undefined) return undefined;
+  if (questionSetId === '') return null;
+  return { questionSetId, margin: indexGuardMargin / 100 };
 }
 
 async function readerTokensOf({ readerIssuer: issuer, readerKey: file }: ReaderOptions) {

@@ -75,11 +75,17 @@ function Configurations({ configurations }: Evaluation) {
   );
 }
 
-function Comparison({ better, worse, pairs, pValue, verdict }: NonNullable<Evaluation['comparison']>) {
+function Comparison({ better, worse, pairs, difference, pValue, verdict }: NonNullable<Evaluation['comparison']>) {
   return (
     <p>
       The second configuration is <b>{verdict}</b>: of {count(pairs)} questions, only it passes {count(better)}, and
-      only the first passes {count(worse)} (p = {pValue.toFixed(3)}).
+      only the first passes {count(worse)} (p = {pValue.toFixed(3)}).{' '}
+      {difference !== null && (
+        <>
+          It passes {percent(difference.share)} more, 95 % interval {percent(difference.low)} to{' '}
+          {percent(difference.high)}.
+        </>
+      )}
     </p>
   );
 }

@@ -1,10 +1,11 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { amountOf, Field, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
+import { plain } from '../plain.ts';
 
 interface Draft {
   domain: string;
@@ -22,6 +23,9 @@ interface Draft {
   contact: string;
   requestsPerMinute: string;
   requestsPerDay: string;
+  /** Id of a question set; empty for none. */
+  guardSet: string;
+  guardMargin: string;
 }
 
 const unsupportedChoices = [
@@ -45,6 +49,8 @@ function draftOf(site: Site | null): Draft {
     contact: site?.contact ?? '',
     requestsPerMinute: site?.requestsPerMinute?.toString() ?? '',
     requestsPerDay: site?.requestsPerDay?.toString() ?? '',
+    guardSet: site?.indexGuard?.questionSetId ?? '',
+    guardMargin: String(Math.round((site?.indexGuard?.margin ?? 0.05) * 100)),
   };
 }
 
@@ -79,7 +85,10 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       const isSame = source === (site.repository ?? site.directory);
       const moved = isSame ? {} : isDirectory ? { directory: source } : { repository: source };
       const params = { path: { domain: site.domain } };
-      return answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { ...settingsOf(draft), ...moved } }));
+      const guard = { questionSetId: draft.guardSet, margin: Number(draft.guardMargin) / 100 };
+      const indexGuard = draft.guardSet === '' ? null : guard;
+      const body = { ...settingsOf(draft), ...moved, indexGuard };
+      return answerOf(api.PATCH('/v1/sites/{domain}', { params, body }));
     },
     onSuccess: (saved) => {
       setDraft(draftOf(site === null ? null : saved));
@@ -149,6 +158,14 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         options={unsupportedChoices}
         onChange={(unsupported) => setDraft({ ...draft, unsupported })}
       />
+      {site !== null && (
+        <GuardFields
+          domain={site.domain}
+          set={draft.guardSet}
+          margin={draft.guardMargin}
+          onChange={(guardSet, guardMargin) => setDraft({ ...draft, guardSet, guardMargin })}
+        />
+      )}
       <Field
         label="Contact"
         {...field('contact')}
@@ -169,5 +186,41 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         hint="The chat and /suggest offer them before a reader has typed."
       />
     </ActionForm>
+  );
+}
+
+interface GuardFieldsProps {
+  domain: string;
+  set: string;
+  margin: string;
+  onChange(set: string, margin: string): void;
+}
+
+/** Shows which question set a new index must answer about as well as the current one. */
+function GuardFields({ domain, set, margin, onChange }: GuardFieldsProps) {
+  const sets = useQuery({
+    queryKey: ['question-sets', domain],
+    queryFn: () => answerOf(api.GET('/v1/sites/{domain}/question-sets', { params: { path: { domain } } })),
+  });
+  const choices = (sets.data?.sets ?? []).map(({ id, name }) => [id, plain(name)] as const);
+  return (
+    <div className="field-pair">
+      <Choice
+        label="Refuse an index that is worse for"
+        value={set}
+        options={[['', 'nothing'], ...choices]}
+        onChange={(chosen) => onChange(chosen, margin)}
+      />
+      {set !== '' && (
+        <Field
+          label="Margin (percent)"
+          value={margin}
+          onChange={(changed) => onChange(set, changed)}
+          type="number"
+          isRequired
+          hint="Share of its questions by which a new index may be worse."
+        />
+      )}
+    </div>
   );
 }

@@ -57,7 +57,8 @@ function SiteCard({ site }: { site: Site }) {
   const { domain, index } = site;
   const path = { domain };
   const reindex = useMutation({
-    mutationFn: () => answerOf(api.POST('/v1/sites/{domain}/index', { params: { path } })),
+    mutationFn: (force: boolean) =>
+      answerOf(api.POST('/v1/sites/{domain}/index', { params: { path }, body: { force } })),
     onSuccess: refresh,
   });
   return (
@@ -73,7 +74,7 @@ function SiteCard({ site }: { site: Site }) {
           <Button
             className="button"
             isDisabled={reindex.isPending || isBeingIndexed(site)}
-            onPress={() => reindex.mutate()}
+            onPress={() => reindex.mutate(false)}
           >
             Re-index
           </Button>
@@ -121,7 +122,12 @@ function SiteCard({ site }: { site: Site }) {
       </dl>
       {index.failure !== null && (
         <p className="field-error">
-          {index.failure.message} <code>{index.failure.category}</code>
+          {index.failure.message} <code>{index.failure.category}</code>{' '}
+          {index.failure.category === 'site_worse' && (
+            <Button className="button" isDisabled={reindex.isPending} onPress={() => reindex.mutate(true)}>
+              Use it anyway
+            </Button>
+          )}
         </p>
       )}
       <Problem error={reindex.error} />

@@ -1,11 +1,20 @@
 import type { Pool } from 'pg';
 import { canBeId } from '../ids.ts';
+import type { SetQuestion } from '../sites/question-sets.ts';
 import { siteColumns, type SiteRow } from '../sites/sites.ts';
 import { toStoredText } from '../stored-text.ts';
 
 export interface IndexRequest {
   siteId: string;
   organizationId: string;
+}
+
+/** Questions that a new index must answer about as well as the current one. */
+export interface IndexGuard {
+  setName: string;
+  questions: SetQuestion[];
+  /** Share of the questions by which it may be worse, from 0 to 1. */
+  margin: number;
 }
 
 /** Finds sites for the worker: by a workflow's id, or all of them. */
@@ -16,6 +25,8 @@ export interface SiteIndexing {
   requestIndex(id: string): Promise<void>;
   /** Returns the id of the pending request; null when there is none. */
   readIndexRequest(id: string): Promise<string | null>;
+  /** Returns the guard of a site's index; null when it has none, or when the pending request is forced. */
+  readGuard(id: string): Promise<IndexGuard | null>;
   /** Removes a request that has been fulfilled; a newer one stays. */
   answerIndexRequest(id: string, request: string): Promise<void>;
   /** Returns sites with a pending request: the oldest of each organization, then the next of each. */
@@ -51,9 +62,19 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
       return rows[0]?.request ?? null;
     },
 
+    async readGuard(id) {
+      const { rows } = await pool.query<IndexGuard>(
+        `select question_sets.name as "setName", questions, coalesce(guard_margin, 0) as margin
+         from sites join question_sets on question_sets.id = guard_set_id and site_id = sites.id
+         where sites.id = $1 and not index_forced`,
+        [id],
+      );
+      return rows[0] ?? null;
+    },
+
     async answerIndexRequest(id, request) {
       await pool.query(
-        'update sites set index_requested_at = null where id = $1 and index_requested_at = $2::timestamptz',
+        'update sites set index_requested_at = null, index_forced = false where id = $1 and index_requested_at = $2::timestamptz',
         [id, request],
       );
     },

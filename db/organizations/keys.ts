@@ -158,8 +158,8 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
 
     async captchaSecret({ organizationId }, id) {
       const { rows } = await pool.query<{ secret: string | null }>(
-        'select captcha_secret as secret from api_keys where id = $1 and organization_id = $2',
-        [id, organizationId],
+        'select captcha_secret as secret from api_keys where organization_id = $1 and id = $2',
+        [organizationId, id],
       );
       return rows[0]?.secret ?? null;
     },

@@ -41,6 +41,10 @@ export interface SiteRow {
   requestsPerDay: number | null;
   /** Signature of the readers' tokens; null while the site accepts none. */
   readerTokens: ReaderTokens | null;
+  /** Question set that a new index must answer about as well as the current one; null for none. */
+  guardSetId: string | null;
+  /** Share of the questions by which it may be worse, from 0 to 1. */
+  guardMargin: number | null;
   createdAt: Date;
 }
 
@@ -83,9 +87,12 @@ const changeable = {
   contact: { column: 'contact', isSource: false },
   requestsPerMinute: { column: 'requests_per_minute', isSource: false },
   requestsPerDay: { column: 'requests_per_day', isSource: false },
+  guardSetId: { column: 'guard_set_id', isSource: false },
+  guardMargin: { column: 'guard_margin', isSource: false },
 } satisfies Partial<Record<keyof SiteRow, { column: string; isSource: boolean }>>;
 
-export type NewSite = Pick<SiteRow, 'domain'> & Partial<Pick<SiteRow, keyof typeof changeable>>;
+export type NewSite = Pick<SiteRow, 'domain'> &
+  Partial<Pick<SiteRow, Exclude<keyof typeof changeable, 'guardSetId' | 'guardMargin'>>>;
 
 /** Changes of a site; omitted fields stay. Of repository and directory, one is given and the other null. */
 export type SiteChange = Partial<Pick<SiteRow, keyof typeof changeable>> & { readerTokens?: ReaderKey | null };
@@ -104,8 +111,8 @@ export interface SiteStore {
   readerKey(site: SiteRef): Promise<ReaderKey | null>;
   /** Removes a site with its index and its conversations. False when there is no such site. */
   remove(caller: Caller, id: string): Promise<boolean>;
-  /** Requests an index, which the worker starts. Null when there is no such site. */
-  requestIndex(caller: Caller, id: string): Promise<SiteRow | null>;
+  /** Requests an index, which the worker starts; a forced one is used even if it is worse. Null when there is no such site. */
+  requestIndex(caller: Caller, id: string, options?: { isForced: boolean }): Promise<SiteRow | null>;
 }
 
 export class DomainTakenError extends Error {
@@ -118,7 +125,8 @@ export const siteColumns = `
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
   answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions", unsupported, contact,
-  requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay",
+  requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay", guard_set_id as "guardSetId",
+  guard_margin as "guardMargin",
   case when reader_issuer is not null
        then json_build_object('issuer', reader_issuer, 'algorithm', reader_algorithm) end as "readerTokens"`;
 
@@ -210,8 +218,9 @@ export function createSiteStore(pool: Pool): SiteStore {
     });
   }
 
-  function requestIndex(caller: Caller, id: string): Promise<SiteRow | null> {
-    return write(caller, id, { action: 'site.index', assignments: ['index_requested_at = now()'], values: [] });
+  function requestIndex(caller: Caller, id: string, { isForced } = { isForced: false }): Promise<SiteRow | null> {
+    const assignments = ['index_requested_at = now()', ...(isForced ? ['index_forced = true'] : [])];
+    return write(caller, id, { action: 'site.index', assignments, values: [] });
   }
 
   function write(

@@ -1,5 +1,6 @@
 import { isIdentifier } from '../../../search/build/identifiers.ts';
 import type { Source } from '../../../db/sites/threads.ts';
+import { normalized, patternOf } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
 
 /** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
@@ -104,11 +105,6 @@ export function pathsIn(text: string, pathOf: CitedPages['pathOf']): string[] {
   return [...new Set([...text.matchAll(links)].flatMap(([, url = '']) => pathOf(url) ?? []))];
 }
 
-/** Reports whether a text contains a fact, other than as a part of a longer word or number. */
-export function statesFact(text: string, fact: string): boolean {
-  return patternOf(fact).test(normalized(text));
-}
-
 /** Returns what was shown of the cited pages; of all pages if the sentence cites none. */
 function evidenceOf(shown: readonly ShownPassage[], paths: readonly string[]): readonly ShownPassage[] {
   const ofPaths = shown.filter(({ path }) => paths.includes(path));
@@ -136,20 +132,4 @@ function normalizedPassage(passage: ShownPassage): string {
   const known = normalizedPassages.get(passage) ?? normalized(passage.text);
   normalizedPassages.set(passage, known);
   return known;
-}
-
-/** Spaces, escapes and thousands separators differ between a page and what is said about it. */
-function normalized(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/(?<=\d)[,\u00a0\u202f](?=\d{3})/g, '')
-    .replace(/[\\`]+/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-/** Returns a pattern that finds a fact other than as a part of a longer word or number. */
-function patternOf(fact: string): RegExp {
-  const escaped = normalized(fact).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u');
 }

@@ -67,6 +67,8 @@ it('compares two configurations by question, with intervals', async () => {
   expect(configurations[0]?.interval.low).toBeCloseTo(0.208, 2);
   expect(configurations[0]?.interval.high).toBeCloseTo(0.939, 2);
   expect(comparison).toMatchObject({ pairs: 3, pValue: 1, verdict: 'undecided' });
+  const { share, low, high } = comparison!.difference!;
+  expect([low <= share, share <= high, share]).toEqual([true, true, expect.any(Number)]);
   expect(results.map(({ answers }) => answers[0]?.passed)).toEqual([true, false, true]);
   expect(results[1]?.answers[0]?.missingFacts).toEqual(['yarn add widget']);
   // questions of an evaluation leave no conversations and no figures

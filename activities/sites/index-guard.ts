@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { IndexGuard } from '../../db/for-worker/site-indexing.ts';
+import { findsExpected } from '../../search/query/finds-expected.ts';
+import { openSiteIndex } from '../../search/query/site-index.ts';
+
+/** Lost questions that a refusal names. */
+const mostNamed = 3;
+const longestNamed = 100;
+
+/**
+ * Asks the questions of a guard in the current and in the new index, without a model. Returns why the new one is worse
+ * by more than the guard's margin, as a sentence for the operator; null when it is not.
+ */
+export async function problemWithIndex(
+  { setName, questions, margin }: IndexGuard,
+  { currentFile, file, signal }: { currentFile: string; file: string; signal: AbortSignal },
+): Promise<string | null> {
+  using current = openSiteIndex(currentFile);
+  using built = openSiteIndex(file);
+  const [before, after] = [current.as('all'), built.as('all')];
+  let foundBefore = 0;
+  let foundAfter = 0;
+  const lost: string[] = [];
+  for (const question of questions) {
+    signal.throwIfAborted();
+    await nextTurn();
+    const [finds, findsNow] = [findsExpected(before, question), findsExpected(after, question)];
+    if (finds) foundBefore += 1;
+    if (findsNow) foundAfter += 1;
+    if (finds && !findsNow) lost.push(`“${question.text.slice(0, longestNamed)}”`);
+  }
+  if (questions.length === 0 || (foundBefore - foundAfter) / questions.length <= margin) return null;
+  const more = lost.length > mostNamed ? ` and ${lost.length - mostNamed} more` : '';
+  return `The new index is not used, because it is worse: it finds what ${foundAfter} of the ${questions.length} questions of ${setName} expect, and the current one ${foundBefore}. It no longer does for ${lost.slice(0, mostNamed).join(', ')}${more}.`;
+}
