@@ -9,6 +9,8 @@ import { count } from '../format.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { ListedSet } from '../http/types.ts';
 import { plain } from '../plain.ts';
+import { queryClient } from '../queries.ts';
+import { SetQuestions } from './set-questions.tsx';
 
 const sources = [
   ['feedback', 'Add rated up'],
@@ -32,8 +34,12 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
           body: { from },
         }),
       ),
-    onSuccess: onChange,
+    async onSuccess(_, { id }) {
+      await queryClient.invalidateQueries({ queryKey: ['question-set', domain, id] });
+      await onChange();
+    },
   });
+  const [edited, setEdited] = useState<string | null>(null);
   if (sets.length === 0) return <p className="quiet">None yet.</p>;
   return (
     <>
@@ -44,6 +50,13 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
             <td>{plain(name)}</td>
             <td>{count(questions)}</td>
             <td className="row-actions">
+              <Button
+                className="button"
+                aria-expanded={edited === id}
+                onPress={() => setEdited(edited === id ? null : id)}
+              >
+                Edit <span className="visually-hidden">{plain(name)}</span>
+              </Button>
               {sources.map(([from, label]) => (
                 <Button
                   key={from}
@@ -68,6 +81,9 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
           </tr>
         ))}
       </Table>
+      {edited !== null && sets.some(({ id }) => id === edited) && (
+        <SetQuestions key={edited} domain={domain} id={edited} onChange={onChange} />
+      )}
     </>
   );
 }
@@ -93,7 +109,7 @@ export function NewSet({ domain, onChange }: Omit<SetsProps, 'sets'>) {
         value={questions}
         onChange={setQuestions}
         rows={4}
-        hint="One per line. Expected pages and facts are set with the API or docket site questions."
+        hint="One per line. Edit the set afterwards to say what answers should cite and state."
       />
     </ActionForm>
   );

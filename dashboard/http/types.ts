@@ -26,6 +26,7 @@ export type Conversation = Answer<'listConversations', 200>['conversations'][num
 export type Gap = Answer<'listGaps', 200>['gaps'][number];
 export type Analytics = Answer<'getSiteAnalytics', 200>;
 export type Evaluation = Answer<'getEvaluation', 200>;
+export type QuestionSet = Answer<'getQuestionSet', 200>;
 export type ListedSet = Answer<'listQuestionSets', 200>['sets'][number];
 export type Usage = Answer<'getUsage', 200>;
 export type Key = Answer<'listKeys', 200>['keys'][number];

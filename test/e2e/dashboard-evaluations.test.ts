@@ -42,6 +42,28 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
       await page.emulateMedia({ colorScheme: scheme });
       await checkLooks(page, `evaluations-${scheme}`);
     }
+    await page.getByRole('button', { name: 'Edit Basics' }).click();
+    const first = page.getByRole('group', { name: 'Question 1' });
+    await first.getByLabel('Expected pages').fill('guides/scenes\nguides/lamps');
+    await first.getByLabel('Expected facts').fill('lamp run');
+    const second = page.getByRole('group', { name: 'Question 2' });
+    await second.getByText('The documentation should answer it').click();
+    await checkLooks(page, 'questions-dark');
+    await page.getByRole('button', { name: 'Add question' }).click();
+    await page.getByRole('group', { name: 'Question 3' }).getByLabel('Question', { exact: true }).fill('And now?');
+    await second.getByRole('button', { name: 'Remove question' }).click();
+    await page.getByRole('button', { name: 'Save questions' }).click();
+    await page
+      .getByRole('row', { name: /Basics/ })
+      .getByRole('cell', { name: '2', exact: true })
+      .waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit Basics' }).click();
+    await first.waitFor();
+    expect(await first.getByLabel('Expected pages').inputValue()).toBe('guides/scenes\nguides/lamps');
+    expect(await first.getByLabel('Expected facts').inputValue()).toBe('lamp run');
+    expect(await second.getByLabel('Question', { exact: true }).inputValue()).toBe('And now?');
+    expect(await page.getByRole('group', { name: /^Question \d/ }).count()).toBe(2);
     expect(visit.complaints).toEqual([]);
   });
 });

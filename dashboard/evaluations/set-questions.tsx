@@ -1,0 +1,115 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ActionForm } from '../components/action-form.tsx';
+import { Check, Field, linesOf } from '../components/fields.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { QuestionSet } from '../http/types.ts';
+import { queryClient } from '../queries.ts';
+
+interface SetQuestionsProps {
+  domain: string;
+  id: string;
+  onChange(): unknown;
+}
+
+type Question = QuestionSet['questions'][number];
+
+interface Draft extends Pick<Question, 'text' | 'expectsAnswer' | 'origin'> {
+  /** Keeps its form while others are removed. */
+  key: number;
+  /** One per line. */
+  pages: string;
+  facts: string;
+}
+
+/** Shows the questions of a set, and changes what good answers cite and state. */
+export function SetQuestions({ domain, id, onChange }: SetQuestionsProps) {
+  const queryKey = ['question-set', domain, id];
+  const params = { path: { domain, id } };
+  const set = useQuery({
+    queryKey,
+    queryFn: () => answerOf(api.GET('/v1/sites/{domain}/question-sets/{id}', { params })),
+  });
+  return (
+    <Loaded query={set} problem="The questions could not be loaded">
+      {({ questions, updatedAt }) => (
+        <QuestionsForm
+          key={updatedAt}
+          questions={questions}
+          onSave={async (changed) => {
+            await answerOf(
+              api.PATCH('/v1/sites/{domain}/question-sets/{id}', { params, body: { questions: changed } }),
+            );
+            await queryClient.invalidateQueries({ queryKey });
+            await onChange();
+          }}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+interface QuestionsFormProps {
+  questions: Question[];
+  onSave(questions: Question[]): Promise<void>;
+}
+
+function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
+  const [drafts, setDrafts] = useState(() => questions.map(draftOf));
+  const save = useMutation({ mutationFn: () => onSave(drafts.map(questionOf)) });
+  const change = (changed: Draft) => setDrafts(drafts.map((draft) => (draft.key === changed.key ? changed : draft)));
+  const add = () => {
+    const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;
+    setDrafts([...drafts, { key, text: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
+  };
+  return (
+    <ActionForm label="Save questions" action={save} name="Questions">
+      {drafts.map((draft, at) => (
+        <fieldset key={draft.key} className="inner" aria-label={`Question ${at + 1}`}>
+          <Field label="Question" value={draft.text} onChange={(text) => change({ ...draft, text })} isRequired />
+          <Check
+            label="The documentation should answer it"
+            isSelected={draft.expectsAnswer}
+            onChange={(expectsAnswer) => change({ ...draft, expectsAnswer })}
+          />
+          {draft.expectsAnswer && (
+            <div className="field-pair">
+              <Field
+                label="Expected pages, one path per line"
+                value={draft.pages}
+                onChange={(pages) => change({ ...draft, pages })}
+                rows={2}
+                isCode
+                placeholder="guides/install"
+                hint="An answer should cite one of them."
+              />
+              <Field
+                label="Expected facts, one per line"
+                value={draft.facts}
+                onChange={(facts) => change({ ...draft, facts })}
+                rows={2}
+                hint="An answer should contain all of them."
+              />
+            </div>
+          )}
+          <Button className="button" onPress={() => setDrafts(drafts.filter(({ key }) => key !== draft.key))}>
+            Remove question
+          </Button>
+        </fieldset>
+      ))}
+      <Button className="button" onPress={add}>
+        Add question
+      </Button>
+    </ActionForm>
+  );
+}
+
+function draftOf({ text, expectedPages, expectedFacts, expectsAnswer, origin }: Question, key: number): Draft {
+  return { key, text, pages: expectedPages.join('\n'), facts: expectedFacts.join('\n'), expectsAnswer, origin };
+}
+
+function questionOf({ text, pages, facts, expectsAnswer, origin }: Draft): Question {
+  return { text: text.trim(), expectedPages: linesOf(pages), expectedFacts: linesOf(facts), expectsAnswer, origin };
+}
