@@ -9,11 +9,11 @@ interface TableProps {
   children: ReactNode;
 }
 
-/** Shows a table that scrolls horizontally when it is wider than the page. */
+/** Shows a table; on a narrow screen, each row is a card that names its values. A wider one scrolls horizontally. */
 export function Table({ name, columns, hasActions = false, children }: TableProps) {
   return (
     <div className="table-scroll" tabIndex={0} role="group" aria-label={name}>
-      <table className="table">
+      <table className="table" style={labelsOf(columns)}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -30,4 +30,9 @@ export function Table({ name, columns, hasActions = false, children }: TableProp
       </table>
     </div>
   );
+}
+
+/** Returns the headings as custom properties for the style sheet, which shows them in the cards. */
+function labelsOf(columns: string[]): Record<`--column-${number}`, string> {
+  return Object.fromEntries(columns.map((column, index) => [`--column-${index + 1}`, JSON.stringify(column)]));
 }

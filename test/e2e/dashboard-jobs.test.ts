@@ -133,6 +133,18 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  it('marks no side without a line by a red bar, as the library of the diffs does', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await startJob(page, 'Append "more\\n" to README.md');
+    await untilStatus(page, 'completed');
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    const gutter = page.locator('.diff-gutter-omit').first();
+    await gutter.waitFor({ state: 'attached' });
+    const color = await gutter.evaluate((cell) => getComputedStyle(cell, '::before').backgroundColor);
+    expect(color).toBe('rgba(0, 0, 0, 0)');
+  });
+
   it('resumes where it was after the API restarts', async () => {
     const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);

@@ -141,6 +141,10 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
       expect([name, overflow]).toEqual([name, 0]);
+      const scrolled = await page
+        .locator('.table-scroll')
+        .evaluateAll((tables) => tables.filter((table) => table.scrollWidth > table.clientWidth).length);
+      expect([name, scrolled]).toEqual([name, 0]);
       await takeScreenshot(page, `${name}-narrow`);
     }
   });

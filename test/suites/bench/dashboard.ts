@@ -3,13 +3,15 @@ import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../../support/browser.ts';
 import { visitDashboard, type DashboardVisit } from '../../support/dashboard.ts';
 import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/many-jobs.ts';
-import { longestTaskOf } from '../../support/page-tasks.ts';
+import { longestTaskOf, type LongestTask } from '../../support/page-tasks.ts';
 import { startTestStack, type TestStack } from '../../support/stack.ts';
 import { figure, printNote, printTable } from './support/report.ts';
 import type { BenchServers } from './support/servers.ts';
 import type { BenchOptions } from './support/options.ts';
 
 const mostCpuMs = 200;
+/** Opening and closing a dialog is the answer to one key or click. */
+const mostDialogCpuMs = 100;
 
 interface Setting {
   browser: Browser;
@@ -34,16 +36,64 @@ export async function benchDashboard(_servers: BenchServers, { isQuick }: BenchO
   const rows = [...(await listFigures(setting, jobs)), ...(await jobFigures(setting, steps))];
   printTable(
     'dashboard: the longest task of a page',
-    ['page', 'what happens', 'CPU ms', 'wall ms'],
-    rows.map(([page, what, { cpuMs, wallMs }]) => [page, what, figure(cpuMs), figure(wallMs)]),
+    ['page', 'what happens', 'CPU ms', 'wall ms', 'aim: CPU ms'],
+    rows.map(({ page, what, task, aimMs }) => [page, what, figure(task.cpuMs), figure(task.wallMs), `≤ ${aimMs}`]),
   );
-  printNote(`aim: ≤ ${mostCpuMs} ms of the page's own CPU time. What else the machine does is in the wall time only.`);
-  if (rows.some(([, , { cpuMs }]) => cpuMs > mostCpuMs)) process.exitCode = 1;
+  printNote(`The aims are for the page's own CPU time. What else the machine does is in the wall time only.`);
+  if (rows.some(({ task, aimMs }) => task.cpuMs > aimMs)) process.exitCode = 1;
 }
 
-type Figure = [page: string, what: string, task: Awaited<ReturnType<typeof longestTaskOf>>];
+interface Figure {
+  page: string;
+  what: string;
+  task: LongestTask;
+  aimMs: number;
+}
 
-async function listFigures({ browser, stack, pool, visit }: Setting, count: number): Promise<Figure[]> {
+interface MeasuredDialog {
+  name: string;
+  open(page: Page): Promise<void>;
+}
+
+const press = (key: string) => (page: Page) => page.keyboard.press(key);
+const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+
+const listDialogs: MeasuredDialog[] = [
+  { name: 'the command palette', open: press('Control+k') },
+  { name: 'the keyboard shortcuts', open: press('?') },
+];
+const jobDialogs: MeasuredDialog[] = [
+  { name: 'the command palette', open: press('Control+k') },
+  { name: 'the palette of jobs to compare', open: click('Compare with…') },
+  { name: 'the dialog that forks', open: click(/^Fork from step/) },
+  { name: 'the dialog that deletes', open: click('Delete') },
+];
+
+/** Measures each dialog twice: the first time, its code is loaded, too. */
+async function dialogFigures({ browser, visit: { page } }: Setting, name: string, dialogs: MeasuredDialog[]) {
+  const figures: Figure[] = [];
+  const dialog = page.locator('[role=dialog], [role=alertdialog]');
+  for (const { name: what, open } of dialogs) {
+    for (const time of ['', ' again']) {
+      const opening = await longestTaskOf(browser, page, async () => {
+        await open(page);
+        await dialog.first().waitFor();
+      });
+      const closing = await longestTaskOf(browser, page, async () => {
+        await page.keyboard.press('Escape');
+        await dialog.first().waitFor({ state: 'detached' });
+      });
+      figures.push(
+        { page: name, what: `opening ${what}${time}`, task: opening, aimMs: mostDialogCpuMs },
+        { page: name, what: `closing ${what}${time}`, task: closing, aimMs: mostDialogCpuMs },
+      );
+    }
+  }
+  return figures;
+}
+
+async function listFigures(setting: Setting, count: number): Promise<Figure[]> {
+  const { browser, stack, pool, visit } = setting;
   const { projectId, baseUrl } = stack.localJson;
   const { page } = visit;
   const name = `${count} jobs`;
@@ -65,13 +115,15 @@ async function listFigures({ browser, stack, pool, visit }: Setting, count: numb
     }
   });
   return [
-    [name, 'loading', loading],
-    [name, 'scrolling through all of them', scrolling],
-    [name, '500 live changes of what is in sight', live],
+    { page: name, what: 'loading', task: loading, aimMs: mostCpuMs },
+    { page: name, what: 'scrolling through all of them', task: scrolling, aimMs: mostCpuMs },
+    { page: name, what: '500 live changes of what is in sight', task: live, aimMs: mostCpuMs },
+    ...(await dialogFigures(setting, name, listDialogs)),
   ];
 }
 
-async function jobFigures({ browser, stack, pool, visit }: Setting, count: number): Promise<Figure[]> {
+async function jobFigures(setting: Setting, count: number): Promise<Figure[]> {
+  const { browser, stack, pool, visit } = setting;
   const { projectId, baseUrl } = stack.localJson;
   const { page } = visit;
   const name = `a job of ${count} steps`;
@@ -93,9 +145,10 @@ async function jobFigures({ browser, stack, pool, visit }: Setting, count: numbe
     }
   });
   return [
-    [name, 'loading', loading],
-    [name, 'scrolling through all of them', scrolling],
-    [name, `following ${followed} further steps`, following],
+    { page: name, what: 'loading', task: loading, aimMs: mostCpuMs },
+    { page: name, what: 'scrolling through all of them', task: scrolling, aimMs: mostCpuMs },
+    { page: name, what: `following ${followed} further steps`, task: following, aimMs: mostCpuMs },
+    ...(await dialogFigures(setting, name, jobDialogs)),
   ];
 }
 
