@@ -11,6 +11,7 @@ const eventTypes = [
   'job.completed',
   'job.failed',
   'job.archived',
+  'job.unarchived',
   'job.resumed',
   'job.waiting',
   'pull_request.closed',
