@@ -12,7 +12,7 @@ import { createRedactor } from '../lib/redaction/redactor.ts';
 import { openTracing } from '../lib/tracing/open-tracing.ts';
 import { traceModels } from '../lib/tracing/trace-models.ts';
 import { createApp } from './app.ts';
-import { createAssistantParts } from './assistant/assistant-parts.ts';
+import { createAssistantParts } from './assistant/wire/assistant-parts.ts';
 import { secretsOf, type ApiConfig } from './config.ts';
 import { createEvaluationRuns } from './evaluations/run-evaluations.ts';
 import { createGapChecks } from './sites/gap-checks.ts';

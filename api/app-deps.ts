@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import type { JobEventWakeups } from '../db/jobs/job-event-wakeups.ts';
 import type { ModelRegistry } from '../models/registry.ts';
-import type { AssistantParts } from './assistant/assistant-parts.ts';
+import type { AssistantParts } from './assistant/wire/assistant-parts.ts';
 import type { ApiConfig } from './config.ts';
 import type { RequestHolders } from './access/request-holders.ts';
 import type { ServiceStores } from './service-stores.ts';

@@ -15,7 +15,7 @@ import type { OpenStreams } from './open-streams.ts';
 import { createReplyRecorder, type ReplyRecorder } from './record-reply.ts';
 import { closePauseMs, type Reply, type StreamEncoder } from './reply.ts';
 import type { SiteIndexes } from './site-indexes.ts';
-import { createStreamEncoder, lostTail, type Protocol } from './stream-encoder.ts';
+import { createStreamEncoder, lostTail, type Protocol } from './wire/stream-encoder.ts';
 
 export interface AnswerTimes {
   /** Maximum duration of an answer. */

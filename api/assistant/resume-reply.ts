@@ -4,7 +4,7 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { AnswerStream } from './answer-question.ts';
 import type { OpenStreams } from './open-streams.ts';
-import { lostTail, stoppedTail, type Protocol } from './stream-encoder.ts';
+import { lostTail, stoppedTail, type Protocol } from './wire/stream-encoder.ts';
 
 export interface ResumeTimes {
   /** Time a connection must stay open after the reply has ended for the reply to count as delivered. */

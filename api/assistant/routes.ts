@@ -14,11 +14,11 @@ import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, AskedQuestion } from './answer-question.ts';
-import type { Answers } from './assistant-parts.ts';
+import type { Answers } from './wire/assistant-parts.ts';
 import { mostCitations, mostFacts } from './citations/citations.ts';
 import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
-import { keepAliveOf, type Protocol } from './stream-encoder.ts';
+import { keepAliveOf, type Protocol } from './wire/stream-encoder.ts';
 
 export interface AssistantRouteDeps {
   admit: Admission;

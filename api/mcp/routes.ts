@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { readerTokenHeader, type ReaderAccess } from '../access/reader-access.ts';
 import type { RequestAccess } from '../access/request-access.ts';
-import { keepAliveOf } from '../assistant/stream-encoder.ts';
+import { keepAliveOf } from '../assistant/wire/stream-encoder.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { clientGone } from '../http/streams/client-gone.ts';
 import { defineRoute, json } from '../http/define-route.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
-import type { Answers } from '../assistant/assistant-parts.ts';
+import type { Answers } from '../assistant/wire/assistant-parts.ts';
 import { filterSchema, messageBodySchema, parseMessageRequest, toSearchFilter } from '../assistant/message-request.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { pageNotFound } from '../http/errors.ts';

@@ -19,7 +19,7 @@ await build({
   target: 'es2023',
   jsx: 'automatic',
   external: ['react', 'react/jsx-runtime', 'ai', '@ai-sdk/react'],
-  alias: { 'decode-named-character-reference': join(folder, '../widget/character-references.ts') },
+  alias: { 'decode-named-character-reference': join(folder, '../widget/answer/character-references.ts') },
   banner: { js: "'use client';" },
   legalComments: 'inline',
   logLevel: 'warning',

@@ -1,7 +1,7 @@
 import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { marksOf } from '../widget/answer-events.ts';
+import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { ChatMessage, Vote } from '../widget/chat-state.ts';
 import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';

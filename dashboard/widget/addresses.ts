@@ -1,5 +1,5 @@
 import type { Passage } from './client.ts';
-import { firstParagraph } from './markdown-tree.ts';
+import { firstParagraph } from './answer/markdown-tree.ts';
 
 /**
  * Returns the address that a link of an answer leads to. Only http, https and mailto are allowed; a relative link is resolved

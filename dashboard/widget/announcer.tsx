@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { ChatMessage, ChatStatus } from './chat-state.ts';
 import type { Labels } from './labels.ts';
-import { parseMarkdown, plainTextOf } from './markdown-tree.ts';
+import { parseMarkdown, plainTextOf } from './answer/markdown-tree.ts';
 
 const longest = 2_000;
 

@@ -17,7 +17,7 @@ export async function buildWidget(outDir: string): Promise<void> {
         { find: /^react$/, replacement: 'preact/compat' },
         {
           find: /^decode-named-character-reference$/,
-          replacement: join(import.meta.dirname, 'character-references.ts'),
+          replacement: join(import.meta.dirname, 'answer/character-references.ts'),
         },
       ],
     },

@@ -1,4 +1,4 @@
-import type { Mark, Source } from './answer-events.ts';
+import type { Mark, Source } from './answer/answer-events.ts';
 
 export interface Vote {
   vote: 'up' | 'down';

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
-import { AnswerView } from './answer-view.tsx';
+import { AnswerView } from './answer/answer-view.tsx';
 import { Announcer } from './announcer.tsx';
 import type { ChatDriver } from './chat-driver.ts';
 import type { ChatMessage } from './chat-state.ts';
 import { Composer } from './composer.tsx';
 import type { Labels } from './labels.ts';
-import type { LinkTarget } from './page-link.tsx';
+import type { LinkTarget } from './answer/page-link.tsx';
 
 export interface ChatProps {
   driver: ChatDriver;

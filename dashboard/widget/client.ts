@@ -1,8 +1,8 @@
-import { readAnswerEvents, type AnswerEvent } from './answer-events.ts';
+import { readAnswerEvents, type AnswerEvent } from './answer/answer-events.ts';
 import { createProvenFetch } from './proven-fetch.ts';
 import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
-export type { AnswerEvent, Mark, Source } from './answer-events.ts';
+export type { AnswerEvent, Mark, Source } from './answer/answer-events.ts';
 
 export interface ClientOptions {
   /** URL of the Docket server. */

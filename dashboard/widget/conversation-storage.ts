@@ -1,4 +1,4 @@
-import { marksOf } from './answer-events.ts';
+import { marksOf } from './answer/answer-events.ts';
 import type { ResumeHandle, Source } from './client.ts';
 import type { ChatMessage, ChatState, ChatStatus } from './chat-state.ts';
 import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';

@@ -1,5 +1,5 @@
 import { AnswerError, type Answer, type Client, type QuestionContext, type ResumeHandle } from './client.ts';
-import type { AnswerEvent } from './answer-events.ts';
+import type { AnswerEvent } from './answer/answer-events.ts';
 import { createConversationStorage, type ConversationStorage } from './conversation-storage.ts';
 import { newId } from './new-id.ts';
 import type { ChatMessage, ChatState, Vote } from './chat-state.ts';

@@ -7,7 +7,7 @@ import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
 import type { KeyUses } from '../../../api/access/key-uses.ts';
 import type { OpenedPages } from '../../../api/analytics/opened-pages.ts';
-import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/assistant-parts.ts';
+import { createAssistantParts, type AssistantPartsDeps } from '../../../api/assistant/wire/assistant-parts.ts';
 import { readConfig } from '../../../api/config.ts';
 import { createEvaluationRuns } from '../../../api/evaluations/run-evaluations.ts';
 import { createGapChecks } from '../../../api/sites/gap-checks.ts';

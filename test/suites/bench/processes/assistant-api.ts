@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createApp } from '../../../../api/app.ts';
-import { createAssistantParts } from '../../../../api/assistant/assistant-parts.ts';
+import { createAssistantParts } from '../../../../api/assistant/wire/assistant-parts.ts';
 import { readConfig } from '../../../../api/config.ts';
 import { createHttpServer } from '../../../../api/http/server.ts';
 import { createServiceStores } from '../../../../api/service-stores.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDataStreamEncoder } from '../../../../api/assistant/encode-data-stream.ts';
-import { createUiMessageEncoder } from '../../../../api/assistant/encode-ui-message-stream.ts';
+import { createDataStreamEncoder } from '../../../../api/assistant/wire/encode-data-stream.ts';
+import { createUiMessageEncoder } from '../../../../api/assistant/wire/encode-ui-message-stream.ts';
 import type { ReplyPart, StreamEncoder } from '../../../../api/assistant/reply.ts';
 
 const source: ReplyPart = {

@@ -4,7 +4,7 @@ import { CopyButton } from './copy-button.tsx';
 import { definitionsOf, parseMarkdown, plainTextOf } from './markdown-tree.ts';
 import { PageLink, type LinkTarget } from './page-link.tsx';
 import type { Mark } from './answer-events.ts';
-import type { Labels } from './labels.ts';
+import type { Labels } from '../labels.ts';
 
 interface AnswerMarkdownProps {
   text: string;

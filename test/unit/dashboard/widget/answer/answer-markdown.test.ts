@@ -1,9 +1,9 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import { AnswerMarkdown } from '../../../../dashboard/widget/answer-markdown.tsx';
-import { highlighted, hrefOf, passageOfSource } from '../../../../dashboard/widget/addresses.ts';
-import { defaultLabels } from '../../../../dashboard/widget/labels.ts';
+import { AnswerMarkdown } from '../../../../../dashboard/widget/answer/answer-markdown.tsx';
+import { highlighted, hrefOf, passageOfSource } from '../../../../../dashboard/widget/addresses.ts';
+import { defaultLabels } from '../../../../../dashboard/widget/labels.ts';
 
 const target = { pagesUrl: 'https://docs.example/guides/' };
 const rendered = (text: string) =>

@@ -1,7 +1,7 @@
-import type { ReplyRow } from '../../db/sites/replies.ts';
+import type { ReplyRow } from '../../../db/sites/replies.ts';
 import { createDataStreamEncoder } from './encode-data-stream.ts';
 import { createUiMessageEncoder } from './encode-ui-message-stream.ts';
-import type { Reply, StreamEncoder } from './reply.ts';
+import type { Reply, StreamEncoder } from '../reply.ts';
 
 /** Version of the endpoint, which determines the wire format. */
 export type Protocol = ReplyRow['protocol'];

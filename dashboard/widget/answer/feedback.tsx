@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import type { Vote } from './chat-state.ts';
-import type { Labels } from './labels.ts';
+import type { Vote } from '../chat-state.ts';
+import type { Labels } from '../labels.ts';
 
 interface FeedbackProps {
   vote: Vote | null;

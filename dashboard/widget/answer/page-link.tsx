@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { hrefOf } from './addresses.ts';
+import { hrefOf } from '../addresses.ts';
 
 /** How links of an answer open. */
 export interface LinkTarget {

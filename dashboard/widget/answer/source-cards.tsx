@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import { highlighted, hrefOf, passageOfSource } from './addresses.ts';
-import type { Passage, Source } from './client.ts';
+import { highlighted, hrefOf, passageOfSource } from '../addresses.ts';
+import type { Passage, Source } from '../client.ts';
 import { firstParagraph } from './markdown-tree.ts';
 import { PageLink, type LinkTarget } from './page-link.tsx';
 

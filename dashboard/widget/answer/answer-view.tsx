@@ -1,9 +1,9 @@
 import { AnswerMarkdown } from './answer-markdown.tsx';
-import type { ChatDriver } from './chat-driver.ts';
-import type { ChatMessage } from './chat-state.ts';
+import type { ChatDriver } from '../chat-driver.ts';
+import type { ChatMessage } from '../chat-state.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Feedback } from './feedback.tsx';
-import type { Labels } from './labels.ts';
+import type { Labels } from '../labels.ts';
 import type { LinkTarget } from './page-link.tsx';
 import { SourceCards } from './source-cards.tsx';
 

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { stringIn, stringsOf, valueIn } from './unknown-fields.ts';
+import { stringIn, stringsOf, valueIn } from '../unknown-fields.ts';
 
 export interface Source {
   url: string;

@@ -1,4 +1,4 @@
-import type { ReplyPart, StreamEncoder } from './reply.ts';
+import type { ReplyPart, StreamEncoder } from '../reply.ts';
 
 const textId = 'txt_1';
 

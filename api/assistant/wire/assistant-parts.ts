@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import type { ThreadStore } from '../../db/sites/threads.ts';
-import type { ModelRegistry } from '../../models/registry.ts';
-import type { PriceBook } from '../../models/prices.ts';
-import { draining, overloaded } from '../http/errors.ts';
-import { createStreamOutput, type StreamOutput } from '../http/streams/stream-output.ts';
-import { createAnswerBudget } from './answer-budget.ts';
+import type { ThreadStore } from '../../../db/sites/threads.ts';
+import type { ModelRegistry } from '../../../models/registry.ts';
+import type { PriceBook } from '../../../models/prices.ts';
+import { draining, overloaded } from '../../http/errors.ts';
+import { createStreamOutput, type StreamOutput } from '../../http/streams/stream-output.ts';
+import { createAnswerBudget } from '../answer-budget.ts';
 import {
   answerQuestion,
   answerWhole,
@@ -13,20 +13,20 @@ import {
   type AnswerTimes,
   type Question,
   type WholeAnswer,
-} from './answer-question.ts';
-import { createAssistant } from './assistant.ts';
-import type { Assistant } from './assistant.ts';
-import { createPassageSearch } from './search-passages.ts';
-import type { SearchPassages } from './search-passages.ts';
-import { createFlushQueue } from '../http/streams/flush-queue.ts';
-import { LoadShedder } from './load-shedder.ts';
-import { OpenStreams } from './open-streams.ts';
-import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from './resume-reply.ts';
-import { createSearchPool } from '../../search/query/search-pool.ts';
-import { SiteIndexes } from './site-indexes.ts';
-import { createQueryEmbedder, type NamedEmbeddingModel } from './embed-query.ts';
-import type { IndexChangeStore } from '../../db/for-service/index-changes.ts';
-import type { ApiStores } from '../stores.ts';
+} from '../answer-question.ts';
+import { createAssistant } from '../assistant.ts';
+import type { Assistant } from '../assistant.ts';
+import { createPassageSearch } from '../search-passages.ts';
+import type { SearchPassages } from '../search-passages.ts';
+import { createFlushQueue } from '../../http/streams/flush-queue.ts';
+import { LoadShedder } from '../load-shedder.ts';
+import { OpenStreams } from '../open-streams.ts';
+import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from '../resume-reply.ts';
+import { createSearchPool } from '../../../search/query/search-pool.ts';
+import { SiteIndexes } from '../site-indexes.ts';
+import { createQueryEmbedder, type NamedEmbeddingModel } from '../embed-query.ts';
+import type { IndexChangeStore } from '../../../db/for-service/index-changes.ts';
+import type { ApiStores } from '../../stores.ts';
 
 /** Operations used by the routes that answer. */
 export interface Answers {

@@ -1,4 +1,4 @@
-import type { ReplyPart, RetrievedResult, StreamEncoder } from './reply.ts';
+import type { ReplyPart, RetrievedResult, StreamEncoder } from '../reply.ts';
 
 interface DataStreamReply {
   messageId: string;
