@@ -77,6 +77,8 @@ export interface ActivityDeps extends GrantedAccessDeps {
   budgetCeilings: Budgets;
   workspaces: Workspaces;
   toolset: Toolset;
+  /** Makes the runs of tools of MCP servers visible in traces. */
+  traceTools?(toolset: Toolset): Toolset;
   commands: Commands;
   /**
    * Values that must never be stored or leave the worker: its keys and tokens, and those of projects once they are
@@ -121,7 +123,7 @@ export function createActivities(deps: ActivityDeps) {
     askPaid,
     conversation,
     access,
-    mcpToolset: createMcpToolset(),
+    mcpToolset: createMcpToolset(deps.traceTools),
     remindOfFinish: createFinishReminder({ ...deps, access }),
     attempt: createAttempt({
       redact,

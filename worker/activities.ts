@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createRunTool } from '../activities/tools/run-tool.ts';
 import { createToolset } from '../activities/tools/toolset.ts';
 import type { Commands } from '../activities/tools/commands.ts';
+import type { Toolset } from '../activities/tools/agent-tool.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createModelRegistry } from '../models/registry.ts';
@@ -31,6 +32,7 @@ export interface ActivityWiring {
 /** Wires the activities of jobs with the real clients and stores. */
 export function createJobActivities(wiring: ActivityWiring): Activities {
   const { config, stores, clients, secrets, commands, instrument = uninstrumented, draining } = wiring;
+  const trace = (toolset: Toolset) => traceTools(toolset, config.tracing);
   const activities = createActivities({
     ...clients,
     ...stores,
@@ -38,10 +40,8 @@ export function createJobActivities(wiring: ActivityWiring): Activities {
     prices: createPriceBook(config.prices),
     budgetCeilings: config.budgets,
     ...config.environments,
-    toolset: traceTools(
-      createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) }),
-      config.tracing,
-    ),
+    toolset: trace(createToolset(commands?.sandbox == null ? {} : { run: createRunTool(commands) })),
+    traceTools: trace,
     commands,
     waitDays: config.waitDays,
     selfReview: config.selfReview,

@@ -5,7 +5,7 @@ import type { ProjectAccess, ProjectCredentialReader, ProjectReader } from '../.
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
-import { learnHeaders } from '../mcp/server-headers.ts';
+import { learnValues } from '../mcp/server-values.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/grants.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
@@ -197,7 +197,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
           tokenOf(found);
           sshKeyOf(found);
           for (const secret of found.setupSecrets()) secrets.add(secret);
-          learnHeaders(secrets, found.serverHeaders());
+          learnValues(secrets, found.serverValues());
         },
       };
     },

@@ -51,8 +51,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           await workspace.release();
           const { forkedFrom } = job;
           const firstStep = forkedFrom?.turn === ref.turn ? forkedFrom.step + 1 : 1;
-          const { project } = job;
-          await storeInstructions(deps, { ref, firstStep, project, commit, access: repository });
+          const own = { ...job, environment };
+          await storeInstructions(deps, { ref, firstStep, job: own, commit, access: repository });
           await jobs.setPhase({ ...ref, phase: 'running' });
           return firstStep === 1 ? undefined : { firstStep };
         },

@@ -9,15 +9,15 @@ import { takenOver } from '../attempt.ts';
 import type { CallServer, ToolOutput } from '../tools/agent-tool.ts';
 import { cutToBytes, fenced } from '../tools/tool-output.ts';
 import { McpProblem } from './mcp-problem.ts';
-import { hashOfTool, openMcpSession, type McpNetwork, type McpSession } from './mcp-session.ts';
+import { hashOfTool, openMcpSession, type McpAccess, type McpSession } from './mcp-session.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 import { resultText } from './result-text.ts';
-import { learnHeaders } from './server-headers.ts';
+import type { ServerJob } from './server-process.ts';
+import { learnValues } from './server-values.ts';
 
-export interface CallToolsDeps {
+export interface CallToolsDeps extends McpAccess {
   effects: Pick<EffectStore, 'claim' | 'storeResult'>;
   toolServers: ProjectToolReader;
-  network: McpNetwork;
   secrets: KnownSecrets;
 }
 
@@ -37,20 +37,22 @@ const unknownOutcome: ToolOutput = {
   isError: true,
 };
 
-/** Creates the caller of a batch. Connections are opened when they are needed, and end with the batch. */
+/** Creates the caller of a batch. Servers are connected or started when they are needed, and end with the batch. */
 export function createToolCaller(
-  { effects, toolServers, network, secrets }: CallToolsDeps,
-  { ref, projectId, signal }: { ref: StepRef; projectId: string; signal: AbortSignal },
+  { effects, toolServers, secrets, ...access }: CallToolsDeps,
+  { ref, job, signal }: { ref: StepRef; job: ServerJob; signal: AbortSignal },
 ): ToolCaller {
   const endAt = Date.now() + batchMs;
   const sessions = new Map<string, Promise<McpSession>>();
 
   async function connect(name: string): Promise<McpSession> {
-    const { servers, credentials } = await toolServers.read(projectId);
+    const { servers, credentials } = await toolServers.read(job.project.id);
     const server = servers.find((one) => one.name === name);
     if (server === undefined) throw new McpProblem('is no longer one of the project');
-    const headers = learnHeaders(secrets, credentials[name]);
-    return openMcpSession(network, { server, headers, signal });
+    const values = learnValues(secrets, credentials[name]);
+    // calls end before the server
+    const lifeMs = Math.max(leastMs, endAt - Date.now()) + leastMs;
+    return openMcpSession(access, { job, server, values, lifeMs, signal });
   }
 
   /** A server that could not be reached is not asked again in this batch. */

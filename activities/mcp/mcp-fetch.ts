@@ -17,8 +17,8 @@ export interface McpFetchOptions {
 }
 
 /** Limits of one response. */
-const mostBytes = 4 * 1024 * 1024;
-const limits = { deepest: 64, mostValues: 50_000 };
+export const mostBytes = 4 * 1024 * 1024;
+export const jsonLimits = { deepest: 64, mostValues: 50_000 };
 /** Requests of one session. A server can make the client answer it. */
 const mostRequests = 300;
 
@@ -27,7 +27,7 @@ export function createMcpFetch({ egress, privateHosts, headers, signal, onProble
   let requests = 0;
 
   async function* bounded(response: IncomingMessage): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    const scan = createJsonScan(limits);
+    const scan = createJsonScan(jsonLimits);
     let size = 0;
     try {
       for await (const chunk of response) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -9,10 +10,14 @@ import {
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { McpHeader, McpServer } from '../../db/organizations/project-tools.ts';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { McpServer, ServerValue } from '../../db/organizations/project-tools.ts';
 import type { Egress } from '../../lib/network/egress.ts';
+import type { Commands } from '../tools/commands.ts';
+import { createCommandTransport } from './command-transport.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import { McpProblem } from './mcp-problem.ts';
+import { startServer, type ServerJob } from './server-process.ts';
 
 export interface McpNetwork {
   egress: Pick<Egress, 'request'>;
@@ -27,35 +32,51 @@ export interface McpSession extends AsyncDisposable {
   call(tool: string, input: Record<string, unknown>, timeoutMs: number): Promise<CallToolResult>;
 }
 
+/** What reaches servers: the network, and the sandbox of commands. */
+export interface McpAccess {
+  network: McpNetwork;
+  commands: Commands;
+}
+
+export interface SessionRequest {
+  job: ServerJob;
+  server: McpServer;
+  /** Headers or environment variables of the server. */
+  values: readonly ServerValue[];
+  /** Time after which a server that runs as a command is stopped. */
+  lifeMs: number;
+  signal: AbortSignal;
+}
+
+interface McpConnection {
+  transport: Transport;
+  /** Ends the session on the server. */
+  end(): Promise<void>;
+}
+
+interface ConnectOptions extends SessionRequest {
+  onProblem(problem: McpProblem): void;
+}
+
 const listTimeoutMs = 10_000;
+/** Includes the start of a command, which may download its program. */
+const startTimeoutMs = 60_000;
 const endTimeoutMs = 1_000;
 const mostPages = 20;
 const mostTools = 300;
 
 /** Connects to a server and lists its tools. */
-export async function openMcpSession(
-  { egress, privateHosts }: McpNetwork,
-  { server, headers, signal }: { server: Pick<McpServer, 'url'>; headers: readonly McpHeader[]; signal: AbortSignal },
-): Promise<McpSession> {
+export async function openMcpSession(access: McpAccess, request: SessionRequest): Promise<McpSession> {
+  const { server, signal } = request;
   const over = new AbortController();
   let problem: McpProblem | null = null;
-  const fetch = createMcpFetch({
-    egress,
-    privateHosts,
-    headers,
+  const connect = server.url === null ? connectByCommand : connectByHttp;
+  const { transport, end: endConnection } = await connect(access, {
+    ...request,
     signal: AbortSignal.any([signal, over.signal]),
     onProblem(found) {
       problem ??= found;
       over.abort(found);
-    },
-  });
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch,
-    reconnectionOptions: {
-      maxRetries: 0,
-      initialReconnectionDelay: 1_000,
-      maxReconnectionDelay: 1_000,
-      reconnectionDelayGrowFactor: 1,
     },
   });
   // no capabilities: the server may ask for nothing
@@ -78,10 +99,7 @@ export async function openMcpSession(
   }
 
   async function end(): Promise<void> {
-    const late = setTimeout(() => over.abort(), endTimeoutMs);
-    if (!over.signal.aborted && transport.sessionId !== undefined)
-      await transport.terminateSession().catch(() => undefined);
-    clearTimeout(late);
+    await endConnection();
     over.abort();
     await client.close().catch(() => undefined);
   }
@@ -104,7 +122,7 @@ export async function openMcpSession(
   }
 
   try {
-    await within((options) => client.connect(transport, options), listTimeoutMs);
+    await within((options) => client.connect(transport, options), server.url === null ? startTimeoutMs : listTimeoutMs);
     const tools = await listTools();
     return {
       tools,
@@ -120,6 +138,43 @@ export async function openMcpSession(
     await end();
     throw error;
   }
+}
+
+async function connectByHttp(
+  { network: { egress, privateHosts } }: McpAccess,
+  { server: { url }, values, signal, onProblem }: ConnectOptions,
+): Promise<McpConnection> {
+  const fetch = createMcpFetch({ egress, privateHosts, headers: values, signal, onProblem });
+  const transport = new StreamableHTTPClientTransport(new URL(url ?? ''), {
+    fetch,
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  return {
+    transport,
+    async end() {
+      if (signal.aborted || transport.sessionId === undefined) return;
+      const ended = transport.terminateSession().catch(() => undefined);
+      await Promise.race([ended, sleep(endTimeoutMs, null, { ref: false })]);
+    },
+  };
+}
+
+async function connectByCommand(
+  { commands }: McpAccess,
+  { server: { command }, onProblem, ...options }: ConnectOptions,
+): Promise<McpConnection> {
+  const started = await startServer(commands, { ...options, command: command ?? [] });
+  return {
+    transport: createCommandTransport(started, onProblem),
+    async end() {
+      await started[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Returns a hash of what a server says about a tool, which changes when the tool does. */

@@ -7,22 +7,28 @@ import type { PinnedTool } from './pinned-tools.ts';
 /** Most tools that are kept, of all jobs of this worker. */
 const mostKept = 1_000;
 
-/** Creates the function that returns the pinned tools of a turn. It keeps them, because their schemas are built once. */
-export function createMcpToolset(): (pinned: readonly PinnedTool[]) => Toolset {
-  const kept = new Map<string, AgentTool>();
+/** Returns the pinned tools of a turn. */
+export type McpToolset = (pinned: readonly PinnedTool[]) => Toolset;
+
+/**
+ * Creates the function that returns the pinned tools of a turn. It keeps them, because their schemas are built once.
+ * `traceTools` makes their runs visible in traces.
+ */
+export function createMcpToolset(traceTools: (toolset: Toolset) => Toolset = (toolset) => toolset): McpToolset {
+  const kept = new Map<string, Toolset>();
   return (pinned) => {
-    const entries = pinned.map((one): [string, AgentTool] => {
+    const tools = pinned.map((one) => {
       const key = JSON.stringify(one);
-      const tool = kept.get(key) ?? toolOf(one);
+      const tool = kept.get(key) ?? traceTools({ [one.name]: toolOf(one) });
       kept.delete(key);
       kept.set(key, tool);
-      return [one.name, tool];
+      return tool;
     });
     for (const oldest of kept.keys()) {
       if (kept.size <= mostKept) break;
       kept.delete(oldest);
     }
-    return Object.fromEntries(entries);
+    return Object.assign({}, ...tools);
   };
 }
 

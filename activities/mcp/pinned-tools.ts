@@ -5,8 +5,9 @@ import type { ProjectToolReader } from '../../db/for-worker/projects/project-too
 import type { McpServer } from '../../db/organizations/project-tools.ts';
 import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { McpProblem } from './mcp-problem.ts';
-import { hashOfTool, openMcpSession, type McpNetwork } from './mcp-session.ts';
-import { learnHeaders } from './server-headers.ts';
+import { hashOfTool, openMcpSession, type McpAccess, type SessionRequest } from './mcp-session.ts';
+import type { ServerJob } from './server-process.ts';
+import { learnValues } from './server-values.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /** A tool of an MCP server as it was when a turn began. */
@@ -31,6 +32,8 @@ export const pinnedToolSchema = z.object({
 export interface ServerNotice {
   server: string;
   problem: string;
+  /** Last output of a server that runs as a command, for people. */
+  detail?: string;
 }
 
 export interface PinnedTools {
@@ -38,9 +41,8 @@ export interface PinnedTools {
   notices: ServerNotice[];
 }
 
-export interface PinDeps {
+export interface PinDeps extends McpAccess {
   toolServers: ProjectToolReader;
-  network: McpNetwork;
   secrets: KnownSecrets;
 }
 
@@ -49,24 +51,27 @@ const mostTools = 128;
 const mostCharacters = 200_000;
 const longestDescription = 2_000;
 const openTimeoutMs = 20_000;
+/** For a server that runs as a command, which may download its program first. */
+const startTimeoutMs = 90_000;
 const nameForModels = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Lists the tools of a project's servers. A server that cannot be used is a notice. */
 export async function pinTools(
-  { toolServers, network, secrets }: PinDeps,
-  { projectId, signal }: { projectId: string; signal: AbortSignal },
+  { toolServers, secrets, ...access }: PinDeps,
+  { job, signal }: { job: ServerJob; signal: AbortSignal },
 ): Promise<PinnedTools> {
-  const { servers, credentials } = await toolServers.read(projectId);
+  const { servers, credentials } = await toolServers.read(job.project.id);
   const pinned: PinnedTools = { tools: [], notices: [] };
   const listed = await Promise.all(
     servers.map(async (server) => {
-      const headers = learnHeaders(secrets, credentials[server.name]);
-      return toolsOf(network, { server, headers, signal });
+      const values = learnValues(secrets, credentials[server.name]);
+      const lifeMs = server.url === null ? startTimeoutMs : openTimeoutMs;
+      return toolsOf(access, { job, server, values, lifeMs, signal });
     }),
   );
   let characters = 0;
   for (const [at, server] of servers.entries()) {
-    const { tools, problems } = listed[at] ?? { tools: [], problems: [] };
+    const { tools, problems, detail = '' } = listed[at] ?? { tools: [], problems: [] };
     const notice = [...problems];
     for (const tool of tools) {
       const masked = { ...tool, ...maskedTexts(tool, secrets.mask) };
@@ -74,7 +79,12 @@ export async function pinTools(
       if (characters <= mostCharacters && pinned.tools.length < mostTools) pinned.tools.push(masked);
       else notice.push(`${tool.tool} is left out, because the tools of all servers are too many`);
     }
-    if (notice.length > 0) pinned.notices.push({ server: server.name, problem: secrets.mask(listOf(notice)) });
+    if (notice.length === 0) continue;
+    pinned.notices.push({
+      server: server.name,
+      problem: secrets.mask(listOf(notice)),
+      ...(detail !== '' && { detail: shownDetail(secrets.redact(detail)) }),
+    });
   }
   return pinned;
 }
@@ -82,21 +92,20 @@ export async function pinTools(
 interface ListedTools {
   tools: PinnedTool[];
   problems: string[];
+  detail?: string;
 }
 
-async function toolsOf(
-  network: McpNetwork,
-  { server, headers, signal }: { server: McpServer; headers: { name: string; value: string }[]; signal: AbortSignal },
-): Promise<ListedTools> {
-  const until = AbortSignal.timeout(openTimeoutMs);
+async function toolsOf(access: McpAccess, request: SessionRequest): Promise<ListedTools> {
+  const { server, lifeMs, signal } = request;
+  const until = AbortSignal.timeout(lifeMs);
   try {
-    await using session = await openMcpSession(network, { server, headers, signal: AbortSignal.any([signal, until]) });
+    await using session = await openMcpSession(access, { ...request, signal: AbortSignal.any([signal, until]) });
     return pinnedOf(server, session.tools);
   } catch (error) {
     signal.throwIfAborted();
-    if (until.aborted) return { tools: [], problems: [`did not answer within ${openTimeoutMs / 1_000} seconds`] };
-    const problem = error instanceof McpProblem ? error.message : 'did not list its tools';
-    return { tools: [], problems: [problem] };
+    if (until.aborted) return { tools: [], problems: [`did not answer within ${lifeMs / 1_000} seconds`] };
+    if (!(error instanceof McpProblem)) return { tools: [], problems: ['did not list its tools'] };
+    return { tools: [], problems: [error.message], detail: error.detail };
   }
 }
 
@@ -135,6 +144,13 @@ function pinnedTool({ name: server, readOnly }: McpServer, tool: Tool): PinnedTo
 
 function maskedTexts({ description, inputSchema }: PinnedTool, mask: (text: string) => string) {
   return { description: mask(description), inputSchema: jsonSchema.parse(maskDeep(inputSchema, mask)) };
+}
+
+const mostDetail = 500;
+
+/** Cut once it is redacted, because half a secret is not recognized. */
+function shownDetail(detail: string): string {
+  return detail.slice(-mostDetail).trim().toWellFormed();
 }
 
 const mostListed = 5;

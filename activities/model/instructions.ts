@@ -1,6 +1,7 @@
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
+import type { ServerJob } from '../mcp/server-process.ts';
 import type { ProjectGuidanceReader } from '../../db/for-worker/projects/project-guidance.ts';
 import { pinTools, type PinDeps, type ServerNotice } from '../mcp/pinned-tools.ts';
 import { commonHosts } from '../../lib/inputs/fetch-hosts.ts';
@@ -25,7 +26,7 @@ export interface InstructionDeps extends PinDeps {
 interface TurnStart {
   ref: TurnRef;
   firstStep: number;
-  project: Pick<ProjectRow, 'id' | 'fetchHosts'>;
+  job: ServerJob & { project: Pick<ProjectRow, 'fetchHosts'> };
   commit: string;
   access: RepositoryAccess;
 }
@@ -43,9 +44,10 @@ const plainPath = /^[^\p{C}\p{Zl}\p{Zp}]{1,300}$/u;
  */
 export async function storeInstructions(
   deps: InstructionDeps,
-  { ref, firstStep, project, commit, access }: TurnStart,
+  { ref, firstStep, job, commit, access }: TurnStart,
 ): Promise<void> {
   const { effects, context, guidance, pages, maskSecrets } = deps;
+  const { project } = job;
   const effect = { ...ref, effect: 'instructions' };
   const { fence, result } = await effects.claim(effect);
   if (hasInstructions(result)) return;
@@ -54,7 +56,7 @@ export async function storeInstructions(
   const found =
     first?.commit === null ? first : await readRepository(deps, { commit: first?.commit ?? commit, access });
   const { instructions, skills } = await guidance.read(project.id);
-  const { tools, notices } = await pinTools(deps, { projectId: project.id, signal: access.signal });
+  const { tools, notices } = await pinTools(deps, { job, signal: access.signal });
   for (const notice of notices) await context.addNote({ ...ref, step: firstStep, ...noteOf(notice) });
   const fetchHosts = commonHosts(project.fetchHosts, pages.hosts);
   const unreached = hostNote(project.fetchHosts, fetchHosts);
@@ -74,9 +76,11 @@ export async function storeInstructions(
 }
 
 /** Tells the agent and the job's watchers about a server that cannot be used. */
-function noteOf({ server, problem }: ServerNotice) {
+function noteOf({ server, problem, detail }: ServerNotice) {
   const text = `The MCP server ${server} ${problem}.`;
-  return { kind: `mcp:${server}` as const, text, notice: text };
+  // what the server wrote is not for the agent, to whom it could give orders
+  const notice = detail === undefined ? text : `${text} It wrote: ${detail}`;
+  return { kind: `mcp:${server}` as const, text, notice };
 }
 
 /** Tells about hosts of a project that the operator does not allow, or only in part. */

@@ -138,7 +138,7 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
       const { path: root, isIgnored, history } = workspace;
       const callsServer = calls.some(({ toolName }) => toolName.includes('__'));
       const pinned = callsServer ? await pinnedTools(ref) : [];
-      await using caller = createToolCaller(deps, { ref, projectId: project.id, signal });
+      await using caller = createToolCaller(deps, { ref, job, signal });
       const readSkill = createSkillReader(deps, { ref, access: repository });
       const showImage = prices.seesImages(job.model) ? (image: NamedImage) => images.store(job.id, image) : undefined;
       const fetchPage = createPageFetcher(pages, { hosts: project.fetchHosts, maskSecrets, signal });

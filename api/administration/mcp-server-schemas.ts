@@ -2,22 +2,31 @@ import { z } from 'zod';
 import {
   headerNameSchema,
   headerValueSchema,
+  mostCommands,
   mostNamedTools,
   mostServers,
+  mostWords,
   readOnlyChoices,
+  secretValueSchema,
+  serverCommandSchema,
   serverNameSchema,
   serverUrlSchema,
   toolNameSchema,
+  variableNameSchema,
 } from '../../lib/inputs/mcp.ts';
 import { closedBody } from '../http/closed-object.ts';
 
-const mostHeaders = 10;
+const mostValues = 10;
 
 const serverSchema = closedBody({
   name: serverNameSchema.meta({ description: 'Tools of the server are offered as name__tool.' }),
-  url: serverUrlSchema.meta({
+  url: serverUrlSchema.nullable().default(null).meta({
     description:
       'Address for streamable HTTP: https at a public host, or any host that DOCKET_PRIVATE_HOSTS of the worker lists.',
+  }),
+  command: serverCommandSchema.nullable().default(null).meta({
+    description:
+      'In place of a URL: the program and its arguments. It speaks the protocol over its standard input and output, in a sandbox of its own.',
   }),
   tools: z
     .array(toolNameSchema)
@@ -31,20 +40,36 @@ const serverSchema = closedBody({
   }),
   headers: z
     .array(closedBody({ name: headerNameSchema, value: headerValueSchema }))
-    .max(mostHeaders)
+    .max(mostValues)
     .optional()
     .meta({
       writeOnly: true,
       description: 'Stored encrypted, never returned. If omitted, those of the server with this name and url stay.',
     }),
-});
+  env: z
+    .array(closedBody({ name: variableNameSchema, value: secretValueSchema }))
+    .max(mostValues)
+    .optional()
+    .meta({
+      writeOnly: true,
+      description:
+        'Environment variables of the command. Stored encrypted, never returned. If omitted, those of the server with this name and command stay.',
+    }),
+})
+  .refine(({ url, command }) => (url === null) !== (command === null), 'must have either a url or a command')
+  .refine(({ url, headers }) => url !== null || headers === undefined, 'has headers, which need a url')
+  .refine(({ command, env }) => command !== null || env === undefined, 'has an env, which needs a command');
 
 /** Body of `PATCH /v1/projects/{id}/mcp-servers`. */
 export const changeServersSchema = closedBody({
   servers: z
     .array(serverSchema)
     .max(mostServers)
-    .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, 'must have different names'),
+    .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, 'must have different names')
+    .refine(
+      (servers) => servers.filter(({ command }) => command !== null).length <= mostCommands,
+      `must have at most ${mostCommands} that run as a command`,
+    ),
 });
 
 export const serversSchema = z.object({
@@ -52,10 +77,12 @@ export const serversSchema = z.object({
     .array(
       z.object({
         name: z.string(),
-        url: z.string(),
+        url: z.string().nullable().meta({ description: 'Null for a server that runs as a command.' }),
+        command: z.array(z.string()).max(mostWords).nullable().meta({ description: 'Null for a server at a URL.' }),
         tools: z.array(z.string()).max(mostNamedTools).nullable(),
         readOnly: z.enum(readOnlyChoices),
-        headerNames: z.array(z.string()).max(mostHeaders).meta({ description: 'Headers that are set.' }),
+        headerNames: z.array(z.string()).max(mostValues).meta({ description: 'Headers that are set.' }),
+        envNames: z.array(z.string()).max(mostValues).meta({ description: 'Environment variables that are set.' }),
       }),
     )
     .max(mostServers),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mostSecrets, type SetupSecret, type SetupSecretStore } from '../../db/organizations/setup-secrets.ts';
 import { isVariableName } from '../../lib/environments/variable-name.ts';
+import { secretValueSchema } from '../../lib/inputs/mcp.ts';
 import { time } from '../../lib/time-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -14,12 +15,7 @@ const named = { id, name: z.string().meta({ description: 'Name of the environmen
 const secretSchema = z.object({ name: z.string(), updatedAt: time });
 const bodySchema = closedBody({
   name: z.string().max(100).meta({ description: 'Name of the environment variable.' }),
-  value: z
-    .string()
-    .min(6, 'must have at least 6 characters, because shorter values cannot be masked')
-    .max(32_768)
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character')
-    .meta({ writeOnly: true, description: 'The value; it is never returned.' }),
+  value: secretValueSchema.meta({ writeOnly: true, description: 'The value; it is never returned.' }),
 });
 
 /** Routes for the secrets that only the setup of a project's jobs has. */

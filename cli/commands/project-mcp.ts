@@ -13,6 +13,7 @@ interface AddOptions {
   tool?: string[];
   readOnly?: 'annotated' | 'all' | 'none';
   headers?: string;
+  env?: string;
 }
 
 /** Adds `docket project mcp add|remove|list`. */
@@ -28,34 +29,36 @@ export function addMcpCommands(project: Command, context: CommandContext): void 
 
   onProject(group.command('add').description('add a server, or replace the one with this name'))
     .argument('<name>', 'the name, which its tools begin with')
-    .argument('<url>', 'the address for streamable HTTP')
+    .argument('<url-or-command...>', 'the address for streamable HTTP; or --, a program and its arguments')
     .option('--tool <name>', 'a tool that agents may call (repeatable; default: all)', collect)
     .addOption(
       new Option('--read-only <which>', 'which calls may be repeated').choices(['annotated', 'all', 'none'] as const),
     )
     .option('--headers <file>', 'headers to send, one "Name: value" per line, such as Authorization', readSecretPath)
-    .action(async (id: string, name: string, url: string, options: AddOptions, command: Command) => {
+    .option('--env <file>', 'environment variables of the command, one NAME=value per line', readSecretPath)
+    .action(async (id: string, name: string, words: string[], options: AddOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const { tool, readOnly, headers } = options;
+      const { tool, readOnly, headers, env } = options;
       const others = (await serversOf(api, id)).filter((server) => server.name !== name);
       const added = {
         name,
-        url,
+        ...targetOf(words),
         tools: tool ?? null,
         readOnly,
-        ...(headers !== undefined && { headers: headersIn(await textOf(headers)) }),
+        ...(headers !== undefined && { headers: valuesIn(await textOf(headers), headerLine) }),
+        ...(env !== undefined && { env: valuesIn(await textOf(env), variableLine) }),
       };
-      print(command, await change(api, id, [...others.map(withoutHeaders), added]));
+      print(command, await change(api, id, [...others.map(withoutValues), added]));
     });
 
-  onProject(group.command('remove').description('remove a server with its headers'))
+  onProject(group.command('remove').description('remove a server with its headers or environment variables'))
     .argument('<name>', 'the name of the server')
     .action(async (id: string, name: string, _options: unknown, command: Command) => {
       const { api } = await connect(context, command);
       const servers = await serversOf(api, id);
       const others = servers.filter((server) => server.name !== name);
       if (others.length === servers.length) throw new CommandError(`The project has no server named ${name}.`);
-      print(command, await change(api, id, others.map(withoutHeaders)));
+      print(command, await change(api, id, others.map(withoutValues)));
     });
 }
 
@@ -70,16 +73,24 @@ async function change(api: Api, id: string, servers: Servers): Promise<Shown[]> 
   return (await answerOf(request)).servers;
 }
 
-/** The service keeps the headers of a server whose headers are omitted. */
-function withoutHeaders({ name, url, tools, readOnly }: Shown): Servers[number] {
-  return { name, url, tools, readOnly };
+/** The service keeps the headers and environment variables of a server if they are omitted. */
+function withoutValues({ name, url, command, tools, readOnly }: Shown): Servers[number] {
+  return { name, url, command, tools, readOnly };
 }
 
-function headersIn(text: string) {
+function targetOf(words: string[]): Pick<Servers[number], 'url' | 'command'> {
+  const [first = ''] = words;
+  return words.length === 1 && /^[a-z]+:\/\//i.test(first) ? { url: first } : { command: words };
+}
+
+const headerLine = { separator: ':', problem: 'A line of the headers is not "Name: value".' };
+const variableLine = { separator: '=', problem: 'A line of the environment variables is not NAME=value.' };
+
+function valuesIn(text: string, { separator, problem }: typeof headerLine) {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return lines.map((line) => {
-    const at = line.indexOf(':');
-    if (at < 1) throw new CommandError('A line of the headers is not "Name: value".');
+    const at = line.indexOf(separator);
+    if (at < 1) throw new CommandError(problem);
     return { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() };
   });
 }
@@ -87,10 +98,10 @@ function headersIn(text: string) {
 function print(command: Command, servers: Shown[]): void {
   printList(command, servers, {
     name: (server) => server.name,
-    url: (server) => server.url,
+    'url or command': (server) => server.url ?? server.command?.join(' '),
     tools: (server) => server.tools?.join(' ') ?? 'all',
     'read-only': (server) => server.readOnly,
-    headers: (server) => server.headerNames.join(' '),
+    'headers or env': (server) => [...server.headerNames, ...server.envNames].join(' '),
   });
 }
 

@@ -15,17 +15,39 @@ const readOnlyChoices = [
   ['none', 'none'],
 ] as const;
 
+const kinds = [
+  ['http', 'at a URL (streamable HTTP)'],
+  ['command', 'as a command (stdio)'],
+] as const;
+
 interface Draft {
   name: string;
+  kind: (typeof kinds)[number][0];
   url: string;
+  /** The program and its arguments, one per line. */
+  command: string;
   tools: string;
   readOnly: McpServer['readOnly'];
   /** New value of the header `Authorization`. The stored one is never shown. */
   authorization: string;
+  /** New environment variables, one `NAME=value` per line. Stored ones are never shown. */
+  env: string;
   headerNames: string[];
+  envNames: string[];
 }
 
-const newServer: Draft = { name: '', url: '', tools: '', readOnly: 'annotated', authorization: '', headerNames: [] };
+const newServer: Draft = {
+  name: '',
+  kind: 'http',
+  url: '',
+  command: '',
+  tools: '',
+  readOnly: 'annotated',
+  authorization: '',
+  env: '',
+  headerNames: [],
+  envNames: [],
+};
 
 /** Shows a form for the MCP servers of a project's agents. */
 export function McpServersPanel({ projectId }: { projectId: string }) {
@@ -69,16 +91,8 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
           <summary>MCP server {draft.name}</summary>
           <div className="form">
             <Field label="Name" value={draft.name} onChange={(name) => change(at, { name })} isRequired isCode />
-            <Field label="URL" type="url" value={draft.url} onChange={(url) => change(at, { url })} isRequired isCode />
-            <Field
-              label="Authorization header"
-              type="password"
-              value={draft.authorization}
-              onChange={(authorization) => change(at, { authorization })}
-              isCode
-              placeholder={draft.headerNames.length > 0 ? 'set; a new value replaces all headers' : 'Bearer …'}
-              hint="Stored encrypted and never shown again. A new URL needs it again."
-            />
+            <Choice label="Runs" value={draft.kind} options={kinds} onChange={(kind) => change(at, { kind })} />
+            <TargetFields draft={draft} onChange={(part) => change(at, part)} />
             <Field
               label="Tools agents may call, one per line"
               value={draft.tools}
@@ -108,18 +122,80 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
   );
 }
 
-function draftOf({ tools, ...server }: McpServer): Draft {
-  return { ...server, tools: tools?.join('\n') ?? '', authorization: '' };
+function TargetFields({ draft, onChange }: { draft: Draft; onChange(part: Partial<Draft>): void }) {
+  if (draft.kind === 'command')
+    return (
+      <>
+        <Field
+          label="Program and arguments, one per line"
+          value={draft.command}
+          onChange={(command) => onChange({ command })}
+          rows={3}
+          isRequired
+          isCode
+          placeholder={'npx\n-y\n@example/server'}
+          hint="Starts on the worker, in a sandbox of its own without the repository."
+        />
+        <Field
+          label="Environment variables, one NAME=value per line"
+          value={draft.env}
+          onChange={(env) => onChange({ env })}
+          rows={2}
+          isCode
+          placeholder={draft.envNames.length > 0 ? `${draft.envNames.join(', ')}; new lines replace all` : ''}
+          hint="Stored encrypted and never shown again. A new command needs them again."
+        />
+      </>
+    );
+  return (
+    <>
+      <Field label="URL" type="url" value={draft.url} onChange={(url) => onChange({ url })} isRequired isCode />
+      <Field
+        label="Authorization header"
+        type="password"
+        value={draft.authorization}
+        onChange={(authorization) => onChange({ authorization })}
+        isCode
+        placeholder={draft.headerNames.length > 0 ? 'set; a new value replaces all headers' : 'Bearer …'}
+        hint="Stored encrypted and never shown again. A new URL needs it again."
+      />
+    </>
+  );
 }
 
-function serverOf({ name, url, tools, readOnly, authorization }: Draft) {
+function draftOf({ url, command, tools, ...server }: McpServer): Draft {
+  return {
+    ...server,
+    kind: command === null ? 'http' : 'command',
+    url: url ?? '',
+    command: command?.join('\n') ?? '',
+    tools: tools?.join('\n') ?? '',
+    authorization: '',
+    env: '',
+  };
+}
+
+function serverOf({ name, kind, tools, readOnly, ...target }: Draft) {
   const named = linesOf(tools);
-  const value = authorization.trim();
   return {
     name: name.trim(),
-    url: url.trim(),
     readOnly,
     tools: named.length === 0 ? null : named,
-    ...(value !== '' && { headers: [{ name: 'Authorization', value }] }),
+    ...(kind === 'http' ? httpOf(target) : commandOf(target)),
   };
+}
+
+function httpOf({ url, authorization }: Pick<Draft, 'url' | 'authorization'>) {
+  const value = authorization.trim();
+  return { url: url.trim(), ...(value !== '' && { headers: [{ name: 'Authorization', value }] }) };
+}
+
+function commandOf({ command, env }: Pick<Draft, 'command' | 'env'>) {
+  const values = linesOf(env).map((line) => {
+    const [name = '', ...rest] = line.split('=');
+    return { name: name.trim(), value: rest.join('=').trim() };
+  });
+  // an argument may begin with a space
+  const words = command.split('\n').filter((word) => word.trim() !== '');
+  return { command: words, ...(values.length > 0 && { env: values }) };
 }

@@ -12,26 +12,38 @@ import { toStoredJson } from '../stored-text.ts';
 /** An MCP server that a project's agents may use. */
 export interface McpServer {
   name: string;
-  url: string;
+  /** Null for a server that runs as a command. */
+  url: string | null;
+  /** The program and its arguments; null for a server at a URL. */
+  command: string[] | null;
   /** The tools that agents may call; null for all. */
   tools: string[] | null;
   readOnly: (typeof readOnlyChoices)[number];
   /** Names of the headers whose values are sealed. */
   headerNames: string[];
+  /** Names of the environment variables of the command, whose values are sealed. */
+  envNames: string[];
 }
 
-export interface McpHeader {
+/** A header of a server at a URL, or an environment variable of one that runs as a command. */
+export interface ServerValue {
   name: string;
   value: string;
 }
 
-/** Headers by the name of their server. */
+/** Headers or environment variables by the name of their server. */
 export type McpCredentials = z.infer<typeof credentialsSchema>;
 
 const credentialsSchema = z.record(z.string(), z.array(z.object({ name: z.string(), value: z.string() })));
 
-/** A server as it is set; one without headers keeps those that it has at the same address. */
-export type NewMcpServer = Omit<McpServer, 'headerNames'> & { headers?: McpHeader[] };
+/**
+ * A server as it is set. One without `headers` or `env` keeps those that it has, as long as its address and its command
+ * stay the same.
+ */
+export type NewMcpServer = Omit<McpServer, 'headerNames' | 'envNames'> & {
+  headers?: ServerValue[];
+  env?: ServerValue[];
+};
 
 export interface ProjectToolStore {
   /** Null when there is no such project. */
@@ -40,8 +52,11 @@ export interface ProjectToolStore {
   replaceServers(caller: Caller, projectId: string, servers: NewMcpServer[]): Promise<McpServer[] | null>;
 }
 
+/** Servers that were stored before they could run as a command have neither of the two fields. */
+type StoredServer = Omit<McpServer, 'command' | 'envNames'> & Partial<McpServer>;
+
 interface ToolsRow {
-  servers: McpServer[];
+  servers: StoredServer[];
   credentials: string | null;
 }
 
@@ -56,7 +71,7 @@ export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' |
         `select ${columns} from ${joined} where projects.id = $1 and organization_id = $2`,
         [projectId, organizationId],
       );
-      return rows[0]?.servers ?? null;
+      return rows[0]?.servers.map(serverOf) ?? null;
     },
 
     async replaceServers(caller, projectId, servers) {
@@ -69,18 +84,19 @@ export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' |
         const [before] = rows;
         if (before === undefined) return null;
         const known = openCredentials(box, projectId, before.credentials);
-        const entries = servers.map(({ headers, ...server }) => {
-          const isSame = before.servers.some(({ name, url }) => name === server.name && url === server.url);
-          // a stored credential is never sent to another address than the one it was entered for
-          return { server, headers: headers ?? (isSame ? known[server.name] : undefined) ?? [] };
+        const entries = servers.map(({ headers, env, ...server }) => {
+          const isSame = before.servers.map(serverOf).some((earlier) => hasSameTarget(earlier, server));
+          // a stored credential is never given to another address or command than the one it was entered for
+          return { server, values: headers ?? env ?? (isSame ? known[server.name] : undefined) ?? [] };
         });
         const credentials = Object.fromEntries(
-          entries.flatMap(({ server, headers }) => (headers.length === 0 ? [] : [[server.name, headers]])),
+          entries.flatMap(({ server, values }) => (values.length === 0 ? [] : [[server.name, values]])),
         );
-        const stored = entries.map(({ server, headers }) => ({
-          ...server,
-          headerNames: headers.map(({ name }) => name),
-        }));
+        const stored = entries.map(({ server, values }): McpServer => {
+          const names = values.map(({ name }) => name);
+          const isCommand = server.command !== null;
+          return { ...server, headerNames: isCommand ? [] : names, envNames: isCommand ? names : [] };
+        });
         const sealed =
           Object.keys(credentials).length === 0
             ? null
@@ -90,7 +106,7 @@ export function createProjectToolStore(pool: Pool, box: Pick<SecretBox, 'seal' |
            on conflict (project_id) do update set servers = excluded.servers, credentials = excluded.credentials`,
           [projectId, toStoredJson(stored), sealed],
         );
-        const details = { servers: stored.map(({ name, url }) => ({ name, url })) };
+        const details = { servers: stored.map(({ name, url, command }) => ({ name, url, command })) };
         await writeAudit(client, caller, { action: 'project.mcp-servers', subject: projectId, details });
         return stored;
       });
@@ -106,10 +122,19 @@ export async function readToolsOfProject(
 ): Promise<{ servers: McpServer[]; credentials: McpCredentials }> {
   const { rows } = await pool.query<ToolsRow>(`select ${columns} from ${joined} where projects.id = $1`, [projectId]);
   const { servers, credentials } = rows[0] ?? { servers: [], credentials: null };
-  return { servers, credentials: openCredentials(box, projectId, credentials) };
+  return { servers: servers.map(serverOf), credentials: openCredentials(box, projectId, credentials) };
 }
 
-/** Decrypts the headers of a project's servers. Throws SealedError. */
+function serverOf(stored: StoredServer): McpServer {
+  return { command: null, envNames: [], ...stored };
+}
+
+function hasSameTarget(one: NewMcpServer, other: NewMcpServer): boolean {
+  const targetOf = ({ name, url, command }: NewMcpServer) => JSON.stringify([name, url, command]);
+  return targetOf(one) === targetOf(other);
+}
+
+/** Decrypts the headers and environment variables of a project's servers. Throws SealedError. */
 export function openCredentials(
   box: Pick<SecretBox, 'open'>,
   projectId: string,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isVariableName } from '../environments/variable-name.ts';
 
 export const mostServers = 10;
 /** Largest number of tools that a project names per server. */
@@ -39,6 +40,32 @@ export const headerValueSchema = z
   .string()
   .trim()
   .regex(/^[\x20-\x7e]{6,4000}$/, 'must have 6 to 4000 ASCII characters');
+
+/** Largest number of servers that run as a command: each has its own processes on the worker. */
+export const mostCommands = 4;
+/** Longest command of a server, in words. */
+export const mostWords = 50;
+
+/** The program of a server and its arguments. */
+export const serverCommandSchema = z
+  .array(z.string().min(1).max(4_000).refine(isPlainText, 'holds a NUL or half a character'))
+  .min(1)
+  .max(mostWords);
+
+export const variableNameSchema = z
+  .string()
+  .refine(isVariableName, 'must be the name of an environment variable, and none that the sandbox or the shell sets');
+
+/** The value of a secret environment variable. */
+export const secretValueSchema = z
+  .string()
+  .min(6, 'must have at least 6 characters, because shorter values cannot be masked')
+  .max(32_768)
+  .refine(isPlainText, 'holds a NUL or half a character');
+
+function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
 
 /** Which calls count as read-only: those of tools that the server annotates so, all, or none. */
 export const readOnlyChoices = ['annotated', 'all', 'none'] as const;

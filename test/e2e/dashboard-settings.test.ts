@@ -1,37 +1,15 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, commitOnMain, visitDashboard } from '../support/dashboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { startReceiver, type Receiver } from './webhook-receiver.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
 let stack: TestStack;
 let browser: Browser;
 let receiver: Receiver;
-
-interface Receiver {
-  url: string;
-  /** The status it answers with from now on. */
-  status: number;
-  /** The `webhook-id` of each message received. */
-  got: string[];
-}
-
-/** Receives webhooks. */
-async function startReceiver(): Promise<{ receiver: Receiver; server: Server }> {
-  const server = createServer((request, response) => {
-    receiver.got.push(String(request.headers['webhook-id']));
-    request.resume().on('end', () => response.writeHead(receiver.status).end('so it is'));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { receiver: { url: `http://127.0.0.1:${port}/hook`, status: 500, got: [] }, server };
-}
 
 beforeAll(async () => {
   if (chromiumPath === null) return;
@@ -153,6 +131,12 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await server.getByLabel('Name', { exact: true }).fill('docs');
     await panel.getByLabel('URL', { exact: true }).fill('https://mcp.example.com/mcp');
     await panel.getByLabel('Authorization header').fill(`Bearer ${token}`);
+    await panel.getByRole('button', { name: 'Add MCP server' }).click();
+    const command = panel.locator('details.inner', { hasText: 'Runs' }).last();
+    await command.getByLabel('Runs').selectOption('command');
+    await command.getByLabel('Name', { exact: true }).fill('tracker');
+    await command.getByLabel('Program and arguments').fill('npx\n-y\n@example/tracker mcp');
+    await command.getByLabel('Environment variables').fill(`TRACKER_TOKEN=${token}`);
     await panel.getByRole('button', { name: 'Update MCP servers' }).click();
     await panel.getByText('Saved.').nth(1).waitFor();
     await checkLooks(page, 'project-tools-dark');
@@ -160,6 +144,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await panel.locator('summary').first().click();
     await panel.getByText('MCP server docs').click();
     expect(await panel.getByLabel('Authorization header').inputValue()).toBe('');
+    await panel.getByText('MCP server tracker').click();
+    expect(await panel.getByLabel('Program and arguments').inputValue()).toBe('npx\n-y\n@example/tracker mcp');
+    expect(await panel.getByLabel('Environment variables').getAttribute('placeholder')).toMatch(/^TRACKER_TOKEN/);
     await panel.getByText('Skill release-notes').click();
     expect(await panel.getByLabel('When it applies').inputValue()).toBe('Use for release notes.');
     expect(answers.join('\n')).not.toContain(token);

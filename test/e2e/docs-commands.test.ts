@@ -57,6 +57,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'questions.json'), '[{"text": "How do I run a scene?"}]');
   await writeFile(join(folder, 'rules.md'), 'Write in American English.\n');
   await writeFile(join(folder, 'headers.txt'), 'Authorization: Bearer a-token\n');
+  await writeFile(join(folder, 'env.txt'), 'TRACKER_TOKEN=a-token\n');
   await writeFile(
     join(folder, 'SKILL.md'),
     '---\nname: notes\ndescription: Use for release notes.\n---\n\nOne line.\n',
@@ -137,7 +138,7 @@ async function filledIn({ text }: Snippet): Promise<string> {
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
     .replaceAll(
-      /\b(deploy_key|(?:token|prompt|headers|captcha)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      /\b(deploy_key|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),
     )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);

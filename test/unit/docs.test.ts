@@ -92,7 +92,8 @@ function problemWithCommand(words: string[]): string | null {
     }
   }
   const required = command.registeredArguments.filter((argument) => argument.required).length;
-  if (operands.length < required || operands.length > command.registeredArguments.length)
+  const most = command.registeredArguments.at(-1)?.variadic === true ? Infinity : command.registeredArguments.length;
+  if (operands.length < required || operands.length > most)
     return `${command.name()} takes other arguments than ${operands.join(' ')}`;
   return null;
 }

@@ -5,7 +5,7 @@ import { canBeId } from '../../ids.ts';
 import { jobColumns } from '../../jobs/job-statements.ts';
 import type { JobRow } from '../../jobs/jobs.ts';
 import { projectCredentialOwner, projectSecretOwner, projectSshKeyOwner } from '../../organizations/project-secrets.ts';
-import { openCredentials, type McpHeader } from '../../organizations/project-tools.ts';
+import { openCredentials, type ServerValue } from '../../organizations/project-tools.ts';
 import { listProjects, projectColumns, type ProjectRow } from '../../organizations/projects.ts';
 
 /** Finds projects for the worker: by a job's project id, or all of the organization of a site. */
@@ -21,8 +21,8 @@ export interface ProjectAccess {
   token(): string | null;
   /** Returns the project's private key for ssh; null when it has none. Throws SealedError. */
   sshKey(): string | null;
-  /** Returns the headers of its MCP servers. Throws SealedError. */
-  serverHeaders(): McpHeader[];
+  /** Returns the headers and environment variables of its MCP servers. Throws SealedError. */
+  serverValues(): ServerValue[];
 }
 
 export interface ProjectCredentialReader {
@@ -92,7 +92,7 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
       project: { ...rest, createdAt: new Date(createdAt) },
       token: () => open(sealedCredential, projectCredentialOwner(rest.id)),
       sshKey: () => open(sealedSshKey, projectSshKeyOwner(rest.id)),
-      serverHeaders: () => Object.values(openCredentials(box, rest.id, sealedServers)).flat(),
+      serverValues: () => Object.values(openCredentials(box, rest.id, sealedServers)).flat(),
     };
   }
 

@@ -8,6 +8,7 @@ import { openTracing } from '../../../lib/tracing/open-tracing.ts';
 import { tracingSettingsOf, tracingVariables } from '../../../lib/tracing/tracing-settings.ts';
 import { traceModels } from '../../../lib/tracing/trace-models.ts';
 import { endSpan, startTurn, tracer, traceOfTurn } from '../../../lib/tracing/turn-trace.ts';
+import { createMcpToolset } from '../../../activities/mcp/mcp-toolset.ts';
 import { traceTools } from '../../../worker/trace-tools.ts';
 import { startTraceCollector, type TraceCollector } from '../../support/trace-collector.ts';
 
@@ -200,6 +201,27 @@ it('describes model and tool calls by the semantic conventions, without their co
     },
   ]);
   for (const words of ['unspeakable', 'words.md', 'brief', token]) expect(collector.text).not.toContain(words);
+});
+
+it('describes calls of tools of MCP servers as those of other tools', async () => {
+  await using collector = await startTraceCollector();
+  {
+    await using tracing = await open(collector, {});
+    const look = { server: 'docs', tool: 'look', name: 'docs__look', description: '', inputSchema: {} };
+    const toolset = createMcpToolset((tools) => traceTools(tools, tracing.settings))([
+      { ...look, isReadOnly: true, hash: '' },
+    ]);
+    const callServer = async () => ({ text: 'unspeakable', isError: false });
+    const context = { root: '/', signal: new AbortController().signal, toolCallId: 'call-1', callServer };
+    await toolset['docs__look']!.run({}, context);
+  }
+  expect(collector.spans).toMatchObject([
+    {
+      name: 'execute_tool docs__look',
+      attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'docs__look' },
+    },
+  ]);
+  expect(collector.text).not.toContain('unspeakable');
 });
 
 it('exports content only by opt-in, and secrets never', async () => {

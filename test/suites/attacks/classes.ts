@@ -47,4 +47,5 @@ export const attackClasses: Readonly<Record<number, string>> = {
   45: 'questions of the agent',
   46: 'web pages',
   47: 'images for models',
+  48: 'MCP servers that run as a command',
 };

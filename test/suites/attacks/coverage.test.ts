@@ -9,6 +9,7 @@ import { fileAttacks } from './lists/files.ts';
 import { imageAttacks } from './lists/images.ts';
 import { layerAttacks } from './lists/layers.ts';
 import { linkAttacks } from './lists/links.ts';
+import { mcpCommandAttacks } from './lists/mcp-commands.ts';
 import { mcpAttacks } from './lists/mcp.ts';
 import { networkAttacks } from './lists/networks.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
@@ -39,6 +40,7 @@ const attacks = [
   layerAttacks,
   linkAttacks,
   mcpAttacks,
+  mcpCommandAttacks,
   networkAttacks,
   configAndHookAttacks,
   pageAttacks,

@@ -94,7 +94,14 @@ async function addSpecial(
     await repository.git('update-ref', `refs/heads/${branch}`, 'refs/heads/main');
     await repository.commit({ [environmentPath]: content }, { branch });
   }
-  const server = { name: plannedServer.name, url: serverUrl, tools: null, readOnly: 'annotated' as const, headers: [] };
+  const server = {
+    name: plannedServer.name,
+    url: serverUrl,
+    command: null,
+    tools: null,
+    readOnly: 'annotated' as const,
+    headers: [],
+  };
   const tools = createProjectToolStore(pool, createSecretBox([]));
   await tools.replaceServers(operatorOf({ organizationId }), projectId, [server]);
 }

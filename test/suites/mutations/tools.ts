@@ -3,6 +3,7 @@ import type { Mutation } from './list.ts';
 const history = { project: 'integration', tests: ['git/history-tools'] } as const;
 
 const servers = { project: 'integration', tests: ['mcp-client/servers'] } as const;
+const commandServers = { project: 'integration', tests: ['mcp-client/command-servers'] } as const;
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
 const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
@@ -77,12 +78,48 @@ export const toolMutations: Mutation[] = [
     ...hostile,
   },
   {
-    name: 'headers of a server go to any address',
+    name: 'headers of a server go to any address, and its variables to any command',
     file: 'db/organizations/project-tools.ts',
-    find: 'name === server.name && url === server.url',
-    replace: 'name === server.name',
+    find: 'JSON.stringify([name, url, command])',
+    replace: 'JSON.stringify([name, url === command])',
     project: 'integration',
     tests: ['api/mcp-servers'],
+  },
+  {
+    name: 'a message of a server that runs as a command has any nesting',
+    file: 'activities/mcp/command-transport.ts',
+    find: 'if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);',
+    replace: '',
+    ...commandServers,
+  },
+  {
+    name: 'a project whose agents may run no commands starts servers',
+    file: 'activities/mcp/server-process.ts',
+    find: 'if (!job.project.mayRun)',
+    replace: 'if (job.project.mayRun === null)',
+    ...commandServers,
+  },
+  {
+    name: 'a server that runs as a command reaches all hosts of the operator',
+    file: 'activities/mcp/server-process.ts',
+    find: '...(run === null ? {} : { hosts: run.hosts }),',
+    replace: '',
+    ...commandServers,
+  },
+  {
+    name: 'what a server writes before it fails is shown with its secrets',
+    file: 'activities/mcp/pinned-tools.ts',
+    find: 'shownDetail(secrets.redact(detail))',
+    replace: 'shownDetail(detail)',
+    ...commandServers,
+  },
+  {
+    name: 'what a server writes before it fails is for the agent, too',
+    file: 'activities/model/instructions.ts',
+    find: 'as const, text, notice };',
+    replace: 'as const, text: notice, notice };',
+    project: 'integration',
+    tests: ['jobs/mcp-servers'],
   },
   {
     name: 'a redirect leads to any host',

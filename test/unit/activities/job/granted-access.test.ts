@@ -35,7 +35,7 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
     project: row,
     token: () => (row.hasCredential ? 'of-the-project' : null),
     sshKey: () => 'ssh key',
-    serverHeaders: () => [{ name: 'Authorization', value: 'Bearer of-the-server' }],
+    serverValues: () => [{ name: 'Authorization', value: 'Bearer of-the-server' }],
   };
   const access = createGrantedAccess({
     grants: { resources: async ({ organizationId }) => (organizationId === 'org_1' ? grants : []) },

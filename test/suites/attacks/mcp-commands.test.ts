@@ -1,0 +1,6 @@
+import { afterAll } from 'vitest';
+import { playAttacks } from './attack.ts';
+import { closeCommands, mcpCommandAttacks } from './lists/mcp-commands.ts';
+
+afterAll(closeCommands);
+playAttacks(mcpCommandAttacks);
