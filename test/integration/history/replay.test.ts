@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createWorkerHistoryStore } from '../../../db/for-worker/job-histories.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { packHistory, unpackHistory } from '../../../db/jobs/stored-history.ts';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   requests = model.requests.map(({ body }) => body);
   for (const turn of [1, 2]) {
     const state = async () => (await asOperator(database.pool).history({ jobId: job.id, turn }))?.state;
-    await expect.poll(state).toBe('exported');
+    await vi.waitUntil(async () => (await state()) === 'exported', 90_000);
     const workflowExecution = { workflowId: jobWorkflowId(job.id, turn) };
     await client.workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution });
   }
