@@ -107,9 +107,9 @@ export const changeSiteSchema = closedBody({
 export type ChangeSiteBody = z.infer<typeof changeSiteSchema>;
 
 /** Body of `POST /v1/sites/{domain}/index`. */
-export const indexSiteSchema = z
-  .object({ force: z.boolean().optional().meta({ description: 'true uses the new index even if it is worse.' }) })
-  .optional();
+export const indexSiteSchema = closedBody({
+  force: z.boolean().optional().meta({ description: 'true uses the new index even if it is worse.' }),
+}).optional();
 
 /** Body of `POST /v1/sites`. */
 export const createSiteSchema = closedBody({ ...settings, repository, directory })

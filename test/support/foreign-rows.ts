@@ -63,6 +63,7 @@ function meantFor(word: string): Record<string, unknown> {
   return {
     'projects.forge': 'local',
     'api_keys.kind': 'admin',
+    'api_keys.captcha': 'turnstile',
     'jobs.status': 'active',
     'jobs.phase': 'running',
     'jobs.pr_state': 'open',
@@ -75,6 +76,8 @@ function meantFor(word: string): Record<string, unknown> {
     'threads.outcome': 'open',
     'evaluations.state': 'completed',
     'sites.reader_algorithm': 'HS256',
+    'sites.unsupported': 'cut',
+    'sites.guard_set_id': `${word} question_sets.id`,
     'thread_messages.role': 'user',
     'thread_messages.ending': 'finished',
     'replies.protocol': 'v2',
@@ -124,15 +127,15 @@ export async function insertForeignRows(pool: Pool, schema: Schema, word: string
   return `${word} organizations.id`;
 }
 
-/** Returns the tables, parents before children. */
-function inOrder({ tables, references }: Schema): string[] {
+/** Returns the tables, parents before children. A row may refer to one of its own that is inserted later. */
+function inOrder({ tables, references, below }: Schema): string[] {
   const done: string[] = [];
   const wanted = tables.filter((table) => !ofNobody.includes(table));
   while (done.length < wanted.length) {
     const next = wanted.find(
       (table) =>
         !done.includes(table) &&
-        references.every(({ child, parent }) => child !== table || parent === table || done.includes(parent)),
+        references.every(({ child, parent }) => child !== table || done.includes(parent) || below(table).has(parent)),
     );
     if (next === undefined) throw new Error('The references of the tables go in a circle.');
     done.push(next);
@@ -147,7 +150,7 @@ function valueOf(type: string, text: string): unknown {
   if (type === 'boolean') return true;
   if (type === 'date') return '2026-11-22';
   if (type.startsWith('timestamp')) return new Date();
-  if (['integer', 'bigint', 'smallint', 'double precision'].includes(type)) return 1;
+  if (['integer', 'bigint', 'smallint', 'real', 'double precision'].includes(type)) return 1;
   if (type === 'text') return text;
   throw new Error(`There is no value for the type ${type} yet.`);
 }

@@ -68,7 +68,8 @@ it('limits requests per minute, and no longer once the limits are removed', asyn
   expect(refusedOf(answers)).toBeGreaterThan(0);
   const refused = answers.find(({ status }) => status === 429)!;
   expect(refused.headers.get('ratelimit-policy')).toContain('"key-minute";q=2;w=60');
-  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  // half of the next minute, in which the two requests of this one still count, passes too
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(90);
   const changed = await change(docs, `/v1/keys/${body.id}`, { requestsPerMinute: null });
   expect(changed.body).toMatchObject({ requestsPerMinute: null, allowedOrigins: [] });
   await expect.poll(async () => refusedOf(await askAll(docs.site.domain, body.key)), { timeout: 60_000 }).toBe(0);

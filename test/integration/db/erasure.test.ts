@@ -72,5 +72,6 @@ it('every foreign key to deletable rows cascades or is set to null, so nothing i
     'jobs → jobs: n',
     // identical blocks are shared
     'site_index_layout → site_index_blocks: a',
+    'sites → question_sets: n',
   ]);
 });
