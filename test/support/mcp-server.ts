@@ -34,7 +34,8 @@ export const textResult = (text: string): CallToolResult => ({ content: [{ type:
 /** Serves tools over streamable HTTP with the official SDK. */
 export async function startMcpServer(tools: TestTool[]): Promise<TestMcpServer> {
   const calls: TestMcpServer['calls'] = [];
-  const state = { tools, headers: {} as IncomingMessage['headers'] };
+  // copies, because a test changes them and files share a process
+  const state = { tools: tools.map((tool) => ({ ...tool })), headers: {} as IncomingMessage['headers'] };
   let replacement: ((request: IncomingMessage, response: ServerResponse) => void) | null = null;
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
