@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { focusRow } from '../support/keyboard.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
@@ -41,7 +42,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.locator('.rows .row').nth(1).waitFor();
-    await page.keyboard.press('j');
+    await focusRow(page);
     await page.keyboard.press('x');
     await page.getByText('1 job selected').waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'Compare', exact: true }).count()).toBe(0);

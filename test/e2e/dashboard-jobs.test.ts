@@ -14,6 +14,7 @@ import {
 } from '../support/dashboard.ts';
 import { insertActiveJob, insertSteps } from '../support/many-jobs.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { focusRow } from '../support/keyboard.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
@@ -255,7 +256,7 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     const { page } = visit;
     await page.locator('.row').nth(1).waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-    await page.keyboard.press('j');
+    await focusRow(page);
     const first = await focused();
     await page.keyboard.press('j');
     expect(await focused()).not.toBe(first);
@@ -272,7 +273,7 @@ describe.runIf(chromiumPath !== null)('the list and the forms of jobs', () => {
     await page.waitForURL(/q=drafted/);
     await page.keyboard.press('Tab');
     await page.locator('.row', { hasText: 'drafted' }).waitFor();
-    await page.keyboard.press('j');
+    await focusRow(page);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/job_/);
     await page.goBack();

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import { startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
-import { enter, tabTo, walkAround } from '../support/keyboard.ts';
+import { enter, focusRow, tabTo, walkAround } from '../support/keyboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
 
 const chromiumPath = findChromium();
@@ -127,12 +127,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/order=oldest/);
     await page.locator('.row-title').first().waitFor();
-    await expect
-      .poll(async () => {
-        await page.keyboard.press('j');
-        return page.evaluate(() => document.activeElement?.className);
-      })
-      .toContain('row-title');
+    await focusRow(page);
     await page.keyboard.press('x');
     await page.getByRole('region', { name: 'Selected jobs' }).waitFor();
     await enter(page, page.getByRole('button', { name: 'Clear selection' }));

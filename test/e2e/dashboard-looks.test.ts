@@ -5,6 +5,7 @@ import { findChromium, launchChromium } from '../support/browser.ts';
 import { seriousProblems, startJob, takeScreenshot, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { insertEndedJobs } from '../support/many-jobs.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { focusRow } from '../support/keyboard.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
@@ -153,7 +154,7 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.locator('.row').first().waitFor();
-    await page.keyboard.press('j');
+    await focusRow(page);
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/job_/);
     await page.getByRole('tab', { name: 'Conversation' }).focus();

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import {
@@ -110,17 +110,21 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
   it('are written with the keyboard alone', { tags: 'slow' }, async () => {
     await using visit = await visitChanges('Paint by keyboard', { colorScheme: 'dark' });
     const { page } = visit;
+    const untilFocused = async (target: Locator) => {
+      await expect.poll(() => target.evaluate((element) => element === document.activeElement)).toBe(true);
+    };
     const tree = page.getByRole('treegrid', { name: 'Changed files' });
     await tree.getByRole('row', { name: 'README.md' }).focus();
     await page.keyboard.press('Home');
     await page.keyboard.press('End');
     await page.keyboard.press('Enter');
     const paint = file(page, 'docs/guides/paint.md');
-    await expect.poll(() => paint.evaluate((element) => element === document.activeElement)).toBe(true);
+    await untilFocused(paint);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     for (let line = 1; line <= 3; line += 1) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
+    await untilFocused(page.getByRole('textbox', { name: 'Comment on line 3' }));
     await page.keyboard.type('Which paint?');
     await page.keyboard.press('Control+Enter');
     await paint.getByRole('group', { name: /^Your comment on line 3/ }).waitFor();
@@ -130,7 +134,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const editor = page.getByRole('textbox', { name: 'Comment on line 4' });
-    await expect.poll(() => editor.evaluate((element) => element === document.activeElement)).toBe(true);
+    await untilFocused(editor);
     await page.keyboard.press('Escape');
     await editor.waitFor({ state: 'detached' });
     await checkLooks(page, 'review-split-dark');

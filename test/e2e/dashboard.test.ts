@@ -5,6 +5,7 @@ import { findChromium, launchChromium } from '../support/browser.ts';
 import { mergePull, seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { focusRow } from '../support/keyboard.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();
@@ -123,7 +124,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.goto(`${stack.localJson.baseUrl}/jobs?status=failed`);
     const failed = page.locator('.rows .row', { hasText: 'Delete README.md' });
     await failed.waitFor();
-    await page.keyboard.press('j');
+    await focusRow(page);
     await page.keyboard.press('x');
     await page.getByText('1 job selected').waitFor();
     await page.getByRole('button', { name: 'Retry 1' }).click();

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 /** More than the elements of any page. */
 const mostTabs = 400;
@@ -42,6 +43,16 @@ export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab
     if (problem !== null) throw new Error(problem);
   }
   throw new Error(`${key} never reaches ${target.toString()}.`);
+}
+
+/** Presses J until a row of the list of jobs has the focus: a list is shown a moment before it listens to keys. */
+export async function focusRow(page: Page): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('j');
+      return page.evaluate(() => document.activeElement?.className);
+    })
+    .toContain('row-title');
 }
 
 /** Reaches an element with Tab and presses Enter. */
