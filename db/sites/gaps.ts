@@ -71,35 +71,33 @@ const mostQuestions = 50;
 const gapColumns = `
   gaps.id, gaps.site_id as "siteId", label, state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
   case when jobs.id is not null then jsonb_build_object(
-    'id', jobs.id, 'projectId', project_id, 'status', status, 'prLink', pr_link, 'prState', pr_state
+    'id', jobs.id, 'projectId', jobs.project_id, 'status', jobs.status, 'prLink', pr_link, 'prState', pr_state
   ) end as job`;
 
 /** Creates the store of documentation gaps that someone has started to close. */
 export function createGapStore(pool: Pool): GapStore {
+  /** Reads gaps and their questions at one moment: a gap without its questions would look as if it were still open. */
   async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
-    const listed = `
-      select gaps.* from gaps join sites on sites.id = site_id
-      where site_id = $1 and organization_id = $2 and ($3::text is null or gaps.id = $3)
-      order by gaps.created_at desc, gaps.id limit $4`;
-    const [gaps, questions] = await Promise.all([
-      pool.query<Omit<GapRow, 'questions'>>(
-        `select ${gapColumns} from (${listed}) as gaps left join jobs on jobs.id = job_id
-         order by gaps.created_at desc, gaps.id`,
-        [siteId, organizationId, id, limit],
-      ),
-      pool.query<GapQuestion & { gapId: string }>(
-        `select listed.id as "gapId", key, text, count, last_asked_at as "lastAskedAt", answered_now as "answeredNow",
-                not_found as "notFound", voted_down as "votedDown", '{}'::text[] as remarks
-         from (${listed}) as listed,
-         lateral (select * from gap_questions where site_id = $1 and gap_id = listed.id order by count desc, key limit $5) as asked
-         order by count desc, key`,
-        [siteId, organizationId, id, limit, mostQuestions],
-      ),
-    ]);
-    const byGap = Map.groupBy(questions.rows, ({ gapId }) => gapId);
-    return gaps.rows.map((gap) => ({
+    const { rows } = await pool.query<GapRow>(
+      `select ${gapColumns}, coalesce(asked.questions, '[]') as questions
+       from gaps join sites on sites.id = site_id left join jobs on jobs.id = job_id
+       left join lateral (
+         select jsonb_agg(jsonb_build_object(
+           'key', key, 'text', text, 'count', count, 'lastAskedAt', last_asked_at, 'answeredNow', answered_now,
+           'notFound', not_found, 'votedDown', voted_down, 'remarks', '[]'::jsonb
+         ) order by count desc, key) as questions
+         from (
+           select * from gap_questions where gap_questions.site_id = $1 and gap_id = gaps.id
+           order by count desc, key limit $5
+         ) as most
+       ) as asked on true
+       where gaps.site_id = $1 and sites.organization_id = $2 and ($3::text is null or gaps.id = $3)
+       order by gaps.created_at desc, gaps.id limit $4`,
+      [siteId, organizationId, id, limit, mostQuestions],
+    );
+    return rows.map((gap) => ({
       ...gap,
-      questions: (byGap.get(gap.id) ?? []).map(withoutGap),
+      questions: gap.questions.map((question) => ({ ...question, lastAskedAt: new Date(question.lastAskedAt) })),
     }));
   }
 
@@ -178,9 +176,4 @@ export function createGapStore(pool: Pool): GapStore {
     begin,
     recheck,
   };
-}
-
-function withoutGap(row: GapQuestion & { gapId: string }): GapQuestion {
-  const { gapId: _, ...question } = row;
-  return question;
 }

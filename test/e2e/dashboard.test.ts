@@ -131,6 +131,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByText('1 job retried.').waitFor();
     await expect.poll(() => failed.count()).toBe(2);
     await page.getByLabel('Select all loaded jobs').check();
+    await page.getByText('2 jobs selected').waitFor();
     expect(await seriousProblems(page)).toEqual([]);
     await page.route('**/archive', (route) => route.fulfill({ status: 500, json: { error: 'Not today.' } }), {
       times: 1,

@@ -43,7 +43,7 @@ const channels: Record<string, { leave: string; look: string }> = {
   'the name of the host': { leave: 'hostname "$1" 2> /dev/null', look: 'hostname' },
   'a descriptor': {
     leave: 'exec 9> /tmp/nine; echo "$1" >&9; (sleep 600 &) ; true',
-    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 1 head -c 200 "$f" < /dev/null; done 2>/dev/null',
+    look: 'for f in /proc/self/fd/* /proc/[0-9]*/fd/*; do readlink "$f"; timeout 0.3 head -c 200 "$f" < /dev/null; done 2>/dev/null',
   },
   'a lock of a file that all can read': {
     leave: 'exec 8< /usr/bin/env; flock -n 8; (sleep 600 &); true',

@@ -112,7 +112,7 @@ describe('the webhook sender', () => {
 
   it('reads the status as soon as it arrives, the beginning of the body and no more', async () => {
     await using receiver = await startReceiver();
-    const sender = createWebhookSender({ allowedHosts: [receiver.host], timeoutMs: 15_000 });
+    const sender = createWebhookSender({ allowedHosts: [receiver.host], timeoutMs: 3_000 });
     let isClosed = false;
     receiver.answers.push((response) => {
       response.on('close', () => (isClosed = true));
