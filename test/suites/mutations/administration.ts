@@ -101,8 +101,8 @@ export const administrationMutations: Mutation[] = [
   {
     name: 'gaps are read in any organization',
     file: 'db/sites/gaps.ts',
-    find: 'where site_id = $1 and organization_id = $2 and (',
-    replace: 'where site_id = $1 and $2::text is not null and (',
+    find: 'where gaps.site_id = $1 and sites.organization_id = $2 and (',
+    replace: 'where gaps.site_id = $1 and $2::text is not null and (',
     ...owned,
   },
   {
