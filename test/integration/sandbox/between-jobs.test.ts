@@ -21,7 +21,7 @@ const channels: Record<string, { leave: string; look: string }> = {
     look: `cat /proc/[0-9]*/environ | tr '\\0' '\\n'`,
   },
   'a server on loopback': {
-    leave: `setsid node -e 'require("net").createServer((s) => s.end(process.argv[1])).listen(45678, "127.0.0.1")' "$1" > /dev/null 2>&1 & for i in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/45678) && break; sleep 0.1; done`,
+    leave: `setsid node -e 'require("net").createServer((s) => s.on("error", () => {}).end(process.argv[1])).listen(45678, "127.0.0.1")' "$1" > /dev/null 2>&1 & for i in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/45678) && break; sleep 0.1; done`,
     look: `node -e 'const s = require("net").connect(45678, "127.0.0.1"); s.on("data", (d) => console.log(String(d))); s.on("error", () => {})'`,
   },
   'an abstract socket': {
