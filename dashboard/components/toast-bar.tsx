@@ -43,7 +43,14 @@ export function ToastBar() {
           Undo
         </Button>
       )}
-      <Button className="button button-quiet" onPress={() => showToast(null)}>
+      <Button
+        className="button button-quiet"
+        onPress={() => {
+          // not every browser tells that what it hides has lost the focus
+          setHeld(false);
+          showToast(null);
+        }}
+      >
         Dismiss
       </Button>
     </div>
