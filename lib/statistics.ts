@@ -34,10 +34,14 @@ export function mcNemar(wins: number, losses: number): number {
 const resamples = 2_000;
 
 /**
- * Returns the 95 % interval of a mean by the percentile bootstrap (Efron, "Bootstrap methods: another look at the
- * jackknife", Annals of Statistics 7, 1979); the same one at every call with the same values. Null for no values.
+ * Returns the 95 % interval of a figure of some values by the percentile bootstrap (Efron, "Bootstrap methods: another
+ * look at the jackknife", Annals of Statistics 7, 1979); the same one at every call with the same values. Null for no
+ * values.
  */
-export function bootstrapMean(values: readonly number[]): [low: number, high: number] | null {
+export function bootstrap(
+  values: readonly number[],
+  figure: (values: number[]) => number = mean,
+): [low: number, high: number] | null {
   if (values.length === 0) return null;
   let state = 1;
   // mulberry32
@@ -47,10 +51,8 @@ export function bootstrapMean(values: readonly number[]): [low: number, high: nu
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const means = Array.from({ length: resamples }, () => {
-    let sum = 0;
-    for (let drawn = 0; drawn < values.length; drawn += 1) sum += values[Math.floor(next() * values.length)] ?? 0;
-    return sum / values.length;
-  }).sort((a, b) => a - b);
-  return [means[Math.floor(resamples * 0.025)] ?? 0, means[Math.ceil(resamples * 0.975) - 1] ?? 0];
+  const figures = Array.from({ length: resamples }, () =>
+    figure(values.map(() => values[Math.floor(next() * values.length)] ?? 0)),
+  ).sort((a, b) => a - b);
+  return [figures[Math.floor(resamples * 0.025)] ?? 0, figures[Math.ceil(resamples * 0.975) - 1] ?? 0];
 }

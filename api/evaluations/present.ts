@@ -1,6 +1,6 @@
 import type { EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
 import type { QuestionSetRow } from '../../db/sites/question-sets.ts';
-import { bootstrapMean, mcNemar, mean, wilson } from '../../lib/statistics.ts';
+import { bootstrap, mcNemar, mean, wilson } from '../../lib/statistics.ts';
 import type { PublicEvaluation } from './schemas.ts';
 
 export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
@@ -72,7 +72,7 @@ function comparisonOf([first, second]: EvaluationResult[][]): PublicEvaluation['
   const pValue = mcNemar(better, worse);
   const verdict = pValue >= 0.05 ? 'undecided' : better > worse ? 'better' : 'worse';
   const differences = pairs.map(({ before, after }) => Number(after) - Number(before));
-  const interval = bootstrapMean(differences);
+  const interval = bootstrap(differences);
   return {
     pairs: pairs.length,
     better,

@@ -1,8 +1,7 @@
 import { CommandError } from '../../../cli/command-error.ts';
-import { interval } from '../quality/evaluate.ts';
 import { printCells, type Format } from './report.ts';
 import type { Result } from './results.ts';
-import { mcNemar, mean } from '../../../lib/statistics.ts';
+import { bootstrap, mcNemar, mean } from '../../../lib/statistics.ts';
 
 /** Means of two runs over the tasks that both have, and the interval of their difference. */
 export interface Difference {
@@ -52,7 +51,7 @@ export function compareRuns(a: Result[], b: Result[]): Comparison {
         a: mean(known.map(([before]) => before)),
         b: mean(known.map(([, after]) => after)),
         difference: mean(changes),
-        interval: interval(changes, mean),
+        interval: bootstrap(changes) ?? [0, 0],
       },
     ];
   });

@@ -3,6 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import type { SourceFile } from '../../../search/read/source-file.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
+import { mean } from '../../../lib/statistics.ts';
 
 const questionsSchema = z.array(
   z.object({
@@ -73,18 +74,4 @@ export function hitShare(ranks: number[], depth: number): number {
 /** Mean reciprocal rank over the first ten. */
 export function reciprocalRank(ranks: number[]): number {
   return mean(ranks.map((rank) => (rank > 0 && rank <= 10 ? 1 / rank : 0)));
-}
-
-/** 95 % interval of a figure over questions, by resampling them; the same numbers at every run. */
-export function interval(ranks: number[], figure: (ranks: number[]) => number): [number, number] {
-  let state = 1;
-  const next = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff) / 0x80000000;
-  const figures = Array.from({ length: 2000 }, () =>
-    figure(ranks.map(() => ranks[Math.floor(next() * ranks.length)] ?? 0)),
-  ).sort((a, b) => a - b);
-  return [figures[50] ?? 0, figures[1949] ?? 0];
-}
-
-function mean(values: number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { openSiteIndex } from '../../../search/query/site-index.ts';
-import { evaluate, filesOf, hitShare, interval, readQuestions, reciprocalRank } from './evaluate.ts';
+import { evaluate, filesOf, hitShare, readQuestions, reciprocalRank } from './evaluate.ts';
+import { bootstrap } from '../../../lib/statistics.ts';
 
 const usage = 'node test/suites/quality/measure.ts --questions FILE --docs FOLDER';
 
@@ -29,7 +30,7 @@ async function measure(questionsFile: string, docs: string): Promise<void> {
     const index = opened.as('all');
     const { ranks, refused, wronglyRefused } = evaluate(index, questions);
     const line = (name: string, figure: (of: number[]) => number) => {
-      const [low, high] = interval(ranks, figure);
+      const [low, high] = bootstrap(ranks, figure) ?? [0, 0];
       print(`${name.padEnd(10)} ${figure(ranks).toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]`);
     };
     print(
