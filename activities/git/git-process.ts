@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import { joinChunks } from './join-chunks.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 
 export interface ProcessCall {
   file: string;
@@ -93,13 +94,9 @@ function commandOf({ file, args, more, maxFileBytes, maxMemoryBytes }: StreamedC
     ...(maxMemoryBytes === null ? [] : [`ulimit -v ${Math.ceil(maxMemoryBytes / 1024)} 2> /dev/null`]),
   ];
   if (limits.length === 0 && more === undefined) return [file, args];
-  const further = more?.runs.map((run) => ` && printf %s ${more.mark} && "$0" ${run.map(quoted).join(' ')}`) ?? [];
+  const further = more?.runs.map((run) => ` && printf %s ${more.mark} && "$0" ${run.map(shellWord).join(' ')}`) ?? [];
   const command = further.length === 0 ? 'exec "$0" "$@"' : ['"$0" "$@"', ...further].join('');
   return ['/bin/sh', ['-c', [...limits, command].join('; '), file, ...args]];
-}
-
-function quoted(argument: string): string {
-  return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Signals every process in the group that this process leads. Does nothing when the group has ended. */

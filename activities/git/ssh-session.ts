@@ -4,6 +4,7 @@ import { access, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { hostKeysOf, sshServerOf, type SshServer } from '../../lib/inputs/ssh-keys.ts';
 import { GitError } from './git-error.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 
 /** A private key and the servers that it may be used with. */
 export interface SshCredential {
@@ -58,7 +59,7 @@ export async function openSshSession(request: SshRequest): Promise<SshSession> {
     throw error;
   }
   return {
-    env: { GIT_SSH_COMMAND: `exec ssh -F ${quoted(join(directory, 'config'))}`, GIT_SSH_VARIANT: 'ssh' },
+    env: { GIT_SSH_COMMAND: `exec ssh -F ${shellWord(join(directory, 'config'))}`, GIT_SSH_VARIANT: 'ssh' },
     [Symbol.asyncDispose]: remove,
   };
 }
@@ -126,9 +127,4 @@ async function removeAbandoned(parent: string, afterMs: number): Promise<void> {
     if (found !== null && Date.now() - found.mtimeMs > afterMs)
       await rm(join(parent, name), { recursive: true, force: true });
   }
-}
-
-/** Quotes a text as one word for the shell with which git starts ssh. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

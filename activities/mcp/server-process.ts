@@ -15,6 +15,7 @@ import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
 import { cleanOutput } from '../tools/clean-output.ts';
 import { rootOf, type Commands } from '../tools/commands.ts';
 import { McpProblem } from './mcp-problem.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 
 /** The job that a server works for. */
 export interface ServerJob {
@@ -78,7 +79,7 @@ export async function startServer(
   await execute('mkfifo', ['-m', '666', inPipe, outPipe]);
   const stdin = resources.adopt(await openPipe(inPipe, 'write'), (socket) => void socket.destroy());
   const stdout = resources.adopt(await openPipe(outPipe, 'read'), (socket) => void socket.destroy());
-  const words = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const words = command.map(shellWord);
   const ended = sandbox
     .run({
       // another user than that of the job's commands

@@ -1,4 +1,5 @@
 import type { SandboxRoot } from './sandbox-root.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 
 /** Resources that a command may use. */
 export interface SandboxLimits {
@@ -49,7 +50,7 @@ export function exportsOf(variables: CommandEnvironment['variables']): string {
   return Object.entries(variables)
     .map(([name, value]) => {
       if (!/^[A-Za-z_]\w*$/.test(name) || value.includes('\0')) throw new TypeError('A variable cannot be exported.');
-      return `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`;
+      return `export ${name}=${shellWord(value)}\n`;
     })
     .join('');
 }

@@ -7,6 +7,7 @@ import type { MemoryGroup, MemoryGroups } from './memory-group.ts';
 import { createOutputPipes, inheritedDescriptors, type PipeUse } from './pipes.ts';
 import { channelFd, filterFd, stageFd, variablesFd } from './profile.ts';
 import { SandboxError } from './sandbox-error.ts';
+import { shellWord } from '../../lib/shell-word.ts';
 
 /** A process that waits for the command line that it will execute. */
 export interface Launch {
@@ -124,6 +125,6 @@ function holdOpen({ child, stream, status, stage }: Omit<Launch, 'become'>, isNe
 }
 
 function lineOf(file: string, args: readonly string[]): string {
-  const words = [file, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const words = [file, ...args].map(shellWord);
   return `exec ${words.join(' ')} < /dev/null\n`;
 }

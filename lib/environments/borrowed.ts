@@ -7,11 +7,6 @@ export interface BorrowedEnvironment {
   ignored: string[];
 }
 
-/** Quotes a word for a POSIX shell. */
-export function shellWord(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 /** Returns the parts as a checked environment; one that is beyond the limits is ignored as a whole. */
 export function borrowed(environment: Environment, ignored: string[]): BorrowedEnvironment {
   const parsed = parseEnvironment(JSON.stringify(environment));

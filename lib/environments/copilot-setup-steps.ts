@@ -1,6 +1,7 @@
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { borrowed, shellWord, type BorrowedEnvironment } from './borrowed.ts';
+import { shellWord } from '../shell-word.ts';
+import { borrowed, type BorrowedEnvironment } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Path of the workflow that sets up GitHub Copilot's coding agent. */

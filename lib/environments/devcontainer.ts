@@ -1,6 +1,7 @@
 import { parse, type ParseError } from 'jsonc-parser';
 import { z } from 'zod';
-import { borrowed, shellWord, type BorrowedEnvironment } from './borrowed.ts';
+import { shellWord } from '../shell-word.ts';
+import { borrowed, type BorrowedEnvironment } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Paths at which repositories describe a development container. */
