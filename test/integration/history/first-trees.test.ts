@@ -39,12 +39,12 @@ async function changesOf(jobId: string): Promise<{ told: string[][]; differ: boo
   const collected = await collectJob(asOperator(database.pool).record(jobId));
   const { turns } = await reportJob(collected!, null);
   const steps = turns[1]!.steps;
-  const story = createJobTimelineStore(database.pool);
+  const timeline = createJobTimelineStore(database.pool);
   const operator = await asOperator(database.pool).of(jobId);
   return {
     told: steps.map(({ files }) => files.map(({ change, path }) => `${change} ${path}`)),
     differ: await Promise.all(
-      steps.map(async ({ step }) => (await story.changeOf(operator, { jobId, turn: 2, step }))!.hasChanged),
+      steps.map(async ({ step }) => (await timeline.changeOf(operator, { jobId, turn: 2, step }))!.hasChanged),
     ),
   };
 }

@@ -4,7 +4,8 @@ import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
 import type { ScriptedModelServer, ScriptedReply, ScriptedToolCall } from '../../support/scripted-model-server.ts';
 import type { TestStack } from '../../support/stack.ts';
 
-export interface Teller {
+/** The stack, its model and its database. */
+export interface Stage {
   stack: TestStack;
   api: Api;
   model: ScriptedModelServer;
@@ -41,15 +42,15 @@ export const edit = (path: string, old: string, replacement: string): ScriptedTo
 });
 export const run = (command: string, seconds = 120): ScriptedToolCall => ({ name: 'run', input: { command, seconds } });
 
-async function stateOf({ stack, api }: Teller, id: string) {
+async function stateOf({ stack, api }: Stage, id: string) {
   const path = { projectId: stack.localJson.projectId, id };
   return answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path } }));
 }
 
 /** Resolves when a job has this status or phase. */
-export async function untilJob(teller: Teller, id: string, wanted: string) {
+export async function untilJob(stage: Stage, id: string, wanted: string) {
   for (;;) {
-    const job = await stateOf(teller, id);
+    const job = await stateOf(stage, id);
     if (job.status === wanted || job.details.phase === wanted) return job;
     if (job.status !== 'active') throw new Error(`${id} is ${job.status}: ${job.details.failure?.title}`);
     await delay(300);
@@ -57,27 +58,27 @@ export async function untilJob(teller: Teller, id: string, wanted: string) {
 }
 
 /** Starts a job whose agent says what is given, and returns it once it is as wanted. */
-export async function startStoryJob(teller: Teller, { replies, until = 'completed', prompt, ref, ...more }: NewJob) {
-  const { stack, api, model } = teller;
+export async function startSampleJob(stage: Stage, { replies, until = 'completed', prompt, ref, ...more }: NewJob) {
+  const { stack, api, model } = stage;
   model.script(...replies);
   const body = { prompt, ...more, ...(ref === undefined ? {} : { source: { ref } }) };
   const params = { path: { projectId: stack.localJson.projectId } };
   const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params, body }));
-  return untilJob(teller, id, until);
+  return untilJob(stage, id, until);
 }
 
 /** Resolves when the model has answered a step of a job. */
-export async function untilStep({ pool }: Teller, id: string, number: number): Promise<void> {
+export async function untilStep({ pool }: Stage, id: string, number: number): Promise<void> {
   const answered = 'select from job_steps where job_id = $1 and step = $2 and answered_at is not null';
   while ((await pool.query(answered, [id, number])).rowCount === 0) await delay(300);
 }
 
 /** Sends a message to an ended job, and returns the job when it has ended again. */
-export async function sendMessage(teller: Teller, id: string, prompt: string, replies: ScriptedReply[]) {
-  teller.model.script(...replies);
-  const params = { path: { projectId: teller.stack.localJson.projectId, id } };
-  await answerOf(teller.api.POST('/v2/agent/{projectId}/job/{id}/message', { params, body: { prompt } }));
-  return untilJob(teller, id, 'completed');
+export async function sendMessage(stage: Stage, id: string, prompt: string, replies: ScriptedReply[]) {
+  stage.model.script(...replies);
+  const params = { path: { projectId: stage.stack.localJson.projectId, id } };
+  await answerOf(stage.api.POST('/v2/agent/{projectId}/job/{id}/message', { params, body: { prompt } }));
+  return untilJob(stage, id, 'completed');
 }
 
 /** Creates a client of the stack's API for its administrator. */

@@ -8,13 +8,13 @@ import { findChromium, launchChromium } from '../../support/browser.ts';
 import { visitDashboard } from '../../support/dashboard.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestStack } from '../../support/stack.ts';
-import { apiOf, type Teller } from './jobs.ts';
+import { apiOf, type Stage } from './jobs.ts';
 import { insertPast } from './past.ts';
 import { askReaders, createSettings } from './readers.ts';
 import { publicScenes, stoppedScenes, widgetScenes } from './frame-scenes.ts';
 import type { Scene } from './scene.ts';
 import { emptyScenes, fullScenes, runningScenes } from './scenes.ts';
-import { startQueuedJob, startRunningJob, tellStory } from './story.ts';
+import { startQueuedJob, startRunningJob, createSampleJobs } from './sample-jobs.ts';
 
 // Takes screenshots of every page and dialog of the dashboard for people to look at: `npm run screenshots`. With
 // `--docs`, it renews the pictures of the documentation instead; names as arguments take only the scenes that begin so.
@@ -95,25 +95,25 @@ async function visitSignedOut(browser: Browser, variant: (typeof variants)[numbe
   return { page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
 }
 
-async function takePictures(browser: Browser, teller: Teller): Promise<void> {
-  const { stack, pool } = teller;
+async function takePictures(browser: Browser, stage: Stage): Promise<void> {
+  const { stack, pool } = stage;
   const { projectId, dashboardUrl, domain, assistantKey } = stack.localJson;
   const signedIn = (variant: (typeof variants)[number]) => visitDashboard(browser, stack, variant);
   const signedOut = (variant: (typeof variants)[number]) => visitSignedOut(browser, variant);
   const take = (scenes: Scene[]) => takeAll(signedIn, dashboardUrl, scenes);
   await take(emptyScenes());
   await takeAll(signedOut, dashboardUrl, [...publicScenes(), ...widgetScenes(domain, assistantKey)]);
-  await answerOf(teller.api.PATCH('/v1/projects/{id}', { params: { path: { id: projectId } }, body: { model } }));
-  const story = await tellStory(teller);
+  await answerOf(stage.api.PATCH('/v1/projects/{id}', { params: { path: { id: projectId } }, body: { model } }));
+  const samples = await createSampleJobs(stage);
   await insertPast(pool, projectId, model);
-  await askReaders(teller);
-  await createSettings(teller);
-  const running = await startRunningJob(teller);
+  await askReaders(stage);
+  await createSettings(stage);
+  const running = await startRunningJob(stage);
   // first, because the job does not run for long
   await take(runningScenes(running));
-  await take(fullScenes(story));
+  await take(fullScenes(samples));
   await stack.pause('worker');
-  await take(stoppedScenes(await startQueuedJob(teller)));
+  await take(stoppedScenes(await startQueuedJob(stage)));
   await stack.resume('worker');
 }
 

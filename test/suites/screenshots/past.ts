@@ -15,7 +15,7 @@ const titles = [
 
 const failures = ['model_refused', 'step_limit', 'push_rejected', 'tool_failure'];
 
-/** Inserts the jobs and figures of the two weeks before the story, so that lists and plots look as in daily use. */
+/** Inserts the jobs and figures of the two weeks before the sample jobs, so that lists and plots look as in daily use. */
 export async function insertPast(pool: pg.Pool, projectId: string, model: string): Promise<void> {
   const hours = 14 * 24;
   await pool.query(

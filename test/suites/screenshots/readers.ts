@@ -1,5 +1,5 @@
 import { answerOf } from '../../../cli/http/api.ts';
-import type { Teller } from './jobs.ts';
+import type { Stage } from './jobs.ts';
 
 interface Question {
   text: string;
@@ -27,7 +27,7 @@ const questions: Question[] = [
 const searches = ['firmware', 'alexa', 'bluetooth mesh', 'firmware', 'alexa', 'firmware'];
 
 /** Asks the questions of readers, and rates some of the answers. */
-export async function askReaders({ stack }: Teller): Promise<void> {
+export async function askReaders({ stack }: Stage): Promise<void> {
   const { baseUrl, domain, assistantKey } = stack.localJson;
   const post = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`${baseUrl}/discovery/${path}`, {
@@ -47,7 +47,7 @@ export async function askReaders({ stack }: Teller): Promise<void> {
 }
 
 /** Creates what the settings list: keys, a project of a hosted forge, and a webhook whose receiver does not answer. */
-export async function createSettings({ stack, api, pool }: Teller): Promise<void> {
+export async function createSettings({ stack, api, pool }: Stage): Promise<void> {
   const { projectId } = stack.localJson;
   await answerOf(api.POST('/v1/keys', { body: { kind: 'admin', name: 'continuous integration', expiresInDays: 90 } }));
   await answerOf(

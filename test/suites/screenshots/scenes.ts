@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { frameScenes, settingsScenes } from './frame-scenes.ts';
 import { dialog, unfolded, type Scene } from './scene.ts';
-import type { Story } from './story.ts';
+import type { SampleJobs } from './sample-jobs.ts';
 
 /** Returns a job's address as the page that compares jobs takes it. */
 function nameOf(path: string): string {
@@ -42,12 +42,18 @@ export function runningScenes(running: string): Scene[] {
 }
 
 /** The pages of an organization in daily use. */
-export function fullScenes(story: Story): Scene[] {
-  const { job, pull } = story;
-  return [...jobScenes(story), ...reviewScenes(story), ...siteScenes(), ...settingsScenes(), ...frameScenes(job, pull)];
+export function fullScenes(samples: SampleJobs): Scene[] {
+  const { job, pull } = samples;
+  return [
+    ...jobScenes(samples),
+    ...reviewScenes(samples),
+    ...siteScenes(),
+    ...settingsScenes(),
+    ...frameScenes(job, pull),
+  ];
 }
 
-function jobScenes({ job, ...story }: Story): Scene[] {
+function jobScenes({ job, ...samples }: SampleJobs): Scene[] {
   return [
     {
       name: 'jobs-selected',
@@ -62,15 +68,15 @@ function jobScenes({ job, ...story }: Story): Scene[] {
     { name: 'jobs-none', path: '/jobs?q=no+such+words' },
     { name: 'new-job', path: '/new' },
     { name: 'job', path: job },
-    { name: 'job-plan', path: story.plan },
-    { name: 'job-question', path: story.question },
-    { name: 'job-wrong-ref', path: story.refFailed },
-    { name: 'job-model-refused', path: story.modelFailed },
-    { name: 'job-cancelled', path: story.cancelled },
-    { name: 'job-incomplete', path: story.incomplete },
-    { name: 'job-unchanged', path: story.unchanged },
-    { name: 'job-fork', path: story.fork },
-    { name: 'job-archived', path: story.archived },
+    { name: 'job-plan', path: samples.plan },
+    { name: 'job-question', path: samples.question },
+    { name: 'job-wrong-ref', path: samples.refFailed },
+    { name: 'job-model-refused', path: samples.modelFailed },
+    { name: 'job-cancelled', path: samples.cancelled },
+    { name: 'job-incomplete', path: samples.incomplete },
+    { name: 'job-unchanged', path: samples.unchanged },
+    { name: 'job-fork', path: samples.fork },
+    { name: 'job-archived', path: samples.archived },
     { name: 'job-missing', path: `${job.slice(0, job.lastIndexOf('/'))}/job_missing` },
     {
       name: 'job-tool',
@@ -93,13 +99,13 @@ function jobScenes({ job, ...story }: Story): Scene[] {
     },
     dialog('fork-dialog', job, 'Fork from step 2'),
     dialog('delete-dialog', job, 'Delete'),
-    dialog('reject-dialog', story.plan, 'Reject'),
+    dialog('reject-dialog', samples.plan, 'Reject'),
     dialog('compare-dialog', job, /^Compare with/),
-    { name: 'compare', path: `/compare?left=${nameOf(job)}&right=${nameOf(story.fork)}` },
+    { name: 'compare', path: `/compare?left=${nameOf(job)}&right=${nameOf(samples.fork)}` },
   ];
 }
 
-function reviewScenes({ job, ...story }: Story): Scene[] {
+function reviewScenes({ job, ...samples }: SampleJobs): Scene[] {
   const changes = async (page: Page) => {
     await page.locator('.diff').first().waitFor();
     await page.getByRole('tab', { name: 'Changes' }).evaluate((tab) => tab.scrollIntoView());
@@ -119,15 +125,15 @@ function reviewScenes({ job, ...story }: Story): Scene[] {
       },
     },
     { name: 'pull-requests', path: '/pulls' },
-    { name: 'pull-request', path: story.pull, prepare: (page) => page.getByText('No conflicts with').waitFor() },
+    { name: 'pull-request', path: samples.pull, prepare: (page) => page.getByText('No conflicts with').waitFor() },
     {
       name: 'conflict',
-      path: story.conflict,
+      path: samples.conflict,
       prepare: (page) => page.getByText('Conflicts with main.').waitFor(),
     },
-    { name: 'merged', path: story.merged, prepare: (page) => page.getByText('Merged into main').waitFor() },
-    dialog('merge-dialog', story.pull, 'Merge'),
-    dialog('close-dialog', story.pull, 'Close'),
+    { name: 'merged', path: samples.merged, prepare: (page) => page.getByText('Merged into main').waitFor() },
+    dialog('merge-dialog', samples.pull, 'Merge'),
+    dialog('close-dialog', samples.pull, 'Close'),
   ];
 }
 

@@ -6,16 +6,16 @@ import {
   read,
   run,
   sendMessage,
-  startStoryJob,
+  startSampleJob,
   step,
   untilJob,
   untilStep,
   write,
-  type Teller,
+  type Stage,
 } from './jobs.ts';
 
-/** Addresses of what the story leaves behind. */
-export interface Story {
+/** Addresses of the jobs and their pull requests. */
+export interface SampleJobs {
   job: string;
   pull: string;
   conflict: string;
@@ -61,15 +61,15 @@ done
 echo "0 broken links"
 `;
 
-/** Tells the story of a small team's week, and returns where to look at it. */
-export async function tellStory(teller: Teller): Promise<Story> {
-  const { stack, api } = teller;
+/** Creates the jobs of a small team's week, and returns their addresses. */
+export async function createSampleJobs(stage: Stage): Promise<SampleJobs> {
+  const { stack, api } = stage;
   const { projectId } = stack.localJson;
   const addressOf = ({ id }: { id: string }) => `/jobs/${projectId}/${id}`;
   const pullOf = ({ prLink }: { prLink: string | null }) => new URL(prLink ?? '').pathname;
   const params = (id: string) => ({ path: { projectId, id } });
 
-  const spelling = await startStoryJob(teller, {
+  const spelling = await startSampleJob(stage, {
     prompt: 'Use American spelling in the guide to the first lamp.',
     replies: [
       step('I read the guide first.', read('docs/guides/first-lamp.md')),
@@ -89,7 +89,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
   const mergedId = merged.replace('/pulls/', '');
   await answerOf(api.POST('/v1/pull-requests/{id}/merge', { params: { path: { id: mergedId } }, body: {} }));
 
-  const job = await startStoryJob(teller, {
+  const job = await startSampleJob(stage, {
     prompt:
       'Document groups of lamps. Add a guide with an example, list it in the navigation, and add a script that checks the links of the documentation.',
     replies: [
@@ -126,7 +126,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
       ),
     ],
   });
-  await sendMessage(teller, job.id, 'Say in the guide that a lamp can be in several groups.', [
+  await sendMessage(stage, job.id, 'Say in the guide that a lamp can be in several groups.', [
     step(
       'That belongs below the first sentence.',
       edit(
@@ -138,7 +138,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
     finish('Document groups of lamps', 'The guide says that a lamp can be in several groups, and which change wins.'),
   ]);
 
-  const clash = await startStoryJob(teller, {
+  const clash = await startSampleJob(stage, {
     prompt: 'Write a page with the changes of the last release.',
     replies: [
       step('There is no such page yet.', write('CHANGES.md', '# Changes\n\n- Groups of lamps\n')),
@@ -147,18 +147,18 @@ export async function tellStory(teller: Teller): Promise<Story> {
   });
   await commitOnMain(stack, 'CHANGES.md', '# Changes\n\n- Scenes fade\n');
 
-  const refFailed = await startStoryJob(teller, {
+  const refFailed = await startSampleJob(stage, {
     prompt: 'Explain how often the controller tries a lamp that does not answer.',
     ref: 'release-2.3',
     replies: [],
     until: 'failed',
   });
-  const modelFailed = await startStoryJob(teller, {
+  const modelFailed = await startSampleJob(stage, {
     prompt: 'Translate the guide to scenes into German.',
     replies: [{ status: 401, errorMessage: 'Incorrect API key provided.' }],
     until: 'failed',
   });
-  const plan = await startStoryJob(teller, {
+  const plan = await startSampleJob(stage, {
     prompt: 'Rename the command "lamp scene run" to "lamp scene start" everywhere.',
     plan: 'review',
     replies: [
@@ -170,7 +170,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
     ],
     until: 'waiting',
   });
-  const question = await startStoryJob(teller, {
+  const question = await startSampleJob(stage, {
     prompt: 'Add a troubleshooting entry for lamps that lose their Wi-Fi.',
     ask: true,
     replies: [
@@ -184,7 +184,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
     ],
     until: 'waiting',
   });
-  const cancelled = await startStoryJob(teller, {
+  const cancelled = await startSampleJob(stage, {
     prompt: 'Check every link of the documentation against the live site.',
     replies: [step('I check them one by one.', run('sleep 600'))],
     until: 'running',
@@ -192,7 +192,7 @@ export async function tellStory(teller: Teller): Promise<Story> {
   await answerOf(
     api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: { projectId, id: cancelled.id } } }),
   );
-  const incomplete = await startStoryJob(teller, {
+  const incomplete = await startSampleJob(stage, {
     prompt: 'Describe the HTTP API of schedules and of firmware updates.',
     replies: [
       step(
@@ -208,14 +208,14 @@ export async function tellStory(teller: Teller): Promise<Story> {
       ),
     ],
   });
-  const unchanged = await startStoryJob(teller, {
+  const unchanged = await startSampleJob(stage, {
     prompt: 'Does the guide to scenes say how long a fade may last? Add it if not.',
     replies: [
       step('I read the guide.', read('docs/guides/scenes.md')),
       finish('Nothing to change', 'The guide already says that a fade lasts from 0 to 60 seconds.'),
     ],
   });
-  teller.model.script(
+  stage.model.script(
     step('The example is short enough for a table of its own.', edit('docs/guides/groups.md', '`0s`', '`1s`')),
     finish('Document groups with a fade', 'The default fade of a group is one second.'),
   );
@@ -225,8 +225,8 @@ export async function tellStory(teller: Teller): Promise<Story> {
       body: { turn: 1, step: 4, prompt: 'Use a fade of one second in the table.' },
     }),
   );
-  await untilJob(teller, fork.id, 'completed');
-  const archived = await startStoryJob(teller, {
+  await untilJob(stage, fork.id, 'completed');
+  const archived = await startSampleJob(stage, {
     prompt: 'Fix the typo in the title of the guide to schedules.',
     replies: [finish('No typo found', 'The title is spelled correctly.')],
   });
@@ -253,8 +253,8 @@ export async function tellStory(teller: Teller): Promise<Story> {
 }
 
 /** Starts a job that runs a command for minutes, whose first worker is lost. Returns its address. */
-export async function startRunningJob(teller: Teller): Promise<string> {
-  const job = await startStoryJob(teller, {
+export async function startRunningJob(stage: Stage): Promise<string> {
+  const job = await startSampleJob(stage, {
     prompt: 'Measure how long the checks of the documentation take.',
     replies: [
       step('The script exists; I run it on every page.', read('docs/docs.json'), {
@@ -268,13 +268,13 @@ export async function startRunningJob(teller: Teller): Promise<string> {
     ],
     until: 'running',
   });
-  await untilStep(teller, job.id, 2);
-  await teller.stack.killAndWait('worker');
-  return `/jobs/${teller.stack.localJson.projectId}/${job.id}`;
+  await untilStep(stage, job.id, 2);
+  await stage.stack.killAndWait('worker');
+  return `/jobs/${stage.stack.localJson.projectId}/${job.id}`;
 }
 
 /** Starts a job that no worker takes. Returns its address. */
-export async function startQueuedJob({ stack, api }: Teller): Promise<string> {
+export async function startQueuedJob({ stack, api }: Stage): Promise<string> {
   const { projectId } = stack.localJson;
   const body = { prompt: 'List the ports that a firewall must let through.' };
   const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params: { path: { projectId } }, body }));
