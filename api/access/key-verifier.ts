@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { digestOf, idWithin, parseKey } from '../../db/organizations/key-format.ts';
 import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { StoredKey } from '../../db/for-service/access.ts';
+import { freshMs, remember } from './remember.ts';
 
 export interface KeyVerifier {
   /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */
@@ -17,9 +18,6 @@ export interface KeyVerifierDeps {
   now?: () => number;
 }
 
-/** Time for which a lookup is cached. A revoked key stops working within this time. */
-const freshMs = 3_000;
-const mostEntries = 10_000;
 // compared with when the id is unknown, so that both cases do the same work
 const dummyDigest = Buffer.alloc(32);
 
@@ -96,14 +94,6 @@ export function createKeyVerifier({ findKey, touchKeys, pepper, now = Date.now }
       await touchKeys(ids);
     },
   };
-}
-
-/** Adds an entry and evicts the oldest one when the map is full. */
-function remember<Value>(map: Map<string, Value>, id: string, value: Value): void {
-  map.delete(id);
-  map.set(id, value);
-  const [oldest] = map.keys();
-  if (map.size > mostEntries && oldest !== undefined) map.delete(oldest);
 }
 
 function hasEnded({ revokedAt, expiresAt }: KeyRow, now: number): boolean {

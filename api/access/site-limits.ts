@@ -1,14 +1,11 @@
 import type { Owner } from '../../db/caller.ts';
 import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
+import { freshMs, remember } from './remember.ts';
 
 export type SiteLimits = Pick<SiteRow, 'id' | 'requestsPerMinute' | 'requestsPerDay'>;
 
 /** Returns the limits of a site; null when there is no such site. */
 export type SiteLimitsOf = (owner: Owner, domain: string) => Promise<SiteLimits | null>;
-
-/** Time for which limits are cached. A change takes effect within this time. */
-const freshMs = 3_000;
-const mostEntries = 10_000;
 
 /** Creates a lookup of sites' limits, which asks the store at most once every few seconds per site. */
 export function createSiteLimits({
@@ -24,11 +21,9 @@ export function createSiteLimits({
     const entry = known.get(key);
     if (entry !== undefined && now() - entry.loadedAt < freshMs) return entry.limits;
     const limits = sites.findByDomain(owner, domain);
-    known.delete(key);
-    known.set(key, { loadedAt: now(), limits });
-    limits.catch(() => known.delete(key));
-    const [oldest] = known.keys();
-    if (known.size > mostEntries && oldest !== undefined) known.delete(oldest);
+    const looked = { loadedAt: now(), limits };
+    remember(known, key, looked);
+    limits.catch(() => known.get(key) === looked && known.delete(key));
     return limits;
   };
 }
