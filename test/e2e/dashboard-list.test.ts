@@ -1,25 +1,9 @@
-import type { Browser } from 'playwright-core';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { visitDashboard } from '../support/dashboard.ts';
 import { insertActiveJob } from '../support/many-jobs.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
-  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
-  resources.defer(() => shared.pool.end());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 describe.runIf(chromiumPath !== null)('the job list', () => {
   it('shows how long jobs have been queued and running, with one timer for all', async () => {

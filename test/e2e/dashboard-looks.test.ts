@@ -1,24 +1,15 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { seriousProblems, startJob, takeScreenshot, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { insertEndedJobs } from '../support/many-jobs.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
 import { focusRow } from '../support/keyboard.ts';
+import { chromiumPath, startForFile, type DashboardOfFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool; pages: Record<string, string> };
+const shared = startForFile() as DashboardOfFile & { pages: Record<string, string> };
 
 /** A stack with a job that changed something, one that failed, and readers' questions. */
 beforeAll(async () => {
   if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
-  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
-  resources.defer(() => shared.pool.end());
   await using visit = await visitDashboard(shared.browser, shared.stack);
   const { page } = visit;
   await startJob(page, 'Replace "colour" with "color" everywhere. Create docs/guides/new.md with "# New"');
@@ -56,8 +47,6 @@ beforeAll(async () => {
     design: '/design',
   };
 });
-
-afterAll(() => resources.disposeAsync());
 
 /** Returns a job as the address of a comparison names it. */
 function nameOf(path: string): string {

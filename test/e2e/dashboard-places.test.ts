@@ -1,25 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { insertEndedJobs } from '../support/many-jobs.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
-  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
-  resources.defer(() => shared.pool.end());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
 const message = (page: Page) => page.getByLabel('Request a change');

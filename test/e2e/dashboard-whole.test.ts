@@ -1,28 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { createThreadStore, type RecordedTurn } from '../../db/sites/threads.ts';
-import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
 const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; pool: pg.Pool };
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
-  shared.pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 2 });
-  resources.defer(() => shared.pool.end());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 function turnOf(threadId: string, at: number): RecordedTurn {
   const answer = {
