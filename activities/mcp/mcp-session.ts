@@ -32,7 +32,7 @@ export interface McpSession extends AsyncDisposable {
   call(tool: string, input: Record<string, unknown>, timeoutMs: number): Promise<CallToolResult>;
 }
 
-/** What reaches servers: the network, and the sandbox of commands. */
+/** Ways to servers: the network, and the sandbox in which those that are commands run. */
 export interface McpAccess {
   network: McpNetwork;
   commands: Commands;

@@ -15,7 +15,7 @@ import { createLinkResolver } from './resolve-link.ts';
 import { slicesOf } from './slices-of.ts';
 import { sourceOf } from './source-of.ts';
 
-/** What is known about an answer once its text is complete. */
+/** Results of the checks of an answer whose text is complete. */
 export interface CheckedAnswer {
   /** Number of statements that were left out because the cited pages do not contain them. */
   leftOut: number;

@@ -81,7 +81,7 @@ export interface JobActionRouteDeps {
   onCancelled: () => void;
 }
 
-const partRemoved = 'The job was archived so long ago that a part of it was removed; create a new job.';
+const partRemoved = 'This job was archived long ago, and parts of it have been removed. Create a new job.';
 
 function refusalOf(kind: 'conflict' | 'archived' | 'unknown' | 'full'): ApiError {
   if (kind === 'full') return turnFull();

@@ -90,7 +90,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
       </div>
       {isTitleEnough && reason !== '' && <p className="gap-reason">{reason}.</p>}
       {remarks.length > 0 && (
-        <ul className="gap-remarks" aria-label="What readers said">
+        <ul className="gap-remarks" aria-label="Readers’ remarks">
           {remarks.map((remark) => (
             <li key={remark} className="reader-text">
               “{plain(remark)}”

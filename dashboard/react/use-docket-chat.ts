@@ -16,7 +16,7 @@ export interface DocketChatOptions extends ClientOptions {
   currentPath?: string;
 }
 
-/** What follows the text of an answer. */
+/** Parts of an answer that arrive after its text. */
 type AnswerEnding = Pick<ChatMessage, 'marks' | 'followUps'>;
 
 const noEnding: AnswerEnding = { marks: [], followUps: [] };

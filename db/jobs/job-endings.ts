@@ -44,7 +44,7 @@ const archiveStatement = `
   update jobs set status = 'archived', archived_at = now(), updated_at = now()
   where id = $1 and organization_id = $2 and status in ('completed', 'failed') returning ${jobColumns}`;
 
-/** What was removed from an archived job is not missed, as it is of one that goes on. */
+/** A job without its old parts cannot go on, so it stays archived. */
 const unarchiveStatement = `
   update jobs set status = case when failure_category is null then 'completed' else 'failed' end, archived_at = null,
                   unarchived_at = now(), updated_at = now()

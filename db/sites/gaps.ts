@@ -18,7 +18,7 @@ export interface GapQuestion {
   /** Number of answers that the documentation had none, and that readers voted down; null if not known. */
   notFound: number | null;
   votedDown: number | null;
-  /** What readers said about the answers; they are not kept once a job was created. */
+  /** Readers' remarks about the answers. They are not kept once a job was created. */
   remarks: string[];
 }
 

@@ -7,7 +7,7 @@ export interface ReaderQuestion {
   /** Whether the answer was that the documentation has none. */
   notFound: boolean;
   votedDown: boolean;
-  /** What the reader said about the answer; null for nothing. */
+  /** The reader's remark about the answer; null if there is none. */
   remark: string | null;
 }
 
@@ -23,7 +23,7 @@ export interface DistinctQuestion {
   notFound: number;
   /** Number of answers that readers voted down. */
   votedDown: number;
-  /** What readers said about the answers, the latest first. */
+  /** Readers' remarks about the answers, newest first. */
   remarks: string[];
 }
 

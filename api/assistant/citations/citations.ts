@@ -28,7 +28,7 @@ const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
 const words = /(?<![\p{L}\p{N}_-])(?:-{1,2}[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
 
 export interface CitedPages {
-  /** What the model was shown; may grow. */
+  /** Passages that the model was shown. A tool call may add more while the answer is checked. */
   shown: readonly ShownPassage[];
   /** Returns the path of the page that a link leads to; null for other links. */
   pathOf(url: string): string | null;

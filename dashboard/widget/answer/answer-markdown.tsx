@@ -8,7 +8,7 @@ import type { Labels } from '../labels.ts';
 
 interface AnswerMarkdownProps {
   text: string;
-  /** What the text states that its sources do not contain. */
+  /** Facts in the text that its sources do not contain. */
   marks?: Mark[];
   target: LinkTarget;
   labels: Labels;

@@ -15,7 +15,7 @@ const search = (domain: string) => readerRequests(domain).find(([, path]) => pat
 let database: TestDatabase;
 let api: ServedApi;
 let docs: TestSite;
-/** What a provider was asked, and how it answers: each response is accepted once. */
+/** A provider that records its requests and accepts each response once. */
 const asked: URLSearchParams[] = [];
 const used = new Set<string>();
 let isBroken = false;

@@ -7,7 +7,7 @@ const shown = [
 ];
 const pathOf = (url: string) => (url === '/retries' ? 'retries' : url === '/limits' ? 'limits' : null);
 
-/** What is kept of an answer that arrives in pieces of three characters. */
+/** Filters an answer that arrives in pieces of three characters. */
 function keptOf(answer: string): [kept: string, leftOut: number] {
   const filter = createSupportFilter({ shown, pathOf });
   let kept = '';
