@@ -38,23 +38,19 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     () => (hasCaptcha ? async () => (await captcha.current?.()) ?? '' : undefined),
     [hasCaptcha],
   );
+  const provenFetch = useMemo(
+    () => createProvenFetch({ baseUrl, apiKey, ...(solveCaptcha === undefined ? {} : { captcha: solveCaptcha }) }),
+    [baseUrl, apiKey, solveCaptcha],
+  );
   const client = useMemo(
     () =>
-      createClient({
-        baseUrl,
-        site,
-        apiKey,
-        user,
-        readerToken: () => readerToken.current?.() ?? null,
-        ...(solveCaptcha === undefined ? {} : { captcha: solveCaptcha }),
-      }),
-    [baseUrl, site, apiKey, user, solveCaptcha],
+      createClient({ baseUrl, site, apiKey, user, readerToken: () => readerToken.current?.() ?? null }, provenFetch),
+    [baseUrl, site, apiKey, user, provenFetch],
   );
   const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
-    const provenFetch = createProvenFetch(root, apiKey, solveCaptcha);
     return new DefaultChatTransport<UIMessage>({
       api: `${root}/discovery/v2/assistant/${encodeURIComponent(site)}/message`,
       body: { fp: user, resumable: true, citations: true, followUps: true },
@@ -73,7 +69,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
         return response;
       },
     });
-  }, [baseUrl, site, apiKey, user, storage, solveCaptcha]);
+  }, [baseUrl, site, apiKey, user, storage, provenFetch]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
   // sent before the end of an answer, and no part of its message

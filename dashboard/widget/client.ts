@@ -113,20 +113,16 @@ export class AnswerError extends Error {
 /** Longest `currentPath` that the API accepts, in code points. */
 const longestPath = 200;
 
-/** Creates a client of a site's assistant. It keeps no state; `createConversation` does. */
-export function createClient({
-  baseUrl,
-  site,
-  apiKey,
-  user = 'anonymous',
-  readerToken,
-  captcha,
-}: ClientOptions): Client {
+/**
+ * Creates a client of a site's assistant. It keeps no state; `createConversation` does. `provenFetch` shares proofs of
+ * work with other requests of the key.
+ */
+export function createClient(options: ClientOptions, provenFetch = createProvenFetch(options)): Client {
+  const { baseUrl, site, apiKey, user = 'anonymous', readerToken } = options;
   const root = baseUrl.replace(/\/+$/, '');
   const domain = encodeURIComponent(site);
   const assistant = `${root}/discovery/v2/assistant/${domain}`;
 
-  const provenFetch = createProvenFetch(root, apiKey, captcha);
   const streamOf = (chatId: string) => `${assistant}/message/${encodeURIComponent(chatId)}/stream`;
 
   async function send(url: string, init: RequestInit): Promise<Response> {

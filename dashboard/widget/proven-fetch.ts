@@ -1,19 +1,22 @@
+import type { ClientOptions } from './client.ts';
 import { stringIn, valueIn } from './unknown-fields.ts';
 
 /** Digests in progress at once: each is a round trip to the browser's own thread. */
 const batch = 256;
 
 /**
- * Creates a `fetch` for the requests of one key. When the server requires a proof of work (status 428), it solves a
- * challenge, with the response of a CAPTCHA if one is given, repeats the request with the solution, and sends the same one until the server requires another.
+ * Creates a `fetch` for the requests of one key. When the server requires a proof of work (status 428), it solves one
+ * challenge for all requests that wait, with the response of a CAPTCHA if one is given, and repeats them with the
+ * solution. It sends the same one until the server requires another.
  */
-export function createProvenFetch(
-  root: string,
-  apiKey: string,
-  captcha?: () => string | Promise<string>,
-): typeof fetch {
+export function createProvenFetch({
+  baseUrl,
+  apiKey,
+  captcha,
+}: Pick<ClientOptions, 'baseUrl' | 'apiKey' | 'captcha'>): typeof fetch {
+  const root = baseUrl.replace(/\/+$/, '');
   let proof: string | null = null;
-  let solving: Promise<string | null> | null = null;
+  let renewing: Promise<boolean> | null = null;
 
   async function solve(): Promise<string | null> {
     const response = await fetch(`${root}/discovery/v1/challenge`, {
@@ -30,19 +33,26 @@ export function createProvenFetch(
     return 'subtle' in crypto ? solutionOf(challenge, bits) : null;
   }
 
+  /** Obtains a proof for all requests that wait for one, and returns whether there is one. */
+  async function renew(): Promise<boolean> {
+    const solved = await solve();
+    proof = solved ?? proof;
+    return solved !== null;
+  }
+
   return async (input, init) => {
     const send = () => {
       const headers = new Headers(init?.headers);
       if (proof !== null) headers.set('X-Proof-Of-Work', proof);
       return fetch(input, { ...init, headers });
     };
+    const sent = proof;
     const response = await send();
     if (response.status !== 428) return response;
-    solving ??= solve().finally(() => (solving = null));
-    const solved = await solving;
-    if (solved === null) return response;
-    proof = solved;
-    return send();
+    // another request may have obtained a proof while this one was on its way
+    if (proof !== sent) return send();
+    renewing ??= renew().finally(() => (renewing = null));
+    return (await renewing) ? send() : response;
   };
 }
 
