@@ -61,6 +61,10 @@ it(
     expect(JSON.stringify(requests)).not.toContain('model-key');
     expect(JSON.stringify(requests[0])).toContain('Of the docs.');
 
+    const { rows } = await database.pool.query('select result from job_effects');
+    expect(JSON.stringify(rows)).toContain('Run them twice.');
+    expect(JSON.stringify(rows)).not.toContain('model-key');
+
     const record = (await collectJob(asOperator(database.pool).record(jobId)))!;
     const results = record.steps.flatMap(({ toolResults }) => toolResults ?? []).map(({ output }) => output);
     expect(results[1]).toMatch(/The skill tests follows \(from the project\)\..*\n\nRun them twice\. /);

@@ -10,6 +10,7 @@ import { attackFourMutations } from './attacks-four.ts';
 import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
 import { imageMutations } from './images.ts';
+import { guidanceMutations } from './guidance.ts';
 import { linkMutations } from './links.ts';
 import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
@@ -38,6 +39,7 @@ export interface Mutation {
 
 export const mutations: Mutation[] = [
   ...toolMutations,
+  ...guidanceMutations,
   ...waitMutations,
   ...accessMutations,
   ...readerMutations,
