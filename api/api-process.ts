@@ -1,4 +1,4 @@
-import { embeddingModelOf } from './assistant/embed-query.ts';
+import { embeddingModelOf } from './assistant/retrieval/embed-query.ts';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -115,6 +115,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
       embeddingModel: embeddingModelOf(config.models.embedding, models),
+      rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory: config.cacheDirectory,
       isQuiet: notices.isQuiet,
     }),

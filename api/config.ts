@@ -21,7 +21,13 @@ export interface ApiConfig extends SharedConfig {
   keyPepper: string;
   /** Directory for the files of the search indexes in use. */
   cacheDirectory: string;
-  models: { settings: ModelSettings; agent: string; assistant: string; embedding: string | null };
+  models: {
+    settings: ModelSettings;
+    agent: string;
+    assistant: string;
+    embedding: string | null;
+    reranking: string | null;
+  };
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
   prices: PriceOverrides;
   /** Limits per organization. */
@@ -45,6 +51,9 @@ const environmentSchema = z.object({
   DOCKET_OPERATOR_ORGANIZATIONS: z.string().default(''),
   DOCKET_AGENT_MODEL: z.string().default('offline/editor'),
   DOCKET_ASSISTANT_MODEL: z.string().default('offline/extract'),
+  DOCKET_RERANKING_MODEL: z.string().optional(),
+  COHERE_API_KEY: z.string().optional(),
+  COHERE_BASE_URL: httpAddress.optional(),
   ...listenVariables.shape,
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9).default(100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9).default(10_000),
@@ -83,10 +92,11 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
     captchaVerifyUrl: env.DOCKET_CAPTCHA_VERIFY_URL ?? null,
     cacheDirectory: resolve(env.DOCKET_CACHE_DIR ?? join(tmpdir(), `docket-cache-${userInfo().uid}`)),
     models: {
-      settings: providersOf(env),
+      settings: { ...providersOf(env), cohere: { apiKey: env.COHERE_API_KEY, baseUrl: env.COHERE_BASE_URL } },
       agent: env.DOCKET_AGENT_MODEL,
       assistant: env.DOCKET_ASSISTANT_MODEL,
       embedding: env.DOCKET_EMBEDDING_MODEL ?? null,
+      reranking: env.DOCKET_RERANKING_MODEL ?? null,
     },
     rateLimits: {
       jobsPerHour: env.DOCKET_JOBS_PER_HOUR,
@@ -115,5 +125,6 @@ function hostInUrl(host: string): string {
 
 /** Returns the values that must never leave the process. */
 export function secretsOf(config: ApiConfig): string[] {
-  return secretsAmong(config, config.models.settings, [config.keyPepper]);
+  const { settings } = config.models;
+  return secretsAmong(config, settings, [config.keyPepper, settings.cohere?.apiKey ?? '']);
 }

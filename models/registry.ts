@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
+import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider';
 import { fetchFromProvider } from './provider-fetch.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
@@ -16,6 +16,8 @@ export interface ModelSettings {
   openaiApiKey?: string;
   googleApiKey?: string;
   compatible?: CompatibleSettings;
+  /** `baseUrl`: a server that speaks Cohere's protocol; by default Cohere's own. */
+  cohere?: { apiKey?: string; baseUrl?: string };
 }
 
 export interface ModelRegistry {
@@ -30,6 +32,11 @@ export interface EmbeddingModelRegistry {
   embeddingModel(name: string): EmbeddingModelV4;
 }
 
+export interface RerankingModelRegistry {
+  /** Resolves `provider/model` of a reranking model. Throws UnknownModelError, also if the provider has none. */
+  rerankingModel(name: string): RerankingModelV4;
+}
+
 export class UnknownModelError extends Error {
   override name = 'UnknownModelError';
   readonly model: string;
@@ -40,14 +47,20 @@ export class UnknownModelError extends Error {
   }
 }
 
-interface Provider {
+interface ModelOf {
+  language: LanguageModelV4;
+  embedding: EmbeddingModelV4;
+  reranking: RerankingModelV4;
+}
+
+/** Creates the models of a provider; it has no models of the kinds that are absent. */
+type Makers = { [Kind in keyof ModelOf]?: (model: string) => ModelOf[Kind] };
+
+interface Provider extends Makers {
   /** The variable that must be set to use the provider; null when it is set or none is needed. */
   missing: string | null;
   /** All models of the provider, if known. */
   models?: string[];
-  create(model: string): LanguageModelV4;
-  /** Absent: the provider has no embedding models. */
-  createEmbedding?(model: string): EmbeddingModelV4;
 }
 
 const longestName = 200;
@@ -58,15 +71,18 @@ const fetch = fetchFromProvider;
 // a process loads only the providers whose models it creates
 const load = createRequire(import.meta.url);
 const anthropic = (): typeof import('@ai-sdk/anthropic') => load('@ai-sdk/anthropic');
+const cohere = (): typeof import('@ai-sdk/cohere') => load('@ai-sdk/cohere');
 const google = (): typeof import('@ai-sdk/google') => load('@ai-sdk/google');
 const openai = (): typeof import('@ai-sdk/openai') => load('@ai-sdk/openai');
 const openaiCompatible = (): typeof import('@ai-sdk/openai-compatible') => load('@ai-sdk/openai-compatible');
 
-/** Creates language and embedding models by name, from the providers that are configured. */
-export function createModelRegistry(settings: ModelSettings): ModelRegistry & EmbeddingModelRegistry {
+/** Creates models by name, from the providers that are configured. */
+export function createModelRegistry(
+  settings: ModelSettings,
+): ModelRegistry & EmbeddingModelRegistry & RerankingModelRegistry {
   const providers = providersOf(settings);
 
-  function find(name: string): { provider: Provider; model: string } | string {
+  function find<Kind extends keyof ModelOf>(kind: Kind, name: string): (() => ModelOf[Kind]) | string {
     const slash = name.indexOf('/');
     const model = name.slice(slash + 1);
     if (slash < 1 || model.trim() === '' || name.length > longestName) {
@@ -76,31 +92,32 @@ export function createModelRegistry(settings: ModelSettings): ModelRegistry & Em
       return `A model name consists of letters, digits and . _ : @ + ~ -, in parts separated by "/"; ${quoted(model)} does not.`;
     }
     const provider = providers.get(name.slice(0, slash));
-    if (provider === undefined) {
-      return `There is no model provider ${quoted(name.slice(0, slash))}. The providers are ${[...providers.keys()].join(', ')}.`;
+    const makers: Makers = provider ?? {};
+    const create = makers[kind];
+    if (provider === undefined || create === undefined) {
+      const able = [...providers].filter(([, provider]) => provider[kind] !== undefined).map(([name]) => name);
+      const models = kind === 'language' ? 'model' : `${kind} model`;
+      return `There is no ${models} provider ${quoted(name.slice(0, slash))}. The providers are ${able.join(', ')}.`;
     }
     if (provider.missing !== null) return `The model ${quoted(name)} needs ${provider.missing} to be set.`;
     if (provider.models !== undefined && !provider.models.includes(model)) {
       return `There is no model ${quoted(name)}. The provider has ${provider.models.join(' and ')}.`;
     }
-    return { provider, model };
+    return () => create(model);
+  }
+
+  function resolve<Kind extends keyof ModelOf>(kind: Kind, name: string): ModelOf[Kind] {
+    const found = find(kind, name);
+    if (typeof found === 'string') throw new UnknownModelError(found, name);
+    return found();
   }
 
   return {
-    languageModel(name) {
-      const found = find(name);
-      if (typeof found === 'string') throw new UnknownModelError(found, name);
-      return found.provider.create(found.model);
-    },
-    embeddingModel(name) {
-      const found = find(name);
-      if (typeof found === 'string') throw new UnknownModelError(found, name);
-      const { provider, model } = found;
-      if (provider.createEmbedding !== undefined) return provider.createEmbedding(model);
-      throw new UnknownModelError(`The provider of ${quoted(name)} has no embedding models.`, name);
-    },
+    languageModel: (name) => resolve('language', name),
+    embeddingModel: (name) => resolve('embedding', name),
+    rerankingModel: (name) => resolve('reranking', name),
     problemWith(name) {
-      const found = find(name);
+      const found = find('language', name);
       return typeof found === 'string' ? found : null;
     },
   };
@@ -111,40 +128,51 @@ function providersOf({
   openaiApiKey,
   googleApiKey,
   compatible,
+  cohere: cohereSettings,
 }: ModelSettings): Map<string, Provider> {
   return new Map<string, Provider>([
     [
       'anthropic',
       {
         missing: isSet(anthropicApiKey) ? null : 'ANTHROPIC_API_KEY',
-        create: (model) => anthropic().createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
+        language: (model) => anthropic().createAnthropic({ apiKey: anthropicApiKey, fetch })(model),
       },
     ],
     [
       'openai',
       {
         missing: isSet(openaiApiKey) ? null : 'OPENAI_API_KEY',
-        create: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model),
-        createEmbedding: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
+        language: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch })(model),
+        embedding: (model) => openai().createOpenAI({ apiKey: openaiApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
       'google',
       {
         missing: isSet(googleApiKey) ? null : 'GOOGLE_GENERATIVE_AI_API_KEY',
-        create: (model) => google().createGoogle({ apiKey: googleApiKey, fetch })(model),
-        createEmbedding: (model) => google().createGoogle({ apiKey: googleApiKey, fetch }).embeddingModel(model),
+        language: (model) => google().createGoogle({ apiKey: googleApiKey, fetch })(model),
+        embedding: (model) => google().createGoogle({ apiKey: googleApiKey, fetch }).embeddingModel(model),
       },
     ],
     [
       'compatible',
       {
         missing: isSet(compatible?.baseUrl) ? null : 'OPENAI_COMPATIBLE_BASE_URL',
-        create: (model) => compatibleProvider(compatible)(model),
-        createEmbedding: (model) => compatibleProvider(compatible).embeddingModel(model),
+        language: (model) => compatibleProvider(compatible)(model),
+        embedding: (model) => compatibleProvider(compatible).embeddingModel(model),
       },
     ],
-    ['offline', { missing: null, models: ['editor', 'extract'], create: createOffline }],
+    [
+      'cohere',
+      {
+        missing: isSet(cohereSettings?.apiKey) ? null : 'COHERE_API_KEY',
+        reranking: (model) =>
+          cohere()
+            .createCohere({ apiKey: cohereSettings?.apiKey, baseURL: cohereSettings?.baseUrl, fetch })
+            .rerankingModel(model),
+      },
+    ],
+    ['offline', { missing: null, models: ['editor', 'extract'], language: createOffline }],
   ]);
 }
 

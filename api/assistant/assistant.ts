@@ -8,7 +8,7 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import { generateChecked, type CheckedAnswer } from './checked-answer.ts';
 import { isSentence } from './citations/citations.ts';
-import type { SearchPassages } from './search-passages.ts';
+import type { SearchPassages } from './retrieval/search-passages.ts';
 import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { placeOf } from './place-of.ts';

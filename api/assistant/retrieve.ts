@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
-import type { SearchPassages } from './search-passages.ts';
+import type { SearchPassages } from './retrieval/search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
 
 /** Total length of the passages shown to the model, in characters: about 3,000 tokens. */

@@ -7,7 +7,7 @@ import type { SearchHit, SearchRequest } from '../../search/query/search-request
 import type { OpenedPages } from '../analytics/opened-pages.ts';
 import type { MessageFilter } from '../assistant/message-request.ts';
 import { matchesFilter } from '../assistant/page-filter.ts';
-import type { SearchPassages } from '../assistant/search-passages.ts';
+import type { SearchPassages } from '../assistant/retrieval/search-passages.ts';
 import type { LeasedIndex, SiteIndexes } from '../assistant/site-indexes.ts';
 import { siteNotIndexed } from '../http/errors.ts';
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { RerankingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import type { ThreadStore } from '../../../db/sites/threads.ts';
 import type { ModelRegistry } from '../../../models/registry.ts';
@@ -16,15 +17,16 @@ import {
 } from '../answer-question.ts';
 import { createAssistant } from '../assistant.ts';
 import type { Assistant } from '../assistant.ts';
-import { createPassageSearch } from '../search-passages.ts';
-import type { SearchPassages } from '../search-passages.ts';
+import { createReranker } from '../retrieval/rerank-passages.ts';
+import { createPassageSearch } from '../retrieval/search-passages.ts';
+import type { SearchPassages } from '../retrieval/search-passages.ts';
 import { createFlushQueue } from '../../http/streams/flush-queue.ts';
 import { LoadShedder } from '../load-shedder.ts';
 import { OpenStreams } from '../open-streams.ts';
 import { resumeReply, stopReply, type ResumeRequest, type ResumeTimes } from '../resume-reply.ts';
 import { createSearchPool } from '../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../site-indexes.ts';
-import { createQueryEmbedder, type NamedEmbeddingModel } from '../embed-query.ts';
+import { createQueryEmbedder, type NamedEmbeddingModel } from '../retrieval/embed-query.ts';
 import type { IndexChangeStore } from '../../../db/for-service/index-changes.ts';
 import type { ApiStores } from '../../stores.ts';
 
@@ -56,6 +58,8 @@ interface AssistantTimes extends AnswerTimes, ResumeTimes {
   modelStalledMs: number;
   indexPollMs: number;
   maxLoopDelayMs: number;
+  /** Time an answer waits for the reranking model. */
+  rerankingMs: number;
 }
 
 export interface AssistantPartsDeps {
@@ -70,6 +74,8 @@ export interface AssistantPartsDeps {
   budgetMicros: number | null;
   /** Model of the indexes' vectors; null finds passages by their words alone. */
   embeddingModel: NamedEmbeddingModel | null;
+  /** Model that orders the passages found; null keeps their order. */
+  rerankingModel: RerankingModelV4 | null;
   /** Directory for the files of the indexes in use. */
   cacheDirectory: string;
   /** Reports that a newer index would be announced, and that none has been lately; by default, one never is. */
@@ -90,6 +96,7 @@ const defaultTimes: AssistantTimes = {
   resumePollMs: 100,
   indexPollMs: 250,
   maxLoopDelayMs: 100,
+  rerankingMs: 1_500,
 };
 
 /** Creates the assistant's components. Throws UnknownModelError when the model is unknown or has no key. */
@@ -102,6 +109,7 @@ export function createAssistantParts({
   prices,
   budgetMicros,
   embeddingModel,
+  rerankingModel,
   cacheDirectory,
   isQuiet = () => false,
   times,
@@ -110,7 +118,9 @@ export function createAssistantParts({
   const allTimes = { ...defaultTimes, ...times };
   const { threads, replies } = stores;
   const embedQuery = embeddingModel === null ? null : createQueryEmbedder({ ...embeddingModel, log });
-  const searchPassages = createPassageSearch(embedQuery);
+  const rerank =
+    rerankingModel === null ? null : createReranker({ model: rerankingModel, log, patienceMs: allTimes.rerankingMs });
+  const searchPassages = createPassageSearch(embedQuery, rerank);
   const indexes = new SiteIndexes({
     store: stores.indexes,
     changes: indexChanges,

@@ -1,4 +1,4 @@
-import { embeddingModelOf } from '../../../api/assistant/embed-query.ts';
+import { embeddingModelOf } from '../../../api/assistant/retrieval/embed-query.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,6 +90,7 @@ export async function serveApi(
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
       embeddingModel: embeddingModelOf(config.models.embedding, models),
+      rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory,
       times: { maxLoopDelayMs: 60_000, ...times },
       longestText,

@@ -7,6 +7,7 @@ const everything = createModelRegistry({
   openaiApiKey: 'b',
   googleApiKey: 'c',
   compatible: { baseUrl: 'http://127.0.0.1:1/v1' },
+  cohere: { apiKey: 'd' },
 });
 const nothing = createModelRegistry({ anthropicApiKey: '', compatible: { baseUrl: ' ' } });
 
@@ -66,5 +67,20 @@ describe('the model registry', () => {
     expect(nothing.problemWith(name)).toContain(words);
     expect(() => nothing.languageModel(name)).toThrow(UnknownModelError);
     expect(() => nothing.languageModel(name)).toThrow(words);
+  });
+
+  it('resolves models for search', () => {
+    expect(everything.embeddingModel('openai/text-embedding-3-small').modelId).toBe('text-embedding-3-small');
+    expect(everything.rerankingModel('cohere/rerank-v3.5').modelId).toBe('rerank-v3.5');
+    expect(() => nothing.rerankingModel('cohere/rerank-v3.5')).toThrow('needs COHERE_API_KEY');
+  });
+
+  it.each([
+    [() => everything.embeddingModel('anthropic/x'), 'openai, google, compatible.'],
+    [() => everything.rerankingModel('openai/x'), 'cohere.'],
+    [() => everything.languageModel('cohere/command'), 'anthropic, openai, google, compatible, offline.'],
+  ])('names the providers that have such models', (resolve, providers) => {
+    expect(resolve).toThrow(UnknownModelError);
+    expect(resolve).toThrow(`The providers are ${providers}`);
   });
 });

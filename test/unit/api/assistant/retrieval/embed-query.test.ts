@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MockEmbeddingModelV4 } from 'ai/test';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createQueryEmbedder } from '../../../../api/assistant/embed-query.ts';
+import { createQueryEmbedder } from '../../../../../api/assistant/retrieval/embed-query.ts';
 
 const live = new AbortController().signal;
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
-import type { EmbeddingModelRegistry } from '../../models/registry.ts';
+import type { EmbeddingModelRegistry } from '../../../models/registry.ts';
+import { createOptionalModel } from './optional-model.ts';
 
 export interface NamedEmbeddingModel {
   /** As `provider/model`. */
@@ -34,25 +34,18 @@ const load = createRequire(import.meta.url);
 
 /** Longest query embedded, in characters: about 500 tokens, as for passages. */
 const longestQuery = 2_000;
-const longestCallMs = 15_000;
 /** Vectors of queries are short-lived: the same question comes again while it is typed, retried, or listed in pages. */
 const mostCached = 500;
 
 /** Creates the embedder of queries. While its model fails or is late, searches go on by words. */
 export function createQueryEmbedder(deps: QueryEmbedderDeps): QueryEmbedder {
-  const { name, model, log, patienceMs = 800, pauseMs = 30_000 } = deps;
+  const { name, model, log, patienceMs = 800, pauseMs } = deps;
+  const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });
   // only a process with an embedding model loads the SDK
   const { embed }: typeof import('ai') = load('ai');
   const vectors = new Map<string, readonly number[]>();
-  let pausedUntil = 0;
 
-  function pause(problem: string, err?: unknown): void {
-    pausedUntil = Date.now() + pauseMs;
-    log.warn({ err }, `the embedding model ${problem}; searching by words for a while`);
-  }
-
-  async function vectorOf(value: string, signal: AbortSignal): Promise<readonly number[]> {
-    const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]);
+  async function vectorOf(value: string, abortSignal: AbortSignal): Promise<readonly number[]> {
     const { embedding } = await embed({ model, value, maxRetries: 0, abortSignal });
     for (const oldest of vectors.keys()) {
       if (vectors.size < mostCached) break;
@@ -68,22 +61,7 @@ export function createQueryEmbedder(deps: QueryEmbedderDeps): QueryEmbedder {
       const value = query.slice(0, longestQuery);
       const known = vectors.get(value);
       if (known !== undefined) return known;
-      if (value.trim() === '' || Date.now() < pausedUntil) return null;
-      const waiting = new AbortController();
-      const call = vectorOf(value, signal);
-      // a late call may fail silently, because its lateness is already logged
-      call.catch(() => undefined);
-      try {
-        const late = delay(patienceMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
-        const vector = await Promise.race([call, late]);
-        if (vector === null) pause('is too slow');
-        return vector;
-      } catch (error) {
-        if (!signal.aborted) pause('failed', error);
-        return null;
-      } finally {
-        waiting.abort();
-      }
+      return value.trim() === '' ? null : optional.ask((abortSignal) => vectorOf(value, abortSignal), signal);
     },
   };
 }

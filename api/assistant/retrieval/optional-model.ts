@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+
+/** A model that makes searches better, and without which they go on. */
+export interface OptionalModel {
+  /**
+   * Returns what the call returns; null when it fails, is late, or did so lately. A late call continues, so that it may
+   * still fill a cache.
+   */
+  ask<Result>(call: (signal: AbortSignal) => Promise<Result>, signal: AbortSignal): Promise<Result | null>;
+}
+
+export interface OptionalModelDeps {
+  log: Logger;
+  /** The model and what happens without it, as in `the embedding model failed; searching by words for a while`. */
+  name: string;
+  instead: string;
+  /** Time an answer waits for a call. */
+  patienceMs: number;
+  /** Time without calls after one failed or was late. */
+  pauseMs?: number;
+}
+
+const longestCallMs = 15_000;
+
+export function createOptionalModel(deps: OptionalModelDeps): OptionalModel {
+  const { log, name, instead, patienceMs, pauseMs = 30_000 } = deps;
+  let pausedUntil = 0;
+
+  function pause(problem: string, err?: unknown): void {
+    pausedUntil = Date.now() + pauseMs;
+    log.warn({ err }, `the ${name} model ${problem}; ${instead} for a while`);
+  }
+
+  return {
+    async ask(call, signal) {
+      if (signal.aborted || Date.now() < pausedUntil) return null;
+      const waiting = new AbortController();
+      const called = call(AbortSignal.any([signal, AbortSignal.timeout(longestCallMs)]));
+      // a late call may fail silently, because its lateness is already logged
+      called.catch(() => undefined);
+      try {
+        const late = delay(patienceMs, null, { signal: AbortSignal.any([signal, waiting.signal]) });
+        const result = await Promise.race([called, late]);
+        if (result === null) pause('is too slow');
+        return result;
+      } catch (error) {
+        if (!signal.aborted) pause('failed', error);
+        return null;
+      } finally {
+        waiting.abort();
+      }
+    },
+  };
+}

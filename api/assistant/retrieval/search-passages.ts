@@ -1,0 +1,28 @@
+import type { SearchHit, SearchRequest } from '../../../search/query/search-request.ts';
+import type { QueryEmbedder } from './embed-query.ts';
+import { mostReranked, type RerankPassages } from './rerank-passages.ts';
+import type { LeasedIndex } from '../site-indexes.ts';
+
+/** Finds the best passages of a site. An unavailable embedding or reranking model does not make it fail. */
+export type SearchPassages = (
+  index: Pick<LeasedIndex, 'search' | 'vectorModel'>,
+  request: SearchRequest,
+  signal: AbortSignal,
+) => Promise<SearchHit[]>;
+
+/**
+ * Creates a search of the index: by words, and by meaning where the index has vectors of the embedder's model. The best
+ * passages are then ordered by the reranking model.
+ */
+export function createPassageSearch(embedder: QueryEmbedder | null, rerank: RerankPassages | null): SearchPassages {
+  const find: SearchPassages = async (index, request, signal) => {
+    if (embedder === null || index.vectorModel !== embedder.name) return index.search(request, signal);
+    const vector = await embedder.embed(request.query, signal);
+    return index.search(vector === null ? request : { ...request, vector }, signal);
+  };
+  if (rerank === null) return find;
+  return async (index, request, signal) => {
+    const hits = await find(index, { ...request, limit: Math.max(request.limit, mostReranked) }, signal);
+    return (await rerank(request.query, hits, signal)).slice(0, request.limit);
+  };
+}
