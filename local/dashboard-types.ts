@@ -13,6 +13,7 @@ const schemaShape = z.object({
   const: z.unknown().optional(),
   enum: z.array(z.unknown()).optional(),
   anyOf: z.array(z.unknown()).optional(),
+  oneOf: z.array(z.unknown()).optional(),
   items: z.unknown().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).default([]),
@@ -100,7 +101,8 @@ function typeOf(value: unknown): string {
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return unionOf(schema.enum.map((one) => JSON.stringify(one)));
-  if (schema.anyOf !== undefined) return unionOf(schema.anyOf.map(typeOf));
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return unionOf(choices.map(typeOf));
   if (schema.type === undefined) return 'unknown';
   if (Array.isArray(schema.type)) return unionOf(schema.type.map((type) => simpleTypeOf(type, schema)));
   return simpleTypeOf(schema.type, schema);

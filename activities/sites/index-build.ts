@@ -5,22 +5,34 @@ import type { FolderFile } from '../workspaces/source-folder.ts';
 
 /** Input of the build thread, before the files. */
 export interface IndexBuildData {
+  /** The sources of the site, in order. */
+  parts: BuildPart[];
   /** Path of the artifact to write. */
   file: string;
   /** Artifact of the previous version, whose unchanged pages are reused. */
   previousFile?: string;
 }
 
+export interface BuildPart {
+  prefix: string;
+  weight: number;
+  /** Its pages are those of the previous artifact, because it could not be read. */
+  isKept: boolean;
+}
+
+/** A file, with the position of its source. */
+export type BuildFile = FolderFile & { part: number };
+
 /** Some of the files; the last message is null. */
-export type IndexBuildMessage = FolderFile[] | null;
+export type IndexBuildMessage = BuildFile[] | null;
 
 export interface IndexBuildRequest extends IndexBuildData {
-  files: FolderFile[];
+  files: BuildFile[];
   signal: AbortSignal;
 }
 
 /** `unread`: files without their content are needed. `no-pages`: the files contain no pages. */
-export type BuildResult = (BuiltIndex & { report: SourceReport }) | 'unread' | 'no-pages';
+export type BuildResult = (BuiltIndex & { report: SourceReport; counts: number[] }) | 'unread' | 'no-pages';
 
 const filesPerPiece = 1_000;
 
@@ -35,7 +47,7 @@ export function buildIndexInThread({ signal, files, ...data }: IndexBuildRequest
 }
 
 /** A chunk ends where no later file has its content in the same buffer: a transferred buffer cannot be sent again. */
-function* piecesOf(files: readonly FolderFile[]): Generator<ThreadPiece> {
+function* piecesOf(files: readonly BuildFile[]): Generator<ThreadPiece> {
   const lastUses = new Map(files.map(({ content }, at) => [content?.buffer, at]));
   let start = 0;
   let end = filesPerPiece;

@@ -18,7 +18,8 @@ import { embedIndexInThread, type EmbeddingSettings, type EmbeddingResult } from
 import { buildIndexInThread, type BuildResult, type IndexBuildRequest } from './index-build.ts';
 import { problemWithIndex } from './index-guard.ts';
 import { createSiteArtifacts } from './site-artifacts.ts';
-import { createSiteSource, type SiteSource, type SiteSourceDeps } from './site-source.ts';
+import { createSiteSource, type SitePart, type SiteSource, type SiteSourceDeps } from './site-source.ts';
+import type { SourceReport } from '../../db/sites/site-sources.ts';
 import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
 
 /** Category of the failure of a site whose new index is worse than its guard allows. */
@@ -89,14 +90,15 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     // read before the source, so that an index of an older state never replaces a newer one
     const current = await indexes.current(site);
     const source = await openSource(site, signal);
-    if (current !== null && current.format === indexFormat && current.revision === revisionOf(source, deps.embedding)) {
+    const revision = revisionOf(source, deps.embedding);
+    if (current !== null && current.format === indexFormat && revision !== null && current.revision === revision) {
       await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
     await using build = await artifacts.openBuild();
     const file = join(build.folder, 'index.sqlite');
     const previousFile = await previousOf(site, current, build.folder);
-    const built = await buildFrom(source, site, { file, previousFile, signal });
+    const { built, parts } = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
     if (current !== null && previousFile !== undefined) {
@@ -110,17 +112,17 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     }
     const vectors =
       deps.embedding === null ? null : await embed(site, { ...deps.embedding, file, previousFile, signal });
-    const { changedPages, ...index } = built;
+    const { changedPages, counts, ...index } = built;
+    const report = { ...index.report, sources: reportsOf(site, parts, counts) };
     // an index whose vectors are not complete is built again by the next request
-    const revision = vectors?.problem == null ? revisionOf(source, deps.embedding) : null;
     const replaces = current?.version ?? 0;
     const { version, pages } = await indexes.publish(site, {
       ...index,
       sourceHash: vectors === null ? index.sourceHash : `${index.sourceHash} ${vectors.hash}`,
-      report: { ...index.report, vectors: vectors && withoutHash(vectors) },
+      report: { ...report, vectors: vectors && withoutHash(vectors) },
       format: indexFormat,
       file,
-      revision,
+      revision: vectors?.problem == null && parts.every(({ problem }) => problem === null) ? revision : null,
       replaces,
       previousFile,
     });
@@ -153,16 +155,17 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   async function buildFrom(
     source: SiteSource,
     site: SiteRow,
-    request: Omit<IndexBuildRequest, 'files'>,
-  ): Promise<Exclude<BuildResult, 'unread'>> {
+    request: Omit<IndexBuildRequest, 'files' | 'parts'>,
+  ): Promise<{ built: Exclude<BuildResult, 'unread'>; parts: SitePart[] }> {
     const { previousFile } = request;
     const known = previousFile === undefined ? new Set<string>() : readKnownSources(previousFile);
     const changed = await source.read(({ path, name }) => known.has(sourceKey({ file: path, name })));
-    const built = await buildOrForget(site, { ...request, files: changed });
-    if (built !== 'unread') return built;
-    const complete = await buildOrForget(site, { ...request, files: await source.read(() => false) });
+    const built = await buildOrForget(site, { ...request, ...filesOf(changed) });
+    if (built !== 'unread') return { built, parts: changed };
+    const parts = await source.read(() => false);
+    const complete = await buildOrForget(site, { ...request, ...filesOf(parts) });
     if (complete === 'unread') throw new Error('The index build needs a file that was not read.');
-    return complete;
+    return { built: complete, parts };
   }
 
   /** Drops a cached artifact if a build that uses it fails. */
@@ -174,6 +177,19 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       throw error;
     }
   }
+}
+
+function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts'> {
+  return {
+    parts: parts.map(({ prefix, weight, problem }) => ({ prefix, weight, isKept: problem !== null })),
+    files: parts.flatMap(({ files }, part) => files.map((file) => ({ ...file, part }))),
+  };
+}
+
+/** Returns the reports on the added sources, which come last. */
+function reportsOf({ sources }: SiteRow, parts: SitePart[], counts: number[]): SourceReport[] {
+  const first = parts.length - sources.length;
+  return parts.slice(first).map(({ prefix, problem }, at) => ({ prefix, pages: counts[first + at] ?? 0, problem }));
 }
 
 /** Returns the source's name for the content of an index; another embedding model makes another index of it. */

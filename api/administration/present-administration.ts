@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../db/organizations/audit.ts';
 import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
-import type { IndexReport, SiteRow } from '../../db/sites/sites.ts';
+import type { AddedSource, IndexReport } from '../../db/sites/site-sources.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import type { PublicAuditEntry, PublicKey } from './key-schemas.ts';
 import type { PublicProject } from './project-schemas.ts';
@@ -50,6 +51,7 @@ export function presentSite(row: SiteRow): PublicSite {
     directory: row.directory,
     ref: row.ref,
     path: row.path,
+    sources: row.sources.map(presentSource),
     baseUrl: row.baseUrl,
     retentionDays: row.retentionDays,
     refreshMinutes: row.refreshMinutes,
@@ -74,9 +76,19 @@ export function presentSite(row: SiteRow): PublicSite {
   };
 }
 
-function presentReport({ layout, formats, skipped, vectors }: IndexReport): PublicSite['index']['report'] {
+function presentSource(source: AddedSource): PublicSite['sources'][number] {
+  return source.kind === 'repository' ? { ...source, repository: repositoryUrl(source.repository) } : source;
+}
+
+function presentReport({
+  layout,
+  formats,
+  skipped,
+  sources = [],
+  vectors,
+}: IndexReport): PublicSite['index']['report'] {
   const counts = Object.entries(formats).flatMap(([format, pages]) => (pages === undefined ? [] : [[format, pages]]));
-  return { layout, formats: Object.fromEntries(counts), skipped, vectors: vectors ?? null };
+  return { layout, formats: Object.fromEntries(counts), skipped, sources, vectors: vectors ?? null };
 }
 
 export function presentKey(row: KeyRow): PublicKey {

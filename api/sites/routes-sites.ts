@@ -9,6 +9,7 @@ import {
   type SiteRow,
   type SiteStore,
 } from '../../db/sites/sites.ts';
+import type { AddedSource } from '../../db/sites/site-sources.ts';
 import type { SecretBox } from '../../lib/encryption/secret-box.ts';
 import type { QuestionSetStore } from '../../db/sites/question-sets.ts';
 import { questionSetNotFound } from '../evaluations/errors.ts';
@@ -111,11 +112,26 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     return parsed.repository;
   }
 
-  /** Checks a site's source. A repository needs no credential, because it may be public. */
-  async function checkSource(owner: Owner, { repository, directory }: SiteChange): Promise<void> {
-    if (typeof repository === 'string')
-      await checkRepositories(owner, { repositories: [repository], needsCredential: false });
-    if (typeof directory === 'string') await checkDirectory(owner, directory);
+  function sourceOf(source: AddedSource): AddedSource {
+    return source.kind === 'repository' ? { ...source, repository: repositoryOf(source.repository) } : source;
+  }
+
+  /** Checks a site's sources. A repository needs no credential, because it may be public. */
+  async function checkSources(owner: Owner, { repository, directory, sources = [] }: SiteChange): Promise<void> {
+    const used: { repository?: string | null; directory?: string | null }[] = [{ repository, directory }, ...sources];
+    const repositories = used.flatMap((source) => source.repository ?? []);
+    await checkRepositories(owner, { repositories, needsCredential: false });
+    for (const source of used) if (source.directory != null) await checkDirectory(owner, source.directory);
+  }
+
+  /** The main source has the pages at the top. */
+  function checkPlaces(hasMain: boolean, sources: readonly AddedSource[]): void {
+    if (hasMain && sources.some(({ prefix }) => prefix === ''))
+      throw invalidRequest(
+        'The pages of the repository or directory have the empty prefix. Give the source another one.',
+      );
+    if (!hasMain && sources.length === 0)
+      throw invalidRequest('The site has no repository or directory. Keep at least one of its sources.');
   }
 
   function sealed(siteId: string, tokens: NonNullable<ChangeSiteBody['readerTokens']>): ReaderKey {
@@ -138,12 +154,14 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     },
 
     async createSite({ ctx, caller, body }) {
-      const { repository, answerBudgetUsd = null, ...rest } = await body();
+      const { repository, answerBudgetUsd = null, sources = [], ...rest } = await body();
       const source = {
         directory: rest.directory,
         repository: repository === undefined ? undefined : repositoryOf(repository),
+        sources: sources.map(sourceOf),
       };
-      await checkSource(caller, source);
+      checkPlaces((repository ?? rest.directory) !== undefined, sources);
+      await checkSources(caller, source);
       const budget = { answerBudgetMicros: microsOf(answerBudgetUsd) };
       checkAnswerBudget(budget, deps.budgets);
       const created = await createOrRefuse(caller, { ...rest, ...source, ...budget });
@@ -158,13 +176,14 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
     async changeSite({ caller, params, body }) {
       const site = await readSite(caller, params.domain);
       const { id } = site;
-      const { repository, directory, readerTokens, answerBudgetUsd, indexGuard, ...rest } = await body();
+      const { repository, directory, sources, readerTokens, answerBudgetUsd, indexGuard, ...rest } = await body();
       if (indexGuard != null && (await deps.questionSets.find(site, indexGuard.questionSetId)) === null)
         throw questionSetNotFound();
       const change: SiteChange = {
         ...rest,
         ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),
         ...(directory !== undefined && { directory, repository: null }),
+        ...(sources !== undefined && { sources: sources.map(sourceOf) }),
         ...(readerTokens !== undefined && { readerTokens: readerTokens && sealed(id, readerTokens) }),
         ...(answerBudgetUsd !== undefined && { answerBudgetMicros: microsOf(answerBudgetUsd) }),
         ...(indexGuard !== undefined && {
@@ -173,7 +192,9 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
         }),
       };
       checkAnswerBudget(change, deps.budgets);
-      await checkSource(caller, change);
+      const hasMain = (repository ?? directory ?? site.repository ?? site.directory) !== null;
+      checkPlaces(hasMain, change.sources ?? site.sources);
+      await checkSources(caller, change);
       const changed = await sites.update(caller, id, change);
       if (changed === null) throw siteNotFound();
       return presentSite(changed);

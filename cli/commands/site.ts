@@ -13,6 +13,7 @@ interface SiteOptions {
   directory?: string;
   ref?: string;
   path?: string;
+  sources?: string;
   baseUrl?: string;
   retentionDays?: number;
   refreshMinutes?: number;
@@ -46,7 +47,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .requiredOption('--domain <name>', 'its identifier in the address of the API')
     .action(async (options: SiteOptions & { domain: string }, command: Command) => {
       const { api } = await connect(context, command);
-      const body = { domain: options.domain, ...settingsOf(options) };
+      const body = { domain: options.domain, ...settingsOf(options), sources: await sourcesOf(options) };
       printRecord(command, await answerOf(api.POST('/v1/sites', { body })));
     });
 
@@ -104,6 +105,7 @@ export function addSiteCommands(program: Command, context: CommandContext): void
     .action(async (domain: string, options: SiteOptions & ReaderOptions & GuardOptions, command: Command) => {
       const body = {
         ...settingsOf(options),
+        sources: await sourcesOf(options),
         readerTokens: await readerTokensOf(options),
         indexGuard: guardOf(options),
       };
@@ -134,6 +136,7 @@ function addSettings(command: Command): Command {
     .option('--repository <url>', 'git repository of the pages')
     .option('--directory <path>', 'directory of the pages on the worker, below DOCKET_SITE_DIRECTORIES')
     .option('--path <folder>', 'folder of the pages below the repository or directory ("" for all of it)')
+    .option('--sources <file>', 'JSON file with the sources beside it, as `sources` of the API')
     .option('--ref <branch>', 'branch of the repository ("" for the default branch)')
     .option('--base-url <url>', 'address of the published site, for links in answers ("" for none)')
     .option('--retention-days <days>', 'how long conversations are kept; 0 stores none (default: 30)', readInteger)
@@ -170,6 +173,16 @@ function settingsOf(options: SiteOptions) {
     requestsPerMinute: options.requestsPerMinute === 0 ? null : options.requestsPerMinute,
     requestsPerDay: options.requestsPerDay === 0 ? null : options.requestsPerDay,
   };
+}
+
+/** The API checks what the file contains. */
+async function sourcesOf({ sources: file }: SiteOptions) {
+  if (file === undefined) return undefined;
+  try {
+    return JSON.parse(await textOf(file));
+  } catch (error) {
+    throw error instanceof CommandError ? error : new CommandError(`${file} is not JSON.`, { exitCode: 2 });
+  }
 }
 
 function guardOf({ indexGuard: questionSetId, indexGuardMargin = 5 }: GuardOptions) {

@@ -82,7 +82,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         const body = { ...settingsOf(draft), domain: draft.domain.trim(), repository: source };
         return answerOf(api.POST('/v1/sites', { body }));
       }
-      const isSame = source === (site.repository ?? site.directory);
+      const isSame = source === draftOf(site).source;
       const moved = isSame ? {} : isDirectory ? { directory: source } : { repository: source };
       const params = { path: { domain: site.domain } };
       const guard = { questionSetId: draft.guardSet, margin: Number(draft.guardMargin) / 100 };
@@ -114,7 +114,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       <Field
         label={isDirectory ? 'Directory' : 'Repository'}
         {...field('source')}
-        isRequired
+        isRequired={draftOf(site).source !== '' || site === null}
         isCode
         placeholder="https://github.com/acme/docs"
       />

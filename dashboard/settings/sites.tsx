@@ -82,8 +82,14 @@ function SiteCard({ site }: { site: Site }) {
       </div>
       <dl className="facts">
         <Fact name="Source">
-          <code>{site.repository ?? site.directory}</code> {site.path !== '' && <code>{site.path}</code>}
+          <code>{site.repository ?? site.directory ?? 'none'}</code> {site.path !== '' && <code>{site.path}</code>}
         </Fact>
+        {site.sources.map((source) => (
+          <Fact key={source.prefix} name={`Source below /${source.prefix}`}>
+            <code>{addressOf(source)}</code> {source.weight !== 1 && `weight ${source.weight}`}
+            <SourceState report={index.report?.sources.find(({ prefix }) => prefix === source.prefix)} />
+          </Fact>
+        ))}
         <Fact name="Published URL">
           {site.baseUrl === null ? (
             'not set'
@@ -147,6 +153,23 @@ function SiteCard({ site }: { site: Site }) {
         </div>
       </details>
     </section>
+  );
+}
+
+function addressOf(source: Site['sources'][number]): string {
+  return source.kind === 'repository' ? source.repository : source.directory;
+}
+
+type SourceReport = NonNullable<Site['index']['report']>['sources'][number];
+
+function SourceState({ report }: { report: SourceReport | undefined }) {
+  if (report === undefined) return null;
+  return (
+    <>
+      {' '}
+      {plural(report.pages, 'page')}
+      {report.problem !== null && <p className="hint">{report.problem}</p>}
+    </>
   );
 }
 

@@ -11,7 +11,7 @@ import {
 } from './index-blocks.ts';
 import { inTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
-import type { IndexReport } from './sites.ts';
+import type { IndexReport } from './site-sources.ts';
 
 export interface StoredIndex {
   version: number;

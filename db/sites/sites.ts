@@ -6,6 +6,7 @@ import { removeOrphanBlocks } from './index-blocks.ts';
 import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
+import type { AddedSource, IndexReport } from './site-sources.ts';
 
 export interface SiteRow {
   id: string;
@@ -15,6 +16,8 @@ export interface SiteRow {
   directory: string | null;
   ref: string | null;
   path: string;
+  /** Sources beside the repository or directory, which a site may do without if it has any of these. */
+  sources: AddedSource[];
   /** Prefix of the links in sources; null for paths below `/`. */
   baseUrl: string | null;
   retentionDays: number;
@@ -48,18 +51,6 @@ export interface SiteRow {
   createdAt: Date;
 }
 
-/** Report on the files that an index was built from. */
-export interface IndexReport {
-  /** The documentation tool whose layout the files have; null for none. */
-  layout: string | null;
-  /** Number of pages by the format of their source. */
-  formats: Partial<Record<string, number>>;
-  /** The first files without a page that look like one. */
-  skipped: string[];
-  /** Vectors of the passages; null without an embedding model. */
-  vectors?: { model: string; passages: number; of: number; problem: string | null } | null;
-}
-
 /** Issuer and algorithm of the tokens that prove which groups a reader belongs to. */
 export interface ReaderTokens {
   issuer: string;
@@ -77,6 +68,7 @@ const changeable = {
   directory: { column: 'directory', isSource: true },
   ref: { column: 'ref', isSource: true },
   path: { column: 'path', isSource: true },
+  sources: { column: 'sources', isSource: true },
   baseUrl: { column: 'base_url', isSource: false },
   retentionDays: { column: 'retention_days', isSource: false },
   refreshMinutes: { column: 'refresh_minutes', isSource: false },
@@ -120,7 +112,7 @@ export class DomainTakenError extends Error {
 }
 
 export const siteColumns = `
-  id, organization_id as "organizationId", domain, repository, directory, ref, path, base_url as "baseUrl",
+  id, organization_id as "organizationId", domain, repository, directory, ref, path, sources, base_url as "baseUrl",
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
@@ -142,9 +134,9 @@ export function createSiteStore(pool: Pool): SiteStore {
       const { rows } = await client.query<SiteRow>(
         `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
                             refresh_minutes, answer_budget_micros, instructions, starter_questions, unsupported, contact,
-                            requests_per_minute, requests_per_day, index_requested_at)
+                            requests_per_minute, requests_per_day, sources, index_requested_at)
          values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, coalesce($14, 'mark'), $15,
-                 $16, $17, now())
+                 $16, $17, $18, now())
          on conflict (organization_id, domain) do nothing
          returning ${siteColumns}`,
         [
@@ -165,6 +157,7 @@ export function createSiteStore(pool: Pool): SiteStore {
           site.contact ?? null,
           site.requestsPerMinute ?? null,
           site.requestsPerDay ?? null,
+          JSON.stringify(site.sources ?? []),
         ],
       );
       const [created] = rows;
@@ -199,7 +192,11 @@ export function createSiteStore(pool: Pool): SiteStore {
     const { readerTokens } = change;
     const given = Object.entries(changeable).filter(([name]) => Object.hasOwn(change, name));
     const isElsewhere = given.some(([, { isSource }]) => isSource);
-    const columns: [string, unknown][] = given.map(([name, { column }]) => [column, Reflect.get(change, name)]);
+    const columns: [string, unknown][] = given.map(([name, { column }]) => [
+      column,
+      // pg would write it as a PostgreSQL array
+      name === 'sources' ? JSON.stringify(change.sources) : Reflect.get(change, name),
+    ]);
     if (readerTokens !== undefined)
       columns.push(
         ['reader_issuer', readerTokens?.issuer ?? null],

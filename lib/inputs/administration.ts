@@ -81,6 +81,16 @@ export const folderSchema = z
     return z.NEVER;
   });
 
+/** The path below which the pages of a source appear: `blog`, `v1.2/api`; empty for the top. */
+export const prefixSchema = z
+  .string()
+  .max(200)
+  .regex(/^(?:[\w-][\w.-]*(?:\/[\w-][\w.-]*)*)?$/, 'must be a path of letters, digits, dots, hyphens and underscores');
+
+/** Factor of the boost of a source's pages. */
+export const sourceWeight = { minimum: 0.1, maximum: 10 };
+export const mostSources = 10;
+
 /** A directory on the worker's machine. */
 export const directorySchema = z.string().max(4_096).regex(/^\//, 'must be an absolute path');
 

@@ -37,6 +37,8 @@ interface BuildOptions {
   navigation?: string;
   /** End of the published addresses of all pages, such as `.html`. */
   suffix?: string;
+  /** Some pages exist only in the previous artifact, so it is changed however much differs. */
+  isLasting?: boolean;
 }
 
 const largestChange = 0.2;
@@ -47,14 +49,14 @@ const largestChange = 0.2;
  */
 export function buildIndex(
   pages: Iterable<WantedPage>,
-  { file, previousFile, navigation = '', suffix = '' }: BuildOptions,
+  { file, previousFile, navigation = '', suffix = '', isLasting = false }: BuildOptions,
 ): BuiltIndex {
   const wanted = hashPages(pages);
   const sourceHash = hashAll(wanted, suffix);
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {
-    const plan = previousFile === undefined ? null : planChange(wanted, previousFile);
+    const plan = previousFile === undefined ? null : planChange(wanted, previousFile, isLasting);
     const result =
       plan === null || previousFile === undefined
         ? buildAll(wanted, { partial, navigation, suffix })
@@ -104,7 +106,7 @@ function hashAll(pages: HashedPage[], suffix: string): string {
 /**
  * Returns the changes to the previous artifact; null when it is unusable, or when too much of it has changed over time.
  */
-function planChange(wanted: HashedPage[], previousFile: string): Plan | null {
+function planChange(wanted: HashedPage[], previousFile: string, isLasting: boolean): Plan | null {
   if (!existsSync(previousFile)) return null;
   try {
     using database = openArtifact(previousFile);
@@ -117,7 +119,7 @@ function planChange(wanted: HashedPage[], previousFile: string): Plan | null {
     for (const { path, hash } of wanted) if (known.get(path)?.hash === hash) known.delete(path);
     const removed = [...known.values()].map(({ id }) => id);
     const drift = Number(readMeta(database, 'drift')) + Math.max(added.length, removed.length);
-    return drift > Math.max(2, wanted.length * largestChange) ? null : { added, removed };
+    return !isLasting && drift > Math.max(2, wanted.length * largestChange) ? null : { added, removed };
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SQLOutputValue } from 'node:sqlite';
 import type { Layout } from '../read/layouts/layout.ts';
 import { openArtifact } from '../build/schema.ts';
 import type { SourcePage } from '../read/source-page.ts';
@@ -55,6 +56,20 @@ export function readKnownSources(artifact: string): Set<string> {
   }
 }
 
+/** Returns all pages of an artifact, also those that were read from several files; none if it cannot tell. */
+export function readAllPages(artifact: string): KnownPage[] {
+  try {
+    using database = openArtifact(artifact);
+    const rows = database.prepare(
+      `select p.path, p.hash, p.language, case when s.page is null then o.position else s.position end as position
+       from pages as p left join sources as s on s.page = p.id left join page_order as o on o.page = p.id`,
+    );
+    return rows.all().map(pageOf);
+  } catch {
+    return [];
+  }
+}
+
 /** Returns the pages of an artifact with the files they were read from; null if it cannot tell. */
 export function readKnownPages(artifact: string): KnownPages | null {
   try {
@@ -66,15 +81,19 @@ export function readKnownPages(artifact: string): KnownPages | null {
       `select s.file, s.name, s.position, p.path, p.hash, p.language from sources as s join pages as p on p.id = s.page`,
     );
     for (const row of rows.iterate()) {
-      bySource.set(sourceKey({ file: String(row.file), name: String(row.name) }), {
-        path: String(row.path),
-        hash: String(row.hash),
-        order: row.position === null ? null : Number(row.position),
-        language: String(row.language),
-      });
+      bySource.set(sourceKey({ file: String(row.file), name: String(row.name) }), pageOf(row));
     }
     return { navigation: String(navigation.value), bySource };
   } catch {
     return null;
   }
+}
+
+function pageOf({ path, hash, position, language }: Record<string, SQLOutputValue>): KnownPage {
+  return {
+    path: String(path),
+    hash: String(hash),
+    order: position == null ? null : Number(position),
+    language: String(language),
+  };
 }

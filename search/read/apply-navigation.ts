@@ -15,8 +15,8 @@ export interface ParsedPage {
   values: Record<string, unknown>;
 }
 
-const lowestBoost = 0.1;
-const highestBoost = 10;
+export const lowestBoost = 0.1;
+export const highestBoost = 10;
 /** Boosts of pages that are marked as outdated, and of pages that a navigation omits. */
 const deprecatedBoost = 0.25;
 const looseBoost = 0.5;

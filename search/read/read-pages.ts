@@ -1,7 +1,7 @@
 import { recognizeLayout } from './layouts/recognize.ts';
-import type { Layout } from './layouts/layout.ts';
+import type { Layout, SourceFiles } from './layouts/layout.ts';
 import { formatOf, type SourceFormat } from './formats/format-of.ts';
-import { fingerprintOf, type KnownPage, type KnownPages, sourceKey, type WantedPage } from '../query/known-pages.ts';
+import type { KnownPage } from '../query/known-pages.ts';
 import { readOperations, type Operation } from './openapi.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
 import { readPage } from './read-page.ts';
@@ -10,11 +10,15 @@ import type { SourceFile } from './source-file.ts';
 
 export interface ReadPages<Page> {
   pages: Page[];
-  /** Fingerprint of the navigation. */
-  navigation: string;
-  /** End of the published addresses of all pages. */
-  suffix: string;
+  layout: Layout;
   report: SourceReport;
+}
+
+export interface Reading<Known> {
+  /** Returns the page of a file if it is known under a layout. */
+  find(file: SourceFile, layout: Layout): Known | null;
+  /** Returns the layout of the files; by default it is recognized by them. */
+  layoutOf?(files: SourceFiles): Layout;
 }
 
 /** The pages found in the files of a site, and what could not be read. */
@@ -33,42 +37,31 @@ export interface SourceReport {
  * navigation is hidden.
  */
 export async function readPages(files: Iterable<SourceFile>): Promise<SourcePage[]> {
-  return (await collectPages<never>(files, () => null)).pages;
+  return (await collectPages<never>(files, { find: () => null })).pages;
 }
 
 /**
- * The same as readPages, without reading files whose pages are known. Throws UnreadError when the navigation or another
- * included file needs files that were not read.
+ * Reads pages as readPages does, except those that `find` knows by their file and the layout. Throws UnreadError when the
+ * navigation or another included file needs files that were not read.
  */
-export function readChangedPages(
+export async function collectPages<Known extends KnownPage>(
   files: Iterable<SourceFile>,
-  known: KnownPages | null,
-): Promise<ReadPages<WantedPage>> {
-  return collectPages<KnownPage>(files, ({ path, name }, navigation) => {
-    if (known === null || name === undefined || navigation !== known.navigation) return null;
-    return known.bySource.get(sourceKey({ file: path, name })) ?? null;
-  });
-}
-
-async function collectPages<Known extends KnownPage>(
-  files: Iterable<SourceFile>,
-  find: (file: SourceFile, navigation: string) => Known | null,
+  { find, layoutOf = recognizeLayout }: Reading<Known>,
 ): Promise<ReadPages<SourcePage | Known>> {
   const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
-  const layout = recognizeLayout(byPath);
+  const layout = layoutOf(byPath);
   const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const apis: OperationFile[] = [];
   for (const file of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
     const operations = readOperations(file.read());
     if (operations !== null) apis.push({ path: file.path, operations });
   }
-  const fingerprint = fingerprintOf(layout);
   const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();
   const report: SourceReport = { layout: layout.name, formats: {}, skipped: [] };
   const surroundings = { files: byPath, layout, apis, documented };
   for (const { file, format } of pageFilesOf(sorted, layout)) {
-    const page = find(file, fingerprint) ?? (await readPageSafely(file, surroundings));
+    const page = find(file, layout) ?? (await readPageSafely(file, surroundings));
     if (page === null && report.skipped.length < mostSkipped) report.skipped.push(file.path);
     if (page === null || pages.has(page.path)) continue;
     pages.set(page.path, page);
@@ -79,7 +72,7 @@ async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
-  return { pages: [...pages.values()], navigation: fingerprint, suffix: layout.suffix ?? '', report };
+  return { pages: [...pages.values()], layout, report };
 }
 
 /** Returns the files that the layout publishes; HTML last, because it may be generated from the others. */

@@ -103,7 +103,8 @@ export async function buildSite(
   { organizationId, ...site }: Partial<NewSite> & { organizationId?: string } = {},
 ): Promise<SiteRow> {
   const owner = { organizationId: organizationId ?? (await buildOrganization(pool)).id };
-  const source = site.directory === undefined ? { repository: 'https://github.com/acme/docs' } : {};
+  const source =
+    site.directory === undefined && site.sources === undefined ? { repository: 'https://github.com/acme/docs' } : {};
   const domain = newId('site_').replace('_', '-');
   const { id } = await createSiteStore(pool).create(operatorOf(owner), { domain, ...source, ...site });
   await pool.query('update sites set index_requested_at = null where id = $1', [id]);

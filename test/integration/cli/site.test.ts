@@ -64,6 +64,15 @@ it('changes only the named settings of a site, and re-indexes it when its source
     starterQuestions: [],
     contact: null,
   });
+  const folder = await mkdtemp(join(tmpdir(), 'docket-sources-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'sources.json');
+  await expect(docket(`update changing --sources ${file}`)).rejects.toThrow(/cannot be read/);
+  await writeFile(file, '[{');
+  await expect(docket(`update changing --sources ${file}`)).rejects.toThrow(/is not JSON/);
+  const blog = { kind: 'repository', repository: 'https://github.com/acme/blog', prefix: 'blog' };
+  await writeFile(file, JSON.stringify([blog]));
+  expect((await docketJson(`update changing --sources ${file}`)).sources).toMatchObject([{ ...blog, weight: 1 }]);
   const moved = await docketJson("update changing --directory /srv/docs --path v2 --ref ''");
   expect(moved).toMatchObject({ repository: null, directory: '/srv/docs', path: 'v2', ref: null, retentionDays: 7 });
   expect(moved.index.requestedAt).not.toBeNull();

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildIndexInThread } from '../../../activities/sites/index-build.ts';
-import type { FolderFile } from '../../../activities/workspaces/source-folder.ts';
+import { buildIndexInThread, type BuildFile } from '../../../activities/sites/index-build.ts';
+
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
@@ -48,9 +48,9 @@ it('passes many small files to the build without blocking the worker', async () 
   const sets = [smallFiles(30_000), smallFiles(30_000), smallFiles(30_000), smallFiles(2_500)];
   const build = async () => {
     const files = sets.pop() ?? [];
-    expect(await buildIndexInThread({ files, file: join(directory, `${sets.length}`), signal })).toMatchObject({
-      pages: 2,
-    });
+    const parts = [{ prefix: '', weight: 1, isKept: false }];
+    const request = { parts, files, file: join(directory, `${sets.length}`), signal };
+    expect(await buildIndexInThread(request)).toMatchObject({ pages: 2 });
   };
   try {
     await build();
@@ -61,18 +61,18 @@ it('passes many small files to the build without blocking the worker', async () 
 });
 
 /** A page and an API description that share a buffer, more than a thousand files apart; no other file is a page. */
-function smallFiles(count: number): FolderFile[] {
+function smallFiles(count: number): BuildFile[] {
   const shared = Buffer.alloc(100_000, ' ');
   shared.write('# Page\n');
   const paths = { '/a': { get: { summary: 'A', responses: {} } } };
   shared.write(JSON.stringify({ openapi: '3.1.0', info: { title: 'T', version: '1' }, paths }), 50_000);
   return Array.from({ length: count }, (_, at) => {
     const name = `${at}`.padStart(40, '0');
-    if (at === 0) return { path: 'page.md', name, content: shared.subarray(0, 50_000) };
-    if (at === 1_500) return { path: 'openapi.json', name, content: shared.subarray(50_000) };
+    if (at === 0) return { path: 'page.md', name, part: 0, content: shared.subarray(0, 50_000) };
+    if (at === 1_500) return { path: 'openapi.json', name, part: 0, content: shared.subarray(50_000) };
     const content = Buffer.allocUnsafeSlow(1_000).fill(' ');
     content.write('{}');
-    return { path: `settings-${at}.json`, name, content };
+    return { path: `settings-${at}.json`, name, part: 0, content };
   });
 }
 

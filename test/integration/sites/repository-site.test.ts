@@ -42,7 +42,13 @@ it('builds what changed in a folder, and nothing if nothing changed', { tags: 's
   await recordHistory('site-indexed', worker.client.workflow.getHandle(indexSiteWorkflowId(site.id)));
   const first = (await sites.get(site.id))!;
   expect(first).toMatchObject({ indexVersion: 1, indexPages: 2, indexFailure: null, indexRequestedAt: null });
-  expect(first.indexReport).toEqual({ layout: null, formats: { markdown: 2 }, skipped: [], vectors: null });
+  expect(first.indexReport).toEqual({
+    layout: null,
+    formats: { markdown: 2 },
+    skipped: [],
+    sources: [],
+    vectors: null,
+  });
   expect(await search(database, site, 'badger')).toEqual(['Install']);
   expect(await search(database, site, 'walrus')).toEqual([]);
 

@@ -93,7 +93,7 @@ export const grantMutations: Mutation[] = [
   {
     name: 'a site is accepted without a grant',
     file: 'api/sites/routes-sites.ts',
-    find: "if (typeof directory === 'string') await checkDirectory(owner, directory);",
+    find: 'for (const source of used) if (source.directory != null) await checkDirectory(owner, source.directory);',
     replace: '',
     ...twoOrganizations,
   },

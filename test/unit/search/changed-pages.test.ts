@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { buildIndex, type BuiltIndex } from '../../../search/build/build-index.ts';
 import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/query/known-pages.ts';
-import { readChangedPages, readPages } from '../../../search/read/read-pages.ts';
+import { readPages } from '../../../search/read/read-pages.ts';
+import { readSources } from '../../../search/read/read-sources.ts';
 import { fileOf, openWhole, temporaryFolder } from './build.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
@@ -64,7 +65,7 @@ async function build(
     };
   });
   const known = unread.length > 0 && previous !== null ? readKnownPages(previous.file) : null;
-  const { pages, navigation } = await readChangedPages(sources, known);
+  const { pages, navigation } = await readSources([{ prefix: '', weight: 1, files: sources }], known);
   const built = buildIndex(pages, { file, navigation, ...(previous !== null && { previousFile: previous.file }) });
   return { file, built, read };
 }

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readChangedPages } from '../../../../search/read/read-pages.ts';
+import { readSources } from '../../../../search/read/read-sources.ts';
 import type { SourcePage } from '../../../../search/read/source-page.ts';
 import { fileOf } from '../build.ts';
 
 async function read(files: Record<string, string>) {
-  const { pages, report, suffix } = await readChangedPages(
-    Object.entries(files).map(([path, text]) => fileOf(path, text)),
-    null,
-  );
+  const sources = Object.entries(files).map(([path, text]) => fileOf(path, text));
+  const { pages, report, suffix } = await readSources([{ prefix: '', weight: 1, files: sources }], null);
   const full = pages.filter((page): page is SourcePage => 'content' in page);
   return { byPath: Object.fromEntries(full.map((page) => [page.path, page])), layout: report.layout, suffix };
 }

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { siteSchema } from '../../../api/sites/site-schemas.ts';
+import { buildKey, buildOrganization } from '../../support/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { serveApi, type ServedApi } from './serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, { DOCKET_ALLOWED_HOSTS: 'github.com' });
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const added = { kind: 'directory', directory: '/srv', prefix: '' };
+const blog = { kind: 'repository', repository: 'https://github.com/acme/blog.git', prefix: 'blog', weight: 0.5 };
+
+async function newKey(): Promise<string> {
+  const { id: organizationId } = await buildOrganization(database.pool);
+  return (await buildKey(database.pool, { organizationId })).key;
+}
+
+it('are beside the main source of a site, or are all it has', async () => {
+  const key = await newKey();
+  const created = await api.ask('/v1/sites', { key, json: { domain: 'many', sources: [added, blog] } });
+  expect(created.status).toBe(201);
+  const sources = [
+    { ...added, path: '', weight: 1 },
+    { ...blog, repository: 'https://github.com/acme/blog', ref: null, path: '' },
+  ];
+  expect(siteSchema.strict().parse(created.body)).toMatchObject({ repository: null, directory: null, sources });
+  await database.pool.query('update sites set index_requested_at = null');
+  const change = (json: object) => api.ask('/v1/sites/many', { key, method: 'PATCH', json });
+  expect((await change({ sources: [] })).status).toBe(400);
+  expect((await change({ repository: 'https://github.com/acme/docs' })).status).toBe(400);
+  const moved = await change({ repository: 'https://github.com/acme/docs', sources: [blog] });
+  expect(moved.body).toMatchObject({ repository: 'https://github.com/acme/docs', sources: [sources[1]] });
+  expect(moved.body.index.requestedAt).not.toBeNull();
+  expect((await change({ sources: [] })).body.sources).toEqual([]);
+});
+
+it.each<[string, object]>([
+  ['the prefix of the main source', { directory: '/srv', sources: [added] }],
+  ['two sources at one place', { sources: [added, added] }],
+  ['a place above', { directory: '/srv', sources: [{ ...added, prefix: 'a/../b' }] }],
+  ['a weight of zero', { sources: [{ ...added, weight: 0 }] }],
+  ['a source of no kind', { sources: [{ ...added, kind: 'file' }] }],
+  ['a host that is not allowed', { sources: [{ ...blog, repository: 'https://evil.example/a/b' }] }],
+  ['eleven sources', { sources: Array.from({ length: 11 }, (_, at) => ({ ...added, prefix: `p${at}` })) }],
+])('are refused with %s', async (_what, json) => {
+  const answer = await api.ask('/v1/sites', { key: await newKey(), json: { domain: 'refused', ...json } });
+  expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
+});
+
+it('are refused without a grant', async () => {
+  const { id: organizationId } = await buildOrganization(database.pool);
+  await database.pool.query('delete from grants where organization_id = $1', [organizationId]);
+  const { key } = await buildKey(database.pool, { organizationId });
+  const answer = await api.ask('/v1/sites', { key, json: { domain: 'ungranted', sources: [added] } });
+  expect(answer.body.error).toMatch(/There is no directory \/srv that the organization may use/);
+});

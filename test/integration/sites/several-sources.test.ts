@@ -1,0 +1,97 @@
+import { rename } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { createSiteStore } from '../../../db/sites/sites.ts';
+import { buildSite } from '../../support/build.ts';
+import { operatorOf } from '../../../db/caller.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { search, startSiteWorker } from './site-worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const about = (word: string, title = word) => `# ${title}\n\nThe ${word} waits for the train.\n`;
+const many = (folder: string, word: string) =>
+  Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`${folder}/${at}.md`, about(word, `${word} ${at}`)]));
+
+it(
+  'indexes several sources, keeps the pages of one that fails, and recovers',
+  { tags: ['slow'], timeout: 120_000 },
+  async () => {
+    await using docs = await createTestRepository({
+      ...many('docs', 'heron'),
+      'docs/blog/old.md': about('walrus'),
+      'docs/index.md': about('start'),
+    });
+    await using blog = await createTestRepository({
+      'posts/first.md': `${about('badger')}\nSee [second](/second) and [start](/index).\n`,
+      'posts/second.md': about('otter'),
+    });
+    await using worker = await startSiteWorker({ database });
+    const source = { kind: 'repository' as const, repository: blog.path, ref: null, path: 'posts', weight: 2 };
+    const site = await buildSite(database.pool, {
+      repository: docs.path,
+      path: 'docs',
+      sources: [{ ...source, prefix: 'blog' }],
+    });
+    const sites = createSiteIndexing(database.pool);
+    const reports = async () => (await sites.get(site.id))?.indexReport?.sources;
+
+    expect(await worker.index(site)).toMatchObject({ version: 1, pages: 15 });
+    expect(await search(database, site, 'badger')).toEqual(['badger']);
+    // the page of the main source at a path of the blog is left out
+    expect(await search(database, site, 'walrus')).toEqual([]);
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null }]);
+    expect(await worker.index(site)).toMatchObject({ version: 1, changedPages: 0 });
+
+    await rename(blog.path, `${blog.path}.gone`);
+    // so much changes that the index would otherwise be built from nothing
+    await docs.commit(many('docs', 'crane'));
+    expect(await worker.index(site)).toMatchObject({ version: 2, pages: 15, changedPages: 12 });
+    expect(await search(database, site, 'crane')).toHaveLength(5);
+    expect(await search(database, site, 'badger')).toEqual(['badger']);
+    expect(await reports()).toEqual([
+      { prefix: 'blog', pages: 2, problem: expect.stringContaining('There is no repository') },
+    ]);
+    expect(await sites.get(site.id)).toMatchObject({ indexFailure: null, indexPages: 15 });
+
+    await rename(`${blog.path}.gone`, blog.path);
+    await blog.commit({ 'posts/second.md': about('lynx') });
+    expect(await worker.index(site)).toMatchObject({ version: 3, pages: 15 });
+    expect(await search(database, site, 'lynx')).toEqual(['lynx']);
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null }]);
+
+    const owner = operatorOf(site);
+    await createSiteStore(database.pool).update(owner, site.id, { sources: [] });
+    expect(await worker.index(site)).toMatchObject({ pages: 14 });
+    expect(await search(database, site, 'badger')).toEqual([]);
+    expect(await search(database, site, 'walrus')).toEqual(['walrus']);
+  },
+);
+
+it(
+  'reads a site without a main source, and fails when none can be read',
+  { tags: ['slow'], timeout: 60_000 },
+  async () => {
+    await using guides = await createTestRepository({ 'a.md': about('heron'), 'b.md': about('stork') });
+    await using worker = await startSiteWorker({ database });
+    const source = { kind: 'repository' as const, ref: null, path: '', weight: 1 };
+    const site = await buildSite(database.pool, {
+      repository: undefined,
+      directory: undefined,
+      sources: [
+        { ...source, repository: guides.path, prefix: '' },
+        { ...source, repository: `${guides.path}-none`, prefix: 'none' },
+      ],
+    });
+    expect(await worker.index(site)).toMatchObject({ version: 1, pages: 2 });
+    expect(await search(database, site, 'stork')).toEqual(['stork']);
+    await rename(guides.path, `${guides.path}.gone`);
+    expect(await worker.failure(site)).toMatchObject({ type: 'site_unreadable' });
+    expect(await search(database, site, 'stork')).toEqual(['stork']);
+  },
+);

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { readSources } from '../../../../search/read/read-sources.ts';
+import { fileOf } from '../build.ts';
+
+async function read(...parts: { prefix: string; weight?: number; files: Record<string, string> }[]) {
+  const sources = parts.map(({ prefix, weight = 1, files }) => ({
+    prefix,
+    weight,
+    files: Object.entries(files).map(([path, text]) => fileOf(path, text)),
+  }));
+  const { pages, counts, navigation } = await readSources(sources, null);
+  const full = pages.flatMap((page) => ('content' in page ? [page] : []));
+  return { byPath: Object.fromEntries(full.map((page) => [page.path, page])), counts, navigation };
+}
+
+it('places the pages of a source below its prefix, with its weight, its order and its links', async () => {
+  const { byPath, counts } = await read(
+    { prefix: '', files: { 'SUMMARY.md': '[b](b.md)', 'b.md': '# B', 'blog/lost.md': '# Lost', 'bloggers.md': '# C' } },
+    {
+      prefix: 'blog',
+      weight: 20,
+      files: { 'SUMMARY.md': '[a](a.md)', 'a.md': '[a](/x), [b](/blog/y), [c](//z), [d](w), `](/`', 'index.md': '# I' },
+    },
+  );
+  expect(Object.keys(byPath)).toEqual(['b', 'bloggers', 'blog/a', 'blog/index']);
+  expect(counts).toEqual([2, 2]);
+  expect(byPath['b']).toMatchObject({ order: 0, boost: 1 });
+  expect(byPath['blog/a']).toMatchObject({ order: 1_000_000, boost: 10 });
+  expect(byPath['blog/a']?.content).toContain('[a](/blog/x), [b](/blog/y), [c](//z), [d](w)');
+});
+
+it('gives a nested prefix its own pages, and another weight another fingerprint', async () => {
+  const files = { 'a.md': '# A', 'v1/a.md': '# Old' };
+  const parts = [
+    { prefix: 'docs', files },
+    { prefix: 'docs/v1', files: { 'a.md': '# New' } },
+  ];
+  const { byPath, navigation } = await read(...parts);
+  expect(Object.values(byPath).map(({ path, metadata }) => [path, metadata.title])).toEqual([
+    ['docs/a', 'A'],
+    ['docs/v1/a', 'New'],
+  ]);
+  expect((await read(...parts.map((part) => ({ ...part, weight: 2 })))).navigation).not.toBe(navigation);
+});
