@@ -77,6 +77,7 @@ function meantFor(word: string): Record<string, unknown> {
     'evaluations.state': 'completed',
     'sites.reader_algorithm': 'HS256',
     'sites.unsupported': 'cut',
+    'sites.sources': JSON.stringify([{ prefix: word }]),
     'sites.guard_set_id': `${word} question_sets.id`,
     'thread_messages.role': 'user',
     'thread_messages.ending': 'finished',
