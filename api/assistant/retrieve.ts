@@ -1,7 +1,10 @@
-import type { SearchHit } from '../../search/query/search-request.ts';
+import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SitePages } from '../../search/query/site-index.ts';
+import { referredTexts } from '../../search/query/referred-texts.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
 import type { MessageRequest } from './message-request.ts';
+import { matchesFilter } from './page-filter.ts';
 
 /** Total length of the passages shown to the model, in characters: about 3,000 tokens. */
 const longestEvidence = 12_000;
@@ -16,19 +19,32 @@ export async function retrieve(
   searchPassages: SearchPassages,
   { index, request, signal }: { index: LeasedIndex; request: MessageRequest; signal: AbortSignal },
 ): Promise<SearchHit[]> {
-  const search = {
-    query: request.question,
-    limit: request.retrievalPageSize,
-    filter: request.filter,
-    currentPath: request.currentPath ?? undefined,
-    hints: hintsOf(request),
-  };
-  const hits = await searchPassages(index, search, signal);
+  const hits = await searchPassages(index, searchOf(request, index), signal);
   let length = 0;
   return hits.filter((hit, position) => {
     length += hit.content.length;
     return position === 0 || length <= longestEvidence;
   });
+}
+
+/** Returns the search for a question; what it leaves unsaid is taken from the conversation and the current page. */
+export function searchOf(request: MessageRequest, index: Pick<SitePages, 'page'>): SearchRequest {
+  return {
+    query: request.question,
+    limit: request.retrievalPageSize,
+    filter: request.filter,
+    currentPath: request.currentPath ?? undefined,
+    hints: hintsOf(request),
+    referred: referredTexts(request.question, earlierTexts(request, index)),
+  };
+}
+
+/** Returns the title of the page that the reader is on, and their earlier questions, all of them short. */
+function earlierTexts({ history, currentPath, filter }: MessageRequest, index: Pick<SitePages, 'page'>): string[] {
+  const page = currentPath === null ? null : index.page(currentPath);
+  const title = page !== null && matchesFilter(filter, page.metadata) ? [page.metadata.title] : [];
+  const questions = history.filter(({ role }) => role === 'user').map(({ text }) => text.slice(0, longestHint));
+  return [...title, ...questions];
 }
 
 /** Returns the latest earlier questions and the text the reader selected. */

@@ -8,7 +8,7 @@ import { folderOf, pathOf } from '../read/paths.ts';
 import { createNearestPassages } from './nearest-passages.ts';
 import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
-import { readQuery } from './query-terms.ts';
+import { readReferring, readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
 import { unpackTerms } from './term-vector.ts';
@@ -102,10 +102,10 @@ export function createPassageFinder(
   }
 
   return function findPassages(
-    { query, limit, filter, currentPath, hints, vector }: SearchRequest,
+    { query, limit, filter, currentPath, hints, vector, referred }: SearchRequest,
     access: PageAccess,
   ): Passage[] {
-    const terms = readQuery(query, { count, passages });
+    const terms = readReferring(query, referred ?? [], { count, passages });
     const facets = facetsOf(filter ?? {}, mainLanguage);
     if (facets === 'none' || (terms.length === 0 && vector === undefined)) return [];
     const current = currentPath === undefined ? null : pathOf(currentPath);

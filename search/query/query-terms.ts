@@ -23,6 +23,7 @@ const longestQuery = 4000;
 const mostTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.6;
+const shareOfReferred = 0.5;
 const plain = { parts: [], isIdentifier: false };
 
 interface Draft {
@@ -47,6 +48,23 @@ export function readQuery(
   if (distinct.length <= mostTerms) return distinct;
   const kept = new Set(distinct.toSorted((a, b) => b.weight - a.weight).slice(0, mostTerms));
   return distinct.filter((term) => kept.has(term));
+}
+
+/** Reads a query with the words of the texts that it refers to, which count half and are not expected as names. */
+export function readReferring(
+  query: string,
+  referred: readonly string[],
+  index: Parameters<typeof readQuery>[1],
+): QueryTerm[] {
+  const terms = new Map(readQuery(query, index).map((term) => [term.alternatives[0]?.term, term]));
+  for (const text of referred.toReversed()) {
+    for (const term of readQuery(text, index)) {
+      const name = term.alternatives[0]?.term;
+      if (term.kind !== 'word' || terms.has(name) || terms.size >= mostTerms) continue;
+      terms.set(name, { ...term, isName: false, weight: term.weight * shareOfReferred });
+    }
+  }
+  return [...terms.values()];
 }
 
 function draftsOf(query: string): Draft[] {

@@ -17,6 +17,8 @@ export interface SearchRequest {
   vector?: readonly number[];
   /** Words of the conversation or of selected text that help to rank, with less weight than the query. */
   hints?: string[];
+  /** Texts that the query refers to; their words count half. */
+  referred?: string[];
 }
 
 export interface SearchHit {

@@ -17,12 +17,17 @@ export type SearchPassages = (
 export function createPassageSearch(embedder: QueryEmbedder | null, rerank: RerankPassages | null): SearchPassages {
   const find: SearchPassages = async (index, request, signal) => {
     if (embedder === null || index.vectorModel !== embedder.name) return index.search(request, signal);
-    const vector = await embedder.embed(request.query, signal);
+    const vector = await embedder.embed(wholeQuery(request), signal);
     return index.search(vector === null ? request : { ...request, vector }, signal);
   };
   if (rerank === null) return find;
   return async (index, request, signal) => {
     const hits = await find(index, { ...request, limit: Math.max(request.limit, mostReranked) }, signal);
-    return (await rerank(request.query, hits, signal)).slice(0, request.limit);
+    return (await rerank(wholeQuery(request), hits, signal)).slice(0, request.limit);
   };
+}
+
+/** Returns the query after what it refers to, for models that read both. */
+function wholeQuery({ query, referred = [] }: SearchRequest): string {
+  return [...referred, query].join('\n');
 }

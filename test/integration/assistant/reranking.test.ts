@@ -70,6 +70,21 @@ it('orders the passages of searches and answers, of which it sends 50 and the be
   expect(api.log()).not.toContain('key-of-cohere');
 });
 
+it('reads the question before, when a question needs it', async () => {
+  await using api = await serveReranked();
+  server.seen.length = 0;
+  const messages = ['How are requests sent again?', 'And how often are they repeated?'].map((text, at) => ({
+    id: String(at),
+    role: 'user',
+    parts: [{ type: 'text', text }],
+  }));
+  const json = { fp: 'anonymous', messages };
+  await api.ask(`/discovery/v2/assistant/${docs.site.domain}/message`, { key: docs.assistantKey, json });
+  expect(server.seen.map(({ query }) => query)).toEqual([
+    'How are requests sent again?\nAnd how often are they repeated?',
+  ]);
+});
+
 it('leaves the order as it is when there is nothing to order', async () => {
   await using api = await serveReranked();
   server.seen.length = 0;

@@ -1,13 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
+import { parseMessageRequest } from '../../../api/assistant/message-request.ts';
+import { searchOf } from '../../../api/assistant/retrieve.ts';
 import type { SourceFile } from '../../../search/read/source-file.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 import { mean } from '../../../lib/statistics.ts';
 
 const questionsSchema = z.array(
   z.object({
+    /** Earlier questions of the conversation. */
+    history: z.array(z.string()).default([]),
     question: z.string(),
+    /** Page that the reader is on. */
+    currentPath: z.string().optional(),
     /** Pages that answer it; none: the documentation does not say. */
     paths: z.array(z.string()),
   }),
@@ -27,7 +33,7 @@ export interface Quality {
   wronglyRefused: number;
 }
 
-/** Reads a file of questions: `[{question, paths}]`. */
+/** Reads a file of questions: `[{question, paths, history?, currentPath?}]`. */
 export function readQuestions(file: string): Question[] {
   return questionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
 }
@@ -44,8 +50,10 @@ export function filesOf(folder: string): SourceFile[] {
 export function evaluate(index: SiteIndex, questions: Question[]): Quality {
   const ranks: number[] = [];
   const refusals = { right: 0, wrong: 0, unanswerable: 0 };
-  for (const { question, paths } of questions) {
-    const hits = index.search({ query: question, limit: 50 });
+  for (const { history, question, currentPath, paths } of questions) {
+    const messages = [...history, question].map((content) => ({ role: 'user', content }));
+    const request = parseMessageRequest({ fp: 'anonymous', messages, currentPath, retrievalPageSize: 50 });
+    const hits = index.search(searchOf(request, index));
     const isRefused = (hits[0]?.score ?? 0) < index.weakScore;
     if (paths.length === 0) {
       refusals.unanswerable++;

@@ -104,7 +104,13 @@ describe('search', () => {
         fc.array(fc.oneof(words, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 30 }),
         fc.integer({ min: 0, max: 50 }),
         (parts, limit) => {
-          const hits = index.search({ query: parts.join(' '), limit, currentPath: parts[0], hints: parts.slice(1) });
+          const hits = index.search({
+            query: parts.join(' '),
+            limit,
+            currentPath: parts[0],
+            hints: parts.slice(1),
+            referred: parts,
+          });
           expect(hits.length).toBeLessThanOrEqual(limit);
           expect(hits.every(({ score }) => score >= 0 && score <= 1)).toBe(true);
         },
