@@ -1,10 +1,18 @@
 import type { UIMessage } from 'ai';
+import type { AnswerAdditions } from '../widget/chat-state.ts';
+import { additionsOf } from '../widget/conversation-storage.ts';
 import { parseJson, stringIn, valueIn } from '../widget/unknown-fields.ts';
+
+export interface StoredChat {
+  messages: UIMessage[];
+  /** By the id of their message. */
+  additions: Record<string, AnswerAdditions>;
+}
 
 /** Keeps a chat, and the secret that resumes its answer in progress, until the tab is closed. */
 export interface ChatStorage {
-  load(): UIMessage[];
-  save(messages: UIMessage[]): void;
+  load(): StoredChat;
+  save(chat: StoredChat): void;
   token(): string | null;
   keepToken(token: string): void;
   forgetToken(): void;
@@ -24,9 +32,15 @@ export function createChatStorage(key: string): ChatStorage {
   return {
     load() {
       const stored = parseJson(attempt((storage) => storage.getItem(key)) ?? '');
-      return Array.isArray(stored) ? stored.filter(isMessage) : [];
+      const messages = valueIn(stored, 'messages');
+      const additions = valueIn(stored, 'additions');
+      const known = Array.isArray(messages) ? messages.filter(isMessage) : [];
+      return {
+        messages: known,
+        additions: Object.fromEntries(known.map(({ id }) => [id, additionsOf(valueIn(additions, id))])),
+      };
     },
-    save: (messages) => void attempt((storage) => storage.setItem(key, JSON.stringify(messages))),
+    save: (chat) => void attempt((storage) => storage.setItem(key, JSON.stringify(chat))),
     token: () => attempt((storage) => storage.getItem(tokenKey)),
     keepToken: (token) => void attempt((storage) => storage.setItem(tokenKey, token)),
     forgetToken: () => void attempt((storage) => storage.removeItem(tokenKey)),

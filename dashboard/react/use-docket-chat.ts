@@ -3,7 +3,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
-import type { ChatMessage, Vote } from '../widget/chat-state.ts';
+import type { AnswerAdditions, ChatMessage } from '../widget/chat-state.ts';
 import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
 import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
@@ -16,10 +16,7 @@ export interface DocketChatOptions extends ClientOptions {
   currentPath?: string;
 }
 
-/** Parts of an answer that arrive after its text. */
-type AnswerEnding = Pick<ChatMessage, 'marks' | 'followUps'>;
-
-const noEnding: AnswerEnding = { marks: [], followUps: [] };
+const noAdditions: AnswerAdditions = { marks: [], followUps: [], vote: null };
 
 /** The state of a chat and what a reader can do. `messages` are plain text and sources; `chat` is AI SDK's own. */
 export interface DocketChat extends ChatDriver {
@@ -71,37 +68,38 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     });
   }, [baseUrl, site, apiKey, user, storage, provenFetch]);
   // only what a reload has cut off is resumed
-  const [restored] = useState(() => ({ messages: storage.load(), resume: storage.token() !== null }));
+  const [restored] = useState(() => ({ ...storage.load(), resume: storage.token() !== null }));
   // sent before the end of an answer, and no part of its message
-  const ending = useRef<AnswerEnding>(noEnding);
+  const ending = useRef(noAdditions);
   const chat = useChat({
     id,
     transport,
-    ...restored,
+    messages: restored.messages,
+    resume: restored.resume,
     onData({ type, data }) {
       if (type === 'data-citations') ending.current = { ...ending.current, marks: marksOf(data) };
       if (type === 'data-follow-ups') ending.current = { ...ending.current, followUps: stringsOf(data) };
     },
   });
   const { messages, status, error, sendMessage, stop, setMessages, clearError } = chat;
-  const [votes, setVotes] = useState<Record<string, Vote>>({});
-  const [endings, setEndings] = useState<Record<string, AnswerEnding>>({});
+  const [additions, setAdditions] = useState(restored.additions);
 
   const before = useRef(status);
   useEffect(() => {
     const isDone = status === 'ready';
     // an answer in progress is resumed from its start
     const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
-    storage.save(isDone ? messages : messages.slice(0, lastQuestion + 1));
+    const kept = isDone ? messages : messages.slice(0, lastQuestion + 1);
+    storage.save({ messages: kept, additions });
     if (isDone && before.current === 'streaming') {
       storage.forgetToken();
       const { id: answerId = '' } = messages.at(-1) ?? {};
       const { current } = ending;
-      setEndings((known) => ({ ...known, [answerId]: current }));
+      setAdditions((known) => ({ ...known, [answerId]: current }));
     }
-    if (status === 'submitted') ending.current = noEnding;
+    if (status === 'submitted') ending.current = noAdditions;
     before.current = status;
-  }, [storage, messages, status]);
+  }, [storage, messages, status, additions]);
 
   const threadId = stringIn(messages.findLast(({ role }) => role === 'assistant')?.metadata, 'threadId');
   const body = (context: QuestionContext[]) => ({
@@ -110,8 +108,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     ...(context.length === 0 ? {} : { context }),
   });
   const shown = useMemo(
-    () => messages.map((message) => shownMessage(message, votes, endings)),
-    [messages, votes, endings],
+    () => messages.map((message) => ({ ...shownMessage(message), ...(additions[message.id] ?? noAdditions) })),
+    [messages, additions],
   );
   return {
     chat,
@@ -131,11 +129,12 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     async rate(messageId, vote) {
       if (threadId === null) return;
       await client.rate({ threadId, messageId, ...vote });
-      setVotes((before) => ({ ...before, [messageId]: vote }));
+      setAdditions((known) => ({ ...known, [messageId]: { ...(known[messageId] ?? noAdditions), vote } }));
     },
     clear() {
       void stop();
       setMessages([]);
+      setAdditions({});
       clearError();
       storage.clear();
     },
@@ -144,11 +143,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   };
 }
 
-function shownMessage(
-  { id, role, parts }: UIMessage,
-  votes: Record<string, Vote>,
-  endings: Record<string, AnswerEnding>,
-): ChatMessage {
+function shownMessage({ id, role, parts }: UIMessage): Omit<ChatMessage, keyof AnswerAdditions> {
   return {
     id,
     role: role === 'user' ? 'user' : 'assistant',
@@ -156,8 +151,6 @@ function shownMessage(
     sources: parts.flatMap((part) =>
       part.type === 'source-url' ? [{ url: part.url, title: part.title ?? part.url }] : [],
     ),
-    ...(endings[id] ?? noEnding),
-    vote: votes[id] ?? null,
   };
 }
 

@@ -19,6 +19,9 @@ export interface ChatMessage {
   vote: Vote | null;
 }
 
+/** What arrives after the text of an answer. */
+export type AnswerAdditions = Pick<ChatMessage, 'marks' | 'followUps' | 'vote'>;
+
 /** `submitted` until the first event of the answer, then `streaming`. */
 export type ChatStatus = 'ready' | 'submitted' | 'streaming' | 'error';
 

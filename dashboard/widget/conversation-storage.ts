@@ -1,6 +1,6 @@
 import { marksOf } from './answer/answer-events.ts';
 import type { ResumeHandle, Source } from './client.ts';
-import type { ChatMessage, ChatState, ChatStatus } from './chat-state.ts';
+import type { AnswerAdditions, ChatMessage, ChatState, ChatStatus } from './chat-state.ts';
 import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
 interface StoredConversation {
@@ -72,18 +72,25 @@ function messageOf(stored: unknown): ChatMessage[] {
   const [id, role, text] = [stringIn(stored, 'id'), stringIn(stored, 'role'), stringIn(stored, 'text')];
   if (id === null || text === null || (role !== 'user' && role !== 'assistant')) return [];
   const sources = valueIn(stored, 'sources');
-  const vote = stringIn(valueIn(stored, 'vote'), 'vote');
   return [
     {
       id,
       role,
       text,
       sources: Array.isArray(sources) ? sources.flatMap(sourceOf) : [],
-      marks: marksOf(valueIn(stored, 'marks')),
-      followUps: stringsOf(valueIn(stored, 'followUps')),
-      vote: vote === 'up' || vote === 'down' ? { vote } : null,
+      ...additionsOf(stored),
     },
   ];
+}
+
+/** Returns what was stored of an answer beside its text and sources. */
+export function additionsOf(stored: unknown): AnswerAdditions {
+  const vote = stringIn(valueIn(stored, 'vote'), 'vote');
+  return {
+    marks: marksOf(valueIn(stored, 'marks')),
+    followUps: stringsOf(valueIn(stored, 'followUps')),
+    vote: vote === 'up' || vote === 'down' ? { vote } : null,
+  };
 }
 
 function sourceOf(stored: unknown): Source[] {
