@@ -41,9 +41,8 @@ const documented: Record<string, string> = {
   keys: 'keys',
 };
 
-const variants = options.docs
-  ? [{ width: 1280, colorScheme: 'light' as const }]
-  : [1440, 390].flatMap((width) => (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })));
+const widths = options.docs ? [1280] : [1440, 390];
+const colorSchemes = options.docs ? (['light'] as const) : (['light', 'dark'] as const);
 
 function isWanted({ name }: Scene): boolean {
   if (options.docs && !(name in documented)) return false;
@@ -60,24 +59,28 @@ async function show(page: Page, base: string, { path, prepare, isOverlay }: Scen
   if (!options.docs && isOverlay !== true) await page.evaluate(() => scrollTo(0, 0));
 }
 
-/** Takes pictures of scenes, each in all variants. Prints the scenes that failed, and goes on. */
-async function takeAll(open: (variant: (typeof variants)[number]) => Promise<Visit>, base: string, scenes: Scene[]) {
+/** Takes pictures of scenes, each at all widths and in all colors. Prints the scenes that failed, and goes on. */
+async function takeAll(open: (width: number) => Promise<Visit>, base: string, scenes: Scene[]) {
   const chosen = scenes.filter(isWanted);
   if (chosen.length === 0) return;
-  for (const variant of variants) {
-    await using visit = await open(variant);
+  for (const width of widths) {
+    await using visit = await open(width);
     const { page } = visit;
     for (const scene of chosen) {
-      const name = options.docs ? documented[scene.name] : `${scene.name}-${variant.width}-${variant.colorScheme}`;
-      const path = join(folder, `${name}.png`);
       try {
         await show(page, base, scene);
-        await page.screenshot({ path, fullPage: !options.docs && scene.isOverlay !== true });
-        process.stdout.write(`${path}\n`);
+        for (const colorScheme of colorSchemes) {
+          // the page is loaded and prepared once: only its colors change
+          await page.emulateMedia({ colorScheme });
+          const name = options.docs ? documented[scene.name] : `${scene.name}-${width}-${colorScheme}`;
+          const path = join(folder, `${name}.png`);
+          await page.screenshot({ path, fullPage: !options.docs && scene.isOverlay !== true });
+          process.stdout.write(`${path}\n`);
+        }
       } catch (error) {
         process.exitCode = 1;
-        await page.screenshot({ path: join(folder, `failed-${name}.png`) });
-        process.stderr.write(`${path}: ${String(error)}\n`);
+        await page.screenshot({ path: join(folder, `failed-${scene.name}-${width}.png`) });
+        process.stderr.write(`${scene.name}, ${width} pixels wide: ${String(error)}\n`);
       }
       await page.context().setOffline(false);
     }
@@ -88,9 +91,8 @@ interface Visit extends AsyncDisposable {
   page: Page;
 }
 
-async function visitSignedOut(browser: Browser, variant: (typeof variants)[number]): Promise<Visit> {
-  const { width, colorScheme } = variant;
-  const context = await browser.newContext({ colorScheme, viewport: { width, height: 860 } });
+async function visitSignedOut(browser: Browser, width: number): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width, height: 860 } });
   context.setDefaultTimeout(30_000);
   return { page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
 }
@@ -98,8 +100,8 @@ async function visitSignedOut(browser: Browser, variant: (typeof variants)[numbe
 async function takePictures(browser: Browser, stage: Stage): Promise<void> {
   const { stack, pool } = stage;
   const { projectId, dashboardUrl, domain, assistantKey } = stack.localJson;
-  const signedIn = (variant: (typeof variants)[number]) => visitDashboard(browser, stack, variant);
-  const signedOut = (variant: (typeof variants)[number]) => visitSignedOut(browser, variant);
+  const signedIn = (width: number) => visitDashboard(browser, stack, { width });
+  const signedOut = (width: number) => visitSignedOut(browser, width);
   const take = (scenes: Scene[]) => takeAll(signedIn, dashboardUrl, scenes);
   await take(emptyScenes());
   await takeAll(signedOut, dashboardUrl, [...publicScenes(), ...widgetScenes(domain, assistantKey)]);

@@ -189,6 +189,8 @@ export async function createSampleJobs(stage: Stage): Promise<SampleJobs> {
     replies: [step('I check them one by one.', run('sleep 600'))],
     until: 'running',
   });
+  // a job that ends before would leave its reply to the next one
+  await untilStep(stage, cancelled.id, 1);
   await answerOf(
     api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: { projectId, id: cancelled.id } } }),
   );

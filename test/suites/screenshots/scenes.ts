@@ -159,9 +159,14 @@ function siteScenes(): Scene[] {
         await page.getByRole('button', { name: 'Ask', exact: true }).click();
         await page.getByRole('button', { name: 'No', exact: true }).click();
         await page.getByRole('form', { name: 'Reason' }).waitFor();
+        await page.locator('.passage').first().waitFor();
       },
     },
-    { name: 'site-page', path: '/playground/page?site=sample&path=guides/scenes' },
+    {
+      name: 'site-page',
+      path: '/playground/page?site=sample&path=guides/scenes',
+      prepare: (page) => page.getByRole('heading', { name: 'Run a scene' }).waitFor(),
+    },
     { name: 'conversations', path: '/conversations' },
     unfolded('conversation', '/conversations', 'iPhone'),
     { name: 'conversations-none', path: '/conversations?q=no+such+words' },
