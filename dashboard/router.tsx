@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Link,
   Navigate,
   redirect,
 } from '@tanstack/react-router';
@@ -18,7 +19,13 @@ import type { Fields } from './pages/new-job.tsx';
 const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage });
 
 function NoPage() {
-  return <ErrorNote title="Page not found" message="Choose one on the left." />;
+  return (
+    <ErrorNote title="Page not found" message="No page of the dashboard has this address.">
+      <Link to="/jobs" className="button">
+        All jobs
+      </Link>
+    </ErrorNote>
+  );
 }
 
 /** Returns the site that an address names. */

@@ -19,6 +19,16 @@ const organizationName = 'Local';
 const sampleDomain = 'sample';
 /** Domain of the site with Docket's own documentation. */
 const ownDomain = 'docket';
+const sampleQuestions = [
+  'How do I run a scene?',
+  'What can I do if a lamp does not answer?',
+  'How do I change the port?',
+];
+const ownQuestions = [
+  'How do I start an agent job?',
+  'How do I connect a repository on GitHub?',
+  'Which models can Docket use?',
+];
 
 export type Provisioned = Pick<LocalJson, 'projectId' | 'domain' | 'adminKey' | 'assistantKey'>;
 
@@ -104,7 +114,8 @@ async function ensureSite(
     const site = await sites.findByDomain(operator, domain);
     if (site !== null) return site.domain;
   }
-  return (await sites.create(operator, { domain: sampleDomain, repository, path: sampleDocsPath })).domain;
+  const sample = { domain: sampleDomain, repository, path: sampleDocsPath, starterQuestions: sampleQuestions };
+  return (await sites.create(operator, sample)).domain;
 }
 
 async function ensureOwnSite(
@@ -114,7 +125,7 @@ async function ensureOwnSite(
   const sites = createSiteStore(pool);
   const operator = operatorOf({ organizationId });
   if ((await sites.findByDomain(operator, ownDomain)) !== null) return;
-  await sites.create(operator, { domain: ownDomain, directory: documentation });
+  await sites.create(operator, { domain: ownDomain, directory: documentation, starterQuestions: ownQuestions });
 }
 
 interface KeyToCheck {

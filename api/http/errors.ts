@@ -98,7 +98,7 @@ export function idempotencyConflict(what: 'job' | 'message'): ApiError {
 }
 
 export function jobArchived(): ApiError {
-  return new ApiError(409, 'The job is archived; create a new job.');
+  return new ApiError(409, 'The job is archived; unarchive it or create a new job.');
 }
 
 export function jobActive(): ApiError {

@@ -49,7 +49,7 @@ export const jobActionRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/archive',
     summary: 'Archives an agent job.',
     description:
-      'A completed or failed job is archived and takes no more messages; an active one is refused. Jobs are archived automatically 30 days after they end.',
+      'A completed or failed job is archived and takes no messages until it is unarchived; an active one is refused. Jobs are archived automatically 30 days after they end.',
     key: 'admin',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },

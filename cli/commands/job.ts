@@ -210,7 +210,7 @@ function addActions(group: Command, context: CommandContext): void {
   );
 
   onJob(
-    group.command('archive').description('archive a job that has ended; it takes no further message'),
+    group.command('archive').description('archive a job that has ended; it takes no messages until it is unarchived'),
     context,
     async ({ api, ref, command }) =>
       printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } }))),

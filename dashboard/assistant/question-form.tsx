@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { Button, Form, Label, TextArea, TextField } from 'react-aria-components';
 import { Choice } from '../components/choice.tsx';
 import { Check, Field } from '../components/fields.tsx';
@@ -13,11 +12,11 @@ export interface QuestionDraft {
 }
 
 interface QuestionFormProps {
-  /** A question to start with, as a reader. */
-  first: string | undefined;
+  draft: QuestionDraft;
+  onChange(change: Partial<QuestionDraft>): void;
   isBusy: boolean;
   hasMessages: boolean;
-  onAsk(draft: QuestionDraft): void;
+  onAsk(question: string): void;
   onStop(): void;
   onNew(): void;
 }
@@ -31,18 +30,19 @@ const kinds = [
 ] as const;
 
 /** Shows the form for a question. Enter submits it. */
-export function QuestionForm({ first, isBusy, hasMessages, onAsk, onStop, onNew }: QuestionFormProps) {
-  const [draft, setDraft] = useState<QuestionDraft>({
-    question: first ?? '',
-    currentPath: '',
-    context: { type: 'textSelection', value: '' },
-    isReader: first !== undefined,
-  });
-  const change = (changed: Partial<QuestionDraft>) => setDraft({ ...draft, ...changed });
+export function QuestionForm({
+  draft,
+  onChange: change,
+  isBusy,
+  hasMessages,
+  onAsk,
+  onStop,
+  onNew,
+}: QuestionFormProps) {
   const ask = () => {
     const question = draft.question.trim();
     if (question === '' || isBusy) return;
-    onAsk({ ...draft, question });
+    onAsk(question);
     change({ question: '' });
   };
   return (

@@ -15,12 +15,14 @@ export function ErrorNote({ title, message, onRetry, children }: ErrorNoteProps)
     <section className="note note-error" role="alert">
       <h2>{title}</h2>
       <p>{message}</p>
-      {children}
-      {onRetry !== undefined && (
-        <Button className="button" onPress={onRetry}>
-          Retry
-        </Button>
-      )}
+      <div className="actions">
+        {onRetry !== undefined && (
+          <Button className="button" onPress={onRetry}>
+            Retry
+          </Button>
+        )}
+        {children}
+      </div>
     </section>
   );
 }

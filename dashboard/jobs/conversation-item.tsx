@@ -14,7 +14,7 @@ const longestMessage = 20_000;
 interface ConversationItemProps {
   item: TimelineItem;
   job: JobRef;
-  pullRequest: Job['details']['pullRequest'];
+  details: Job['details'];
   words: LiveOutput['words'];
   outputs: LiveOutput['outputs'];
   isHere: boolean;
@@ -22,12 +22,12 @@ interface ConversationItemProps {
 }
 
 /** Shows one item of the conversation. */
-export function ConversationItem({ item, job, pullRequest, words, outputs, isHere, onInspect }: ConversationItemProps) {
+export function ConversationItem({ item, job, details, words, outputs, isHere, onInspect }: ConversationItemProps) {
   switch (item.kind) {
     case 'prompt':
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
-          <TurnHead standing={item} pullRequest={pullRequest} />
+          <TurnHead standing={item} details={details} />
           <Said job={job} text={item.turn.prompt} images={item.turn.images} createdAt={item.turn.createdAt} />
         </section>
       );

@@ -129,7 +129,7 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
               <ConversationItem
                 item={item}
                 job={job}
-                pullRequest={details.pullRequest}
+                details={details}
                 words={live.words}
                 outputs={live.outputs}
                 isHere={item.key === hash}

@@ -5,8 +5,7 @@ import type { TurnStanding } from './timeline/timeline.ts';
 
 interface TurnHeadProps {
   standing: TurnStanding;
-  /** The newest pull request of the job. */
-  pullRequest: Job['details']['pullRequest'];
+  details: Job['details'];
 }
 
 const classes = {
@@ -14,12 +13,17 @@ const classes = {
   completed: 'badge-completed',
   failed: 'badge-failed',
   cancelled: 'badge-archived',
+  waiting: 'badge-warn',
 };
 
 /** Shows the head of a turn: when it began, how it ended, and its pull request. */
-export function TurnHead({ standing: { turn, end, prLink, isNewest }, pullRequest }: TurnHeadProps) {
+export function TurnHead({
+  standing: { turn, end, prLink, isNewest },
+  details: { phase, pullRequest },
+}: TurnHeadProps) {
   const { status, createdAt, endedAt } = turn;
-  const label = end?.isCancelled === true ? 'cancelled' : status;
+  const ended = end?.isCancelled === true ? 'cancelled' : status;
+  const label = isNewest && phase === 'waiting' ? phase : ended;
   const began = Date.parse(createdAt);
   const isToday = new Date(began).toDateString() === new Date().toDateString();
   return (

@@ -46,7 +46,14 @@ function JobView({ job: ref }: { job: JobRef }) {
   useEffect(() => {
     document.title = `${headline(title, 80)} · Docket`;
   }, [title]);
-  if (job.isError) return <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} />;
+  if (job.isError)
+    return (
+      <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} onRetry={() => void job.refetch()}>
+        <Link to="/jobs" className="button">
+          All jobs
+        </Link>
+      </ErrorNote>
+    );
   if (job.isPending) return <Loading />;
   const wasEnded = job.data.status !== 'active';
   const followNewTurn = () => wasEnded && setRound(round + 1);

@@ -2,10 +2,11 @@ import { useChat } from '@ai-sdk/react';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { DefaultChatTransport } from 'ai';
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ChatMessage, threadOf } from '../assistant/chat-message.tsx';
 import { PassageList } from '../assistant/passage-list.tsx';
 import { findPassages } from '../assistant/passages.ts';
+import { PlaygroundStart } from '../assistant/playground-start.tsx';
 import { QuestionForm, type QuestionDraft } from '../assistant/question-form.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
@@ -45,22 +46,28 @@ function Chat({ domain, first }: { domain: string; first: string | undefined }) 
     [domain],
   );
   const { messages, sendMessage, status, error, stop, setMessages, clearError } = useChat({ transport });
+  const [draft, setDraft] = useState<QuestionDraft>({
+    question: first ?? '',
+    currentPath: '',
+    context: { type: 'textSelection', value: '' },
+    isReader: first !== undefined,
+  });
   const passages = useMutation({ mutationFn: (query: string) => findPassages(domain, query) });
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (messages.length > 0) end.current?.scrollIntoView({ block: 'nearest' });
   }, [messages.length, status]);
   const isBusy = status === 'submitted' || status === 'streaming';
-  const ask = (draft: QuestionDraft) => {
+  const ask = (question: string) => {
     const threadId = threadOf(messages.findLast(({ role }) => role === 'assistant'));
-    void sendMessage({ text: draft.question }, { body: bodyOf(draft, threadId) });
-    passages.mutate(draft.question);
+    void sendMessage({ text: question }, { body: bodyOf(draft, threadId) });
+    passages.mutate(question);
   };
   return (
     <div className="playground">
       <div className="chat">
         <div className="messages" role="log" aria-label="Conversation" aria-busy={isBusy}>
-          {messages.length === 0 && <p className="quiet">Ask what a reader of {domain} would ask.</p>}
+          {messages.length === 0 && <PlaygroundStart domain={domain} onAsk={ask} />}
           {messages.map((message, index) => (
             <ChatMessage
               key={message.id}
@@ -78,7 +85,8 @@ function Chat({ domain, first }: { domain: string; first: string | undefined }) 
           <div ref={end} className="messages-end" />
         </div>
         <QuestionForm
-          first={first}
+          draft={draft}
+          onChange={(change) => setDraft({ ...draft, ...change })}
           isBusy={isBusy}
           hasMessages={messages.length > 0}
           onAsk={ask}

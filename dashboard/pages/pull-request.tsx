@@ -35,7 +35,15 @@ export function PullRequestPage() {
     document.title = `${title} · Docket`;
   }, [title]);
   return (
-    <Loaded query={request} problem="The pull request could not be loaded">
+    <Loaded
+      query={request}
+      problem="The pull request could not be loaded"
+      back={
+        <Link to="/pulls" className="button">
+          All pull requests
+        </Link>
+      }
+    >
       {(data) => <Shown request={data} />}
     </Loaded>
   );

@@ -69,6 +69,11 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     const top = () => message(page).evaluate((field) => field.getBoundingClientRect().top);
     await expect.poll(top).toBeLessThan(800);
     expect(await top()).toBeGreaterThan(0);
+
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.locator('#branches option[value="main"]').waitFor({ state: 'attached' });
+    await page.getByRole('button', { name: 'Use “Append "text" to README.md”' }).click();
+    expect(await page.getByLabel('What should change?').inputValue()).toBe('Append "text" to README.md');
     expect(visit.complaints).toEqual([]);
   });
 
@@ -148,6 +153,50 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.waitForURL(/\/jobs$/);
     await expect.poll(() => page.getByLabel('Search jobs').inputValue()).toBe('');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('leads away from an address that names nothing, on a phone too', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack, { width: 390 });
+    const { page } = visit;
+    const { baseUrl, projectId } = stack.localJson;
+    const dead = [
+      ['/nope', 'Page not found', 'All jobs', '/jobs'],
+      [`/jobs/${projectId}/job_missing`, 'The job could not be loaded', 'All jobs', '/jobs'],
+      ['/pulls/pr_missing', 'The pull request could not be loaded', 'All pull requests', '/pulls'],
+    ] as const;
+    for (const [path, title, link, goal] of dead) {
+      await page.goto(baseUrl + path);
+      await page.getByRole('heading', { name: title }).waitFor();
+      const { x, width } = (await page.getByRole('alert').boundingBox())!;
+      expect([path, x > 0, x + width < 390]).toEqual([path, true, true]);
+      await page.getByRole('link', { name: link }).click();
+      await page.waitForURL(baseUrl + goal);
+    }
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('says in the playground which site answers, and asks a suggested question on a click', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('heading', { name: 'Ask the assistant of sample' }).waitFor();
+    await page.getByText('from the 8 pages of this site').waitFor();
+    await page.getByLabel('Question').fill('A draft');
+    await page.getByRole('button', { name: 'How do I run a scene?' }).click();
+    await page.getByText('Did this help?').waitFor();
+    await page.locator('.passage').first().waitFor();
+    expect(await page.getByRole('list', { name: 'Suggestions' }).count()).toBe(0);
+    expect(await page.getByLabel('Question').inputValue()).toBe('A draft');
+    await page.getByRole('button', { name: 'New conversation' }).click();
+    await page.getByRole('list', { name: 'Suggestions' }).waitFor();
+
+    await pool.query(`update sites set starter_questions = '{}' where domain = 'sample'`);
+    await page.reload();
+    await page.getByRole('link', { name: 'Add some in the settings' }).click();
+    await page.waitForURL(/\/settings\/sites$/);
     expect(visit.complaints).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium, launchChromium } from '../support/browser.ts';
 import { checkLooks, commitOnMain, visitDashboard } from '../support/dashboard.ts';
 import { startTestStack, type TestStack } from '../support/stack.ts';
+import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
 import { startReceiver, type Receiver } from './webhook-receiver.ts';
 
 const chromiumPath = findChromium();
@@ -35,6 +36,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const { page } = visit;
     await showPart(page, 'Webhooks');
     await page.getByText('New webhook').click();
+    expect(await page.getByRole('group', { name: 'Events' }).locator('label').allInnerTexts()).toEqual([
+      ...webhookEventTypes,
+    ]);
     await page.getByLabel('URL').fill(receiver.url);
     await page.getByLabel('Description').fill('Tells the test');
     await page.getByRole('checkbox', { name: 'job.completed' }).press('Space');

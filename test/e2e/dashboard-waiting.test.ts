@@ -93,6 +93,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     await openJob(page, { prompt: 'Paint the lamp.', ask: true });
     const waiting = page.getByRole('region', { name: 'Waiting' });
     await waiting.getByRole('heading', { name: 'The agent asks' }).waitFor();
+    await page.locator('.turn-head', { hasText: 'Turn 1' }).getByText('waiting', { exact: true }).waitFor();
     await waiting.locator('strong', { hasText: 'color' }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
     model.script(finish('Nothing to paint', 'Green it is.'));

@@ -101,7 +101,7 @@ describe('a message', () => {
     const { id } = await job({ ...ended, status: 'archived', archivedAt: new Date() });
     const refused = await act(id, 'message', { prompt: 'Hello?' });
     expect(refused.status).toBe(409);
-    expect(refused.body).toEqual({ error: 'The job is archived; create a new job.' });
+    expect(refused.body).toEqual({ error: 'The job is archived; unarchive it or create a new job.' });
     const active = await job();
     expect((await act(active.id, 'message', { prompt: ' ' })).status).toBe(400);
     expect((await act(active.id, 'message')).status).toBe(400);

@@ -144,7 +144,7 @@ describe('an approval', () => {
         return id;
       },
       409,
-      'The job is archived; create a new job.',
+      'The job is archived; unarchive it or create a new job.',
     ],
   ] as const)('of %s is refused', async (who, build, status, error) => {
     const id = await build();

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
+import { plural } from '../format.ts';
+import { answerOf, api } from '../http/client.ts';
+
+interface PlaygroundStartProps {
+  domain: string;
+  onAsk(question: string): void;
+}
+
+/** Explains the playground before the first question, and offers the site's starter questions. */
+export function PlaygroundStart({ domain, onAsk }: PlaygroundStartProps) {
+  const site = useQuery({
+    queryKey: ['site', domain],
+    refetchInterval: ({ state: { data } }) => (data?.index.version === null ? 2_000 : false),
+    queryFn: () => answerOf(api.GET('/v1/sites/{domain}', { params: { path: { domain } } })),
+  });
+  return (
+    <section className="playground-start" aria-labelledby="playground-start">
+      <h2 id="playground-start">
+        Ask the assistant of <code>{domain}</code>
+      </h2>
+      <p>
+        It answers as on your website: from the{' '}
+        {typeof site.data?.index.pages === 'number' ? plural(site.data.index.pages, 'page') : 'pages'} of this site,
+        with its sources. The passages that the search finds for your question are listed with their scores.
+      </p>
+      {site.data?.index.version === null && <p>The site is not indexed yet, so it has no answers.</p>}
+      {site.data?.starterQuestions.length === 0 && (
+        <p className="quiet">
+          Starter questions of the site appear here and in the chat on your website.{' '}
+          <Link to="/settings/$part" params={{ part: 'sites' }}>
+            Add some in the settings
+          </Link>
+          .
+        </p>
+      )}
+      {site.data !== undefined && site.data.starterQuestions.length > 0 && (
+        <ul className="starters" aria-label="Suggestions">
+          {site.data.starterQuestions.map((question) => (
+            <li key={question}>
+              <Button className="button" onPress={() => onAsk(question)}>
+                {question}
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
