@@ -11,6 +11,7 @@ import type { WorkerImageStore } from '../db/for-worker/job-images.ts';
 import type { ModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import type { ModelFailureStore } from '../db/for-worker/model-failures.ts';
 import type { ProjectGuidanceReader } from '../db/for-worker/projects/project-guidance.ts';
+import type { ProjectRepositoryWriter } from '../db/for-worker/projects/project-repository.ts';
 import type { ProjectToolReader } from '../db/for-worker/projects/project-tools.ts';
 import type { ProjectReader } from '../db/for-worker/projects/projects.ts';
 import type { StepStore } from '../db/for-worker/steps.ts';
@@ -52,6 +53,7 @@ import { createWorkspaceActivities } from './job/workspace.ts';
 export interface ActivityDeps extends GrantedAccessDeps {
   projects: ProjectReader;
   guidance: ProjectGuidanceReader;
+  repositoryNames: ProjectRepositoryWriter;
   toolServers: ProjectToolReader;
   network: McpNetwork;
   pages: PageNetwork;

@@ -26,6 +26,7 @@ import { createOperatorView } from '../db/operations/operator-view.ts';
 import { createOperationsStore } from '../db/operations/operations.ts';
 import { createOrganizationStore } from '../db/organizations/organizations.ts';
 import { createProjectGuidanceStore } from '../db/organizations/project-guidance.ts';
+import { createProjectRepositoryStore } from '../db/organizations/project-repository.ts';
 import { createSetupSecretStore } from '../db/organizations/setup-secrets.ts';
 import { createProjectToolStore } from '../db/organizations/project-tools.ts';
 import { createProjectStore } from '../db/organizations/projects.ts';
@@ -76,6 +77,7 @@ export function createApiStores({
       organizations: createOrganizationStore(pool),
       projects: createProjectStore(pool, createSecretBox(config.encryptionKeys)),
       guidance: createProjectGuidanceStore(pool),
+      repositoryNames: createProjectRepositoryStore(pool),
       setupSecrets: createSetupSecretStore(pool, createSecretBox(config.encryptionKeys)),
       tools: createProjectToolStore(pool, createSecretBox(config.encryptionKeys)),
       pullRequests: createPullRequestStore(pool),

@@ -26,6 +26,7 @@ import { createStepStore } from '../db/for-worker/steps.ts';
 import { createWebhookAttemptStore } from '../db/for-worker/webhooks/webhook-attempts.ts';
 import { createProjectCredentialReader, createProjectReader } from '../db/for-worker/projects/projects.ts';
 import { createProjectGuidanceReader } from '../db/for-worker/projects/project-guidance.ts';
+import { createProjectRepositoryWriter } from '../db/for-worker/projects/project-repository.ts';
 import { createChoreClaims } from '../db/for-worker/chores.ts';
 import { createProjectToolReader } from '../db/for-worker/projects/project-tools.ts';
 import { createWorkerStore } from '../db/for-worker/workers.ts';
@@ -49,6 +50,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
     guidance: createProjectGuidanceReader(pool),
+    repositoryNames: createProjectRepositoryWriter(pool),
     toolServers: createProjectToolReader(pool, box),
     credentials: createProjectCredentialReader(pool, box),
     pullRequests: createWorkerPullRequestStore(pool),

@@ -15,6 +15,8 @@ export interface CommitReader {
   listFiles(
     access: RepositoryAccess & { commit: string; isWanted(path: string): boolean },
   ): Promise<{ path: string; object: string }[]>;
+  /** Returns the branches that the mirror had after its last fetch, those with the newest commits first. */
+  listBranches(access: RepositoryAccess & { most: number }): Promise<string[]>;
   /** Returns a folder's tree id, null when it does not exist, and a reader for those text files that are not known. */
   readFolder(
     access: RepositoryAccess & { commit: string; path: string },
@@ -49,6 +51,16 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
     async listFiles({ isWanted, ...at }) {
       const { commit, signal } = at;
       return listFilesAt(git, { gitDir: await mirrorWith(at), commit, isWanted, signal });
+    },
+
+    async listBranches({ most, ...access }) {
+      const args = ['for-each-ref', '--sort=-committerdate', `--count=${most}`, '--format=%(refname:lstrip=2)'];
+      const { stdout } = await git.run({
+        gitDir: await mirrors.ensure(access),
+        args: [...args, 'refs/heads'],
+        signal: access.signal,
+      });
+      return stdout.toString().split('\n').filter(Boolean);
     },
 
     async findFiles({ names, ...at }) {

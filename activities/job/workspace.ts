@@ -3,7 +3,9 @@ import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { JobBranchStore } from '../../db/for-worker/job-branches.ts';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
+import type { ProjectRepositoryWriter } from '../../db/for-worker/projects/project-repository.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
+import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import type { Environments } from '../environment/environments.ts';
@@ -18,15 +20,18 @@ export interface WorkspaceActivityDeps extends Omit<InstructionDeps, 'workspaces
   effects: EffectStore;
   access: JobAccess;
   branches: JobBranchStore;
-  workspaces: Pick<Workspaces, 'resolve' | 'readFile' | 'findFiles' | 'mergeUpstream'>;
+  repositoryNames: ProjectRepositoryWriter;
+  workspaces: Pick<Workspaces, 'resolve' | 'readFile' | 'findFiles' | 'listFiles' | 'listBranches' | 'mergeUpstream'>;
   environments: Environments;
   attempt: Attempt;
 }
 
+const isDocument = /\.(?:md|mdx|rst|adoc)$/i;
+
 const baseSchema = z.object({ branch: z.string(), commit: z.string() });
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { jobs, steps, effects, access, workspaces, environments, attempt } = deps;
+  const { jobs, steps, effects, access, repositoryNames, workspaces, environments, attempt } = deps;
   return {
     /**
      * Gives the job a base commit and this worker a working copy, in a further turn with the commits that others pushed
@@ -71,6 +76,26 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } })))
       throw takenOver();
     await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
+    await storeNames(job, commit, signal);
+  }
+
+  /** Keeps what the repository has, for suggestions in the form of the next job. */
+  async function storeNames(job: JobRow, commit: string, signal: AbortSignal): Promise<void> {
+    const repository = await access.repositoryOf(job, signal);
+    const isShort = (name: string) => name.length <= longestName;
+    // those of jobs are known from the jobs
+    const isOwn = (branch: string) => branch.startsWith('docket/');
+    const isWanted = (path: string) => isDocument.test(path) && isShort(path);
+    const documents = await workspaces.listFiles({ ...repository, commit, isWanted });
+    const branches = await workspaces.listBranches({ ...repository, most: 10 * mostBranches });
+    const depthOf = (path: string) => path.split('/').length;
+    await repositoryNames.store(job.id, {
+      branches: branches.filter((name) => isShort(name) && !isOwn(name)).slice(0, mostBranches),
+      documents: documents
+        .map(({ path }) => path)
+        .toSorted((one, other) => depthOf(one) - depthOf(other))
+        .slice(0, mostDocuments),
+    });
   }
 
   async function resolve(job: JobRow, signal: AbortSignal) {

@@ -272,6 +272,7 @@ export function createWorkspaces({
     mergeUpstream: translated(mergePublished),
     readFile: translated(commits.readFile),
     listFiles: translated(commits.listFiles),
+    listBranches: translated(commits.listBranches),
     findFiles: translated(commits.findFiles),
     readFolder: translated(async (request) => {
       const { revision, read } = await commits.readFolder(request);

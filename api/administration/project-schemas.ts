@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
+import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
 import { forgeKinds } from '../../db/organizations/projects.ts';
 import { compileGlob, GlobError } from '../../search/read/glob.ts';
 import {
@@ -166,5 +167,13 @@ export const projectSchema = z.object({
   createdAt: time,
 });
 export type PublicProject = z.infer<typeof projectSchema>;
+
+const repositoryName = z.string().max(longestName);
+
+/** Names found in a project's repository. */
+export const repositoryNamesSchema = z.object({
+  branches: z.array(repositoryName).max(mostBranches).meta({ description: 'Branches, newest commit first.' }),
+  documents: z.array(repositoryName).max(mostDocuments).meta({ description: 'Paths of documents.' }),
+});
 
 export const projectListSchema = z.object({ projects: z.array(projectSchema).max(mostOfPage), nextCursor });

@@ -7,6 +7,7 @@ import { parseRepository, type RepositoryRules } from '../../lib/inputs/reposito
 import { problemWithSsh } from '../../lib/inputs/ssh-keys.ts';
 import { z } from 'zod';
 import { canBeId } from '../../db/ids.ts';
+import type { ProjectRepositoryStore } from '../../db/organizations/project-repository.ts';
 import type { Erasure } from '../../db/organizations/erasure.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -24,6 +25,7 @@ import {
   createProjectSchema,
   projectListSchema,
   projectSchema,
+  repositoryNamesSchema,
   type ChangeProjectBody,
 } from './project-schemas.ts';
 
@@ -59,6 +61,15 @@ export const projectRoutes = {
     params,
     responses: { 200: project },
   }),
+  getProjectRepository: defineRoute({
+    method: 'get',
+    path: '/v1/projects/{id}/repository',
+    summary: "Returns branches and documents of a project's repository, as suggestions for a job.",
+    description: 'As they were when the newest job on the repository began; empty before the first one.',
+    key: 'admin',
+    params,
+    responses: { 200: json('The branches and documents.', repositoryNamesSchema) },
+  }),
   changeProject: defineRoute({
     method: 'patch',
     path: '/v1/projects/{id}',
@@ -84,6 +95,7 @@ export const projectRoutes = {
 export interface ProjectRouteDeps {
   admit: Admission;
   projects: ProjectStore;
+  repositoryNames: ProjectRepositoryStore;
   grants: GrantStore;
   repositories: RepositoryRules;
   problemWithModel: (name: string) => string | null;
@@ -164,6 +176,12 @@ export function createProjectsRouter(deps: ProjectRouteDeps): AppRouter {
 
     async getProject({ caller, params }) {
       return presentProject(await projectOf(caller, params.id));
+    },
+
+    async getProjectRepository({ caller, params: { id } }) {
+      const found = await deps.repositoryNames.get(caller, id);
+      if (found === null) throw projectNotFound();
+      return found;
     },
 
     async changeProject({ caller, params, body }) {

@@ -6,8 +6,20 @@ import type { ListedJob } from '../http/types.ts';
 const latest = 100;
 const mostBranches = 30;
 
-/** Returns the branches that the latest jobs of a project started from or made, to suggest them for another one. */
-export function useKnownBranches(projectId: string): string[] {
+interface Known {
+  /** Those that the latest jobs of the project started from or made, then the others of its repository. */
+  branches: string[];
+  /** Paths of documents in the repository. */
+  documents: string[];
+}
+
+/** Returns names of a project's repository, to suggest them for another job. */
+export function useKnownNames(projectId: string): Known {
+  const names = useQuery({
+    queryKey: ['repository-names', projectId],
+    enabled: projectId !== '',
+    queryFn: () => answerOf(api.GET('/v1/projects/{id}/repository', { params: { path: { id: projectId } } })),
+  });
   const { data } = useQuery({
     queryKey: ['known-branches', projectId],
     enabled: projectId !== '',
@@ -15,7 +27,8 @@ export function useKnownBranches(projectId: string): string[] {
     queryFn: () => answerOf(api.GET('/v1/jobs', { params: { query: { projectId, limit: latest } } })),
     select: ({ jobs }) => branchesOf(jobs),
   });
-  return data ?? [];
+  const { branches = [], documents = [] } = names.data ?? {};
+  return { branches: [...new Set([...(data ?? []), ...branches])], documents };
 }
 
 /** Returns the branches that jobs started from, then those that hold the work of open pull requests. */

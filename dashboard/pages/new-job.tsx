@@ -11,7 +11,8 @@ import { useSession } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
 import { effortsWith, type EffortChoice } from '../jobs/effort.ts';
-import { useKnownBranches } from '../jobs/known-branches.ts';
+import { ExamplePrompts } from '../jobs/example-prompts.tsx';
+import { useKnownNames } from '../jobs/known-branches.ts';
 import { AttachedImages, type Attached } from '../jobs/images.tsx';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 
@@ -81,7 +82,7 @@ export function NewJobPage() {
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   // a different body is a different job
   useEffect(() => setIdempotencyKey(crypto.randomUUID()), [values, images]);
-  const branches = useKnownBranches(projectId);
+  const { branches, documents } = useKnownNames(projectId);
   const create = useMutation({
     mutationFn: createJob,
     onSuccess: ({ id }, { projectId }) => {
@@ -159,7 +160,11 @@ export function NewJobPage() {
           <FieldError className="field-error" />
         </TextField>
         <AttachedImages images={images} onChange={setImages} />
-        {usedModel === 'offline/editor' && <OfflineGrammar onUse={use} />}
+        {usedModel === 'offline/editor' ? (
+          <OfflineGrammar path={documents[0]} onUse={use} />
+        ) : (
+          prompt === '' && <ExamplePrompts documents={documents} onUse={use} />
+        )}
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>
             <Label className="label">Base branch, tag or commit</Label>

@@ -35,6 +35,7 @@ import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../db/for-worker/projects/projects.ts';
 import { createProjectToolReader } from '../../db/for-worker/projects/project-tools.ts';
 import { createProjectGuidanceReader } from '../../db/for-worker/projects/project-guidance.ts';
+import { createProjectRepositoryWriter } from '../../db/for-worker/projects/project-repository.ts';
 import { buildProject, operatorOfProject } from './build.ts';
 import { createWorkerPullRequestStore } from '../../db/for-worker/pull-requests.ts';
 import { createEffectStore } from '../../db/for-worker/effects.ts';
@@ -221,6 +222,7 @@ function depsOf(
     effects: createEffectStore(pool),
     projects: createProjectReader(pool),
     guidance: createProjectGuidanceReader(pool),
+    repositoryNames: createProjectRepositoryWriter(pool),
     toolServers: createProjectToolReader(pool, createSecretBox(encryptionKeys ?? [])),
     network: { egress: loopbackEgress, privateHosts: ['127.0.0.1'] },
     pages: createPageNetwork({ hosts: [], privateHosts: [] }),

@@ -122,6 +122,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'projects.findOn': (a) => a.stores.projects.findOn(a.as, newJob.repository),
   'projects.update': (a) => a.stores.projects.update(a.as, id(a, 'agent'), { name: 'taken', forgeToken: 'taken' }),
   'guidance.get': (a) => a.stores.guidance.get(a.as, id(a, 'agent')),
+  'repositoryNames.get': (a) => a.stores.repositoryNames.get(a.as, id(a, 'agent')),
   'guidance.change': (a) => a.stores.guidance.change(a.as, id(a, 'agent'), { instructions: 'taken' }),
   'setupSecrets.list': (a) => a.stores.setupSecrets.list(a.as, id(a, 'agent')),
   'setupSecrets.set': (a) => a.stores.setupSecrets.set(a.as, id(a, 'agent'), { name: 'TAKEN', value: 'taken-value' }),

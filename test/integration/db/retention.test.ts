@@ -62,6 +62,7 @@ const bounds: Record<string, string> = {
   organization_spending: '400 days',
   organizations: "the operator's",
   project_guidance: 'goes with its project',
+  project_repositories: 'goes with its project',
   project_spending: '400 days',
   project_secrets: '100 a project',
   project_tools: 'goes with its project',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeholderOf, sentences } from '../../../dashboard/jobs/offline-grammar.tsx';
+import { placeholderOf, sentences, withPath } from '../../../dashboard/jobs/offline-grammar.tsx';
 import { grammarHelp } from '../../../models/offline-editor/grammar.ts';
 
 it('lists every sentence that the offline model understands', () => {
@@ -12,4 +12,13 @@ it('finds the first placeholder of a sentence', () => {
     return sentence.slice(start, end);
   });
   expect(firsts).toEqual(['a', 'a', 'PATH', 'text', 'PATH', 'PATH', 'command']);
+});
+
+it('names a file of the repository in sentences that leave it where it is', () => {
+  const named = sentences.map(([sentence]) => withPath(sentence, 'docs/$&.md'));
+  expect(named.filter((sentence) => sentence.includes('docs/$&.md'))).toEqual([
+    'Replace "a" with "b" in docs/$&.md',
+    'Append "text" to docs/$&.md',
+  ]);
+  expect(sentences.map(([sentence]) => withPath(sentence, undefined))).toEqual(grammarHelp);
 });
