@@ -1,7 +1,13 @@
 import type { Owner } from '../../db/caller.ts';
 import type { GrantStore } from '../../db/organizations/grants.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
-import type { ProjectAccess, ProjectCredentialReader, ProjectReader } from '../../db/for-worker/projects/projects.ts';
+import type {
+  JobWithAccess,
+  ProjectAccess,
+  ProjectCredentialReader,
+  ProjectReader,
+  SealedJob,
+} from '../../db/for-worker/projects/projects.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
@@ -81,6 +87,8 @@ export interface GrantedAccess {
    * `learnSecrets`, which registers the project's token and key for redaction. Null when the job is gone.
    */
   jobOf(jobId: string): Promise<GrantedJob | null>;
+  /** Returns the same from a job that a statement of its step has just read. */
+  openJob(job: SealedJob): GrantedJob;
 }
 
 export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
@@ -177,31 +185,36 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
 
     async jobOf(jobId) {
       const found = await credentials.readOfJob(jobId);
-      if (found === null) return null;
-      const { job } = found;
-      const environment = storedEnvironment(found.environment) ?? plainEnvironment;
-      const checkCommand = found.project.checkCommand ?? environment.check;
-      return {
-        job: {
-          ...job,
-          project: { ...found.project, checkCommand },
-          models: [job.model, ...job.fallbackModels],
-          downModels: found.downModels,
-          environment,
-        },
-        async repository(signal) {
-          const resources = await grantsFor(job, job.repository, async () => found.grants);
-          return repositoryFor(job, found, { resources, signal });
-        },
-        learnSecrets() {
-          tokenOf(found);
-          sshKeyOf(found);
-          for (const secret of found.setupSecrets()) secrets.add(secret);
-          learnValues(secrets, found.serverValues());
-        },
-      };
+      return found === null ? null : grantedJob(found);
     },
+
+    openJob: (job) => grantedJob(credentials.openJob(job)),
   };
+
+  function grantedJob(found: JobWithAccess): GrantedJob {
+    const { job } = found;
+    const environment = storedEnvironment(found.environment) ?? plainEnvironment;
+    const checkCommand = found.project.checkCommand ?? environment.check;
+    return {
+      job: {
+        ...job,
+        project: { ...found.project, checkCommand },
+        models: [job.model, ...job.fallbackModels],
+        downModels: found.downModels,
+        environment,
+      },
+      async repository(signal) {
+        const resources = await grantsFor(job, job.repository, async () => found.grants);
+        return repositoryFor(job, found, { resources, signal });
+      },
+      learnSecrets() {
+        tokenOf(found);
+        sshKeyOf(found);
+        for (const secret of found.setupSecrets()) secrets.add(secret);
+        learnValues(secrets, found.serverValues());
+      },
+    };
+  }
 
   /**
    * Returns the token of one of the organization's projects that may use the repository, if it is for the repository's

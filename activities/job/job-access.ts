@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -11,16 +12,19 @@ import { turnEnded } from './turn-watch.ts';
 
 export interface JobAccessDeps {
   jobs: Pick<WorkerJobStore, 'get'>;
-  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'jobOf'>;
+  granted: Pick<GrantedAccess, 'forgeOf' | 'repositoryOf' | 'jobOf' | 'openJob'>;
 }
 
 export interface JobAccess {
-  /** Returns the job while this turn is its newest and active; throws otherwise, which ends the run. */
-  activeJob(ref: TurnRef): Promise<JobWithProject>;
-  /** The same, with the way to the job's repository, by one read. */
+  /**
+   * Returns the job while this turn is its newest and active; throws otherwise, which ends the run. `read` is the job as
+   * a statement has just returned it; absent, it is read.
+   */
+  activeJob(ref: TurnRef, read?: SealedJob): Promise<JobWithProject>;
+  /** The same, with the way to the job's repository under the grants of that moment. */
   activeJobWithRepository(
     ref: TurnRef,
-    signal: AbortSignal,
+    options: { signal: AbortSignal; read: SealedJob },
   ): Promise<{ job: JobWithProject; repository: RepositoryAccess }>;
   /** Reports whether a message arrived during this turn that the model has not read yet. */
   hasMessages(ref: TurnRef): Promise<boolean>;
@@ -41,8 +45,8 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
     return found.job.project;
   }
 
-  async function find(ref: TurnRef): Promise<GrantedJob> {
-    const found = await granted.jobOf(ref.jobId);
+  async function find(ref: TurnRef, read?: SealedJob): Promise<GrantedJob> {
+    const found = read === undefined ? await granted.jobOf(ref.jobId) : granted.openJob(read);
     if (found === null) throw ApplicationFailure.nonRetryable('The job does not exist.', FailureType.Internal);
     if (!isCurrent(found.job, ref)) throw turnEnded();
     found.learnSecrets();
@@ -50,9 +54,9 @@ export function createJobAccess(deps: JobAccessDeps): JobAccess {
   }
 
   return {
-    activeJob: async (ref) => (await find(ref)).job,
-    async activeJobWithRepository(ref, signal) {
-      const found = await find(ref);
+    activeJob: async (ref, read) => (await find(ref, read)).job,
+    async activeJobWithRepository(ref, { signal, read }) {
+      const found = await find(ref, read);
       return { job: found.job, repository: await found.repository(signal) };
     },
     async hasMessages(ref) {

@@ -1,9 +1,11 @@
 import { Context } from '@temporalio/activity';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
-import type { ClaimedStep, StepResponse, StepRow, StepStore } from '../../db/for-worker/steps.ts';
+import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
+import type { StepResponse, StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import type { JobAccess } from '../job/job-access.ts';
+import type { ClaimedTools } from '../tools/run-calls.ts';
 import type { AskStep } from './ask-step.ts';
 import type { CallLeases } from './call-lease.ts';
 import type { AnsweredStep, StoreAnswer } from './store-answer.ts';
@@ -24,7 +26,7 @@ export interface AnswerStepDeps {
 /** A step that an attempt has claimed and whose answer is stored. */
 export interface ClaimedAnswer {
   result: ModelStep;
-  claimed: ClaimedStep;
+  claimed: ClaimedTools;
 }
 
 /** Gets the model's answer for a step. */
@@ -42,20 +44,24 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
     const scope = { turn: ref, outlivesHeartbeat: true, countFailure: (error: unknown) => countFailure(ref, error) };
     return attempt(scope, async (signal) => {
       const claimed = await claimFree(ref, signal);
-      const { fence, response, toolResults } = claimed;
+      const { fence, response, toolResults, job } = claimed;
       if (response !== null) {
         const result = await resultOf(call, await storedAnswer(claimed, response));
-        return { result, claimed: { fence, response, toolResults } };
+        return { result, claimed: { fence, response, toolResults, read: null } };
       }
       return leases.during({ ...ref, fence }, async () => {
-        const answer = await storeAnswer(call, fence, await askStep(call, fence, signal), signal);
-        return { result: await resultOf(call, answer), claimed: { fence, response: answer.response, toolResults } };
+        const answer = await storeAnswer(call, fence, await askStep(call, { fence, job }, signal), signal);
+        const { read } = answer;
+        return {
+          result: await resultOf(call, answer),
+          claimed: { fence, response: answer.response, toolResults, read },
+        };
       });
     });
   };
 
   /** Claims the step as soon as no other attempt's call is in flight, unless Temporal has lost track of this one. */
-  async function claimFree(ref: StepRef, signal: AbortSignal): Promise<StepRow> {
+  async function claimFree(ref: StepRef, signal: AbortSignal): Promise<StepRow & { job: SealedJob }> {
     for (;;) {
       if (Context.current().cancellationSignal.aborted) throw takenOver();
       const claimed = await steps.claimAnswer(ref);

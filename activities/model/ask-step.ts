@@ -1,6 +1,7 @@
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
 import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
+import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import type { ModelCall } from '../../workflows/contract/job.ts';
@@ -42,16 +43,23 @@ export interface StepAnswer {
   text: SpokenText | null;
 }
 
+/** What an attempt gets with its claim. */
+export interface Claim {
+  fence: number;
+  /** The job as of the claim. */
+  job: SealedJob;
+}
+
 /** Asks the model for a claimed step. */
-export type AskStep = (call: ModelCall, fence: number, signal: AbortSignal) => Promise<StepAnswer>;
+export type AskStep = (call: ModelCall, claim: Claim, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
   const { access, messages, events, conversation, images, askPaid, toolset, mcpToolset, secrets } = deps;
 
-  return async function askStep(call, fence, signal) {
+  return async function askStep(call, { fence, job: read }, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
     const ref = { jobId, turn, step };
-    const active = await access.activeJob(ref);
+    const active = await access.activeJob(ref, read);
     const job = { ...active, model: modelToAsk(active) };
     if (job.waitingMessages > 0) await messages.take(ref);
     const text = createLiveText({

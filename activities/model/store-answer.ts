@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Compaction } from '../../db/for-worker/job-context.ts';
 import type { StepAnswerEvents, StepResponse, StepStore } from '../../db/for-worker/steps.ts';
+import type { JobWithSnapshot } from '../../db/for-worker/snapshots.ts';
 import type { NewJobEvent } from '../../db/jobs/event-types.ts';
 import { isStoreDown } from '../../db/store-down.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
@@ -26,13 +27,16 @@ export interface AnsweredStep {
   compaction: Compaction | null;
 }
 
-/** Stores an answer with its cost and its events. Throws when another attempt has claimed the step meanwhile. */
+/**
+ * Stores an answer with its cost and its events, and returns the job as of then. Throws when another attempt has claimed
+ * the step meanwhile.
+ */
 export type StoreAnswer = (
   call: ModelCall,
   fence: number,
   answered: StepAnswer,
   signal: AbortSignal,
-) => Promise<AnsweredStep>;
+) => Promise<AnsweredStep & { read: JobWithSnapshot }>;
 
 const patienceMs = 60_000;
 const retryMs = 250;
@@ -60,16 +64,17 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
       knownMessages: transcript.prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length,
       events: eventsOf(text ?? { rest: null, whole: piecesOf(scrubbed.text) }, fence, [...notices, ...scrubbed.events]),
     };
-    if (!(await untilStored(() => steps.storeResponse(stored), signal))) throw takenOver();
-    return { ...answer, response, compaction: transcript.compaction };
+    const read = await untilStored(() => steps.storeResponse(stored), signal);
+    if (read === null) throw takenOver();
+    return { ...answer, response, compaction: transcript.compaction, read };
   };
 }
 
 /**
  * Retries while the database is unreachable, because the answer has been paid for. If an earlier try was stored and
- * only its confirmation was lost, `store` returns false.
+ * only its confirmation was lost, `store` returns null.
  */
-async function untilStored(store: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+async function untilStored<Stored>(store: () => Promise<Stored>, signal: AbortSignal): Promise<Stored> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
     try {

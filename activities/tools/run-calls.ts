@@ -4,7 +4,7 @@ import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { NamedImage } from '../../db/jobs/job-images.ts';
 import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
 import type { PriceBook } from '../../models/prices.ts';
-import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { JobWithSnapshot, Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { StepRef, ToolBatch, ToolStep } from '../../workflows/contract/job.ts';
@@ -34,7 +34,7 @@ import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
 export interface RunCallsDeps extends CallToolsDeps {
-  steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
+  steps: Pick<StepStore, 'storeResults' | 'jobWithSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
   workspaces: Pick<Workspaces, 'snapshot' | 'remove' | 'readFile'>;
@@ -61,6 +61,8 @@ interface Batch {
   ref: StepRef;
   job: JobWithProject;
   repository: RepositoryAccess;
+  /** The snapshot that the batch starts from; null while nothing has changed. */
+  before: Snapshot | null;
   calls: ToolCall[];
   output: OutputLog;
   signal: AbortSignal;
@@ -76,8 +78,13 @@ interface EndedBatch {
   mayReview: boolean;
 }
 
+/** A claimed step, with the job as it was when the attempt stored the answer; null if an earlier attempt stored it. */
+export interface ClaimedTools extends ClaimedStep {
+  read: JobWithSnapshot | null;
+}
+
 /** Runs the tool calls of a step that an attempt has claimed. */
-export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedStep>) => Promise<ToolStep>;
+export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedTools>) => Promise<ToolStep>;
 
 /**
  * Creates the second half of a step. Safe to run twice: each attempt starts with the tree before the batch, and the
@@ -89,16 +96,25 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
-      const { fence, response, toolResults } = await claim();
+      const { fence, response, toolResults, read: stored } = await claim();
       if (response === null) throw unanswered();
       const calls = response.toolCalls;
       const mayReview = lastBefore === null && callsLeft >= callsOfReview;
       const end = { ref, calls, isLast: lastBefore !== null, mayReview };
       const endOf = (results: ToolResult[]) => endOfBatch({ ...end, results });
       if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
-      const found = await access.activeJobWithRepository(ref, signal);
+      const read = stored ?? (await steps.jobWithSnapshot(ref.jobId));
+      if (read === null) throw unanswered();
+      const found = await access.activeJobWithRepository(ref, { signal, read: read.job });
       await using output = openOutputLog(deps, { ...ref, step: { step: ref.step, fence } });
-      const { results, tree, snapshot, patch } = await runInWorkspace({ ref, ...found, calls, output, signal });
+      const { results, tree, snapshot, patch } = await runInWorkspace({
+        ref,
+        ...found,
+        before: read.snapshot,
+        calls,
+        output,
+        signal,
+      });
       const events = eventsOfResults(results, snapshot, redact);
       if (!(await steps.storeResults({ ...ref, fence, results, tree, snapshot, patch, events }))) throw takenOver();
       return { ...(await endOf(results)), changedFiles: snapshot?.changedFiles ?? 0 };
@@ -117,9 +133,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   }
 
   async function runInWorkspace(batch: Batch) {
-    const { ref, job, repository, calls, output, signal } = batch;
+    const { ref, job, repository, before, calls, output, signal } = batch;
     const baseCommit = baseOf(job).commit;
-    const before = await steps.newestSnapshot(job.id);
     const { environment } = job;
     const wanted = { ...repository, jobId: job.id, baseCommit, snapshot: before };
     const open = () => environments.open({ ref, job, repository, environment, signal }, wanted);
@@ -160,13 +175,13 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
         masked.push({ ...result, output: maskSecrets(result.output) });
         await nextTurn();
       }
-      let taken = hasFilledDisk() ? overDiskLimit : await takeTree(batch, workspace.tree, before);
+      let taken = hasFilledDisk() ? overDiskLimit : await takeTree(batch, workspace.tree);
       if (typeof taken === 'string') {
         masked = takenBack(masked, taken, (name) => toolset[name]?.isReadOnly ?? true);
         await workspace.release();
         await workspaces.remove(job.id);
         workspace = await open();
-        taken = await treeAfter(batch, workspace.tree, before);
+        taken = await treeAfter(batch, workspace.tree);
       }
       const { tree, snapshot, patch: change } = taken;
       left = { tree };
@@ -206,20 +221,16 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
   }
 
   /** Returns the tree after a batch, or the reason why its changes cannot be stored. */
-  async function takeTree(batch: Batch, tree: string, before: Snapshot | null): Promise<TakenSnapshot | string> {
+  async function takeTree(batch: Batch, tree: string): Promise<TakenSnapshot | string> {
     try {
-      return await treeAfter(batch, tree, before);
+      return await treeAfter(batch, tree);
     } catch (error) {
       if (!(error instanceof GitError) || error.kind !== 'too-large') throw error;
       return `${error.message} Delete generated files, or add them to .gitignore.`;
     }
   }
 
-  async function treeAfter(
-    { job, calls, signal }: Batch,
-    tree: string,
-    before: Snapshot | null,
-  ): Promise<TakenSnapshot> {
+  async function treeAfter({ job, calls, before, signal }: Batch, tree: string): Promise<TakenSnapshot> {
     const isReadOnly = calls.every(({ toolName }) => toolset[toolName]?.isReadOnly ?? true);
     if (isReadOnly) return { tree, snapshot: null, patch: null };
     const since = { baseCommit: baseOf(job).commit, sinceTree: before?.tree ?? null, signal };

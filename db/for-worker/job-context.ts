@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
-import type { TokenUsage } from '../../workflows/contract/job.ts';
+import type { StepRef, TokenUsage } from '../../workflows/contract/job.ts';
 import type { NoteKind } from '../jobs/bundle-schema.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import type { Prompt } from './jobs.ts';
+import { stepColumns, type StepRow } from './steps.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -44,7 +45,7 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
   costMicros: number | null;
 }
 
-/** The context of a model call besides the steps. */
+/** The context of a model call. */
 export interface JobContext {
   prompts: Prompt[];
   notes: JobNote[];
@@ -52,6 +53,8 @@ export interface JobContext {
   compaction: Compaction | null;
   /** The result of the newest turn's effect that stored the instructions; null before it. */
   instructions: unknown;
+  /** The steps that follow the last known one. */
+  steps: StepRow[];
 }
 
 type ContextRow =
@@ -64,11 +67,15 @@ type ContextRow =
       text: string;
       data: Omit<Compaction, 'turn' | 'step' | 'summary'>;
     }
-  | { part: 'instructions'; data: unknown };
+  | { part: 'instructions'; data: unknown }
+  | { part: 'step'; data: StepRow };
 
 export interface JobContextStore {
-  /** Returns the context of a job's turn in one statement, its prompts and notes in order. */
-  read(jobId: string, turn: number): Promise<JobContext>;
+  /**
+   * Returns the context of a step's call in one statement, its prompts, notes and steps in order. `known` is the last
+   * step that the caller knows; null for no steps.
+   */
+  read(ref: StepRef, known: Pick<StepRef, 'turn' | 'step'> | null): Promise<JobContext>;
   /** Stores a note unless it exists. A new one sends `notice`, if any, to the job's watchers. */
   addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
   /** Returns the job's notes up to and including the turn, in order. */
@@ -109,21 +116,26 @@ const storeStatement = `
 
 const contextStatement = `
   select part, turn, step, kind, text, data from (
-    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, images as data
+    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, images::json as data
     from job_turns where job_id = $1 and turn <= $2
     union all
-    select 'prompt', turn, position, step, null, prompt, images from job_messages where job_id = $1 and turn <= $2
+    select 'prompt', turn, position, step, null, prompt, images::json
+    from job_messages where job_id = $1 and turn <= $2
     union all
     select 'note', turn, 0, step, kind, text, null from job_notes where job_id = $1 and turn <= $2
     union all
     (select 'compaction', turn, 0, step, null, summary,
-            jsonb_build_object('uptoTurn', upto_turn, 'uptoStep', upto_step, 'ledger', ledger, 'tree', tree, 'usage',
-                               jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
+            json_build_object('uptoTurn', upto_turn, 'uptoStep', upto_step, 'ledger', ledger, 'tree', tree, 'usage',
+                              json_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
      from job_compactions where job_id = $1 order by turn desc, step desc limit 1)
     union all
-    (select 'instructions', turn, 0, null, null, null, result
+    (select 'instructions', turn, 0, null, null, null, result::json
      from job_effects where job_id = $1 and turn <= $2 and effect = 'instructions' and result is not null
      order by turn desc limit 1)
+    union all
+    select 'step', turn, 0, step, null, null, to_json(one)
+    from (select ${stepColumns} from job_steps
+          where job_id = $1 and (turn, step) > ($4, $5) and (turn, step) < ($2, $3)) as one
   ) as parts
   order by turn, position, step, kind`;
 
@@ -146,11 +158,11 @@ export function createJobContextStore(pool: Pool): JobContextStore {
       if (events.length > 0) wakeWatchers(pool, jobId);
     },
 
-    async read(jobId, turn) {
+    async read({ jobId, turn, step }, known) {
       const { rows } = await pool.query<ContextRow>({
         name: 'job-context',
         text: contextStatement,
-        values: [jobId, turn],
+        values: [jobId, turn, step, known?.turn ?? null, known?.step ?? null],
       });
       const newest = rows.find((row) => row.part === 'compaction');
       return {
@@ -163,6 +175,7 @@ export function createJobContextStore(pool: Pool): JobContextStore {
         compaction:
           newest === undefined ? null : { turn: newest.turn, step: newest.step, summary: newest.text, ...newest.data },
         instructions: rows.find((row) => row.part === 'instructions')?.data ?? null,
+        steps: rows.filter((row) => row.part === 'step').map(({ data }) => data),
       };
     },
 

@@ -7,7 +7,17 @@ import { modelCallLeaseMs } from './model-call-leases.ts';
 import { ofActiveTurn } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
-import { createSnapshotReads, type Snapshot, type SnapshotReads, storeSnapshot } from './snapshots.ts';
+import { sealedJob, type SealedJob } from './projects/projects.ts';
+import {
+  createSnapshotReads,
+  type JobWithSnapshot,
+  jobWithSnapshotOf,
+  type JobWithSnapshotRow,
+  type Snapshot,
+  type SnapshotReads,
+  storeSnapshot,
+  withSnapshot,
+} from './snapshots.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 
@@ -106,14 +116,14 @@ export interface StepStore extends SnapshotReads {
   claim(ref: StepRef): Promise<StepRow>;
   /**
    * Claims a step for a model call. A step without an answer is started and takes the lease, with an event. Null while
-   * another attempt holds the lease.
+   * another attempt holds the lease. `job` is the job as of the claim.
    */
-  claimAnswer(ref: StepRef): Promise<StepRow | null>;
+  claimAnswer(ref: StepRef): Promise<(StepRow & { job: SealedJob }) | null>;
   /**
-   * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. False
-   * when another one is stored. Usage is added to the job and its project at once.
+   * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
+   * when another one is stored. Usage is added to the job and its project at once. Returns the job as of then.
    */
-  storeResponse(answer: StepAnswer): Promise<boolean>;
+  storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null>;
   /**
    * Stores results and, when files changed, the snapshot, in one transaction. False when another attempt has claimed the
    * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
@@ -127,7 +137,7 @@ export interface StepStore extends SnapshotReads {
   lastAnswered(ref: TurnRef): Promise<StepRow | null>;
 }
 
-const stepColumns = `
+export const stepColumns = `
   job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
   jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
@@ -163,13 +173,13 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
     return onlyRow(rows);
   }
 
-  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<StepRow | null> {
+  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<(StepRow & { job: SealedJob }) | null> {
     const isFree = 'job_steps.response is not null or coalesce(job_steps.asked_until <= now(), true)';
-    const { rows } = await pool.query<StepRow>({
+    const { rows } = await pool.query<StepRow & { job: SealedJob }>({
       name: 'claim-answer',
       text: `
         with claimed as (${claimStep("now() + $5::float8 * interval '1 millisecond'", isFree)})
-        select claimed.* from claimed, append_job_events("jobId", turn, step, case
+        select claimed.*, ${sealedJob} as job from claimed, append_job_events("jobId", turn, step, case
           when response is not null then '[]'
           else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
         end)`,
@@ -179,9 +189,9 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
     return rows[0] ?? null;
   }
 
-  async function storeResponse(answer: StepAnswer): Promise<boolean> {
+  async function storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null> {
     const { events } = answer;
-    const { rowCount } = await pool.query({
+    const { rows } = await pool.query<JobWithSnapshotRow>({
       name: 'store-response',
       text: `
         with stored as (
@@ -204,8 +214,10 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
           delete from cost_reservations as held using stored
           where held.job_id = stored.job_id and held.turn = $2 and held.step = $3
         )
-        select append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
-        from stored, counted`,
+        select ${withSnapshot.columns}
+        from stored, counted,
+             append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
+             ${withSnapshot.join}`,
       values: [
         answer.jobId,
         answer.turn,
@@ -225,8 +237,9 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
         answer.model,
       ],
     });
-    if (rowCount === 1) wakeWatchers(pool, answer.jobId);
-    return rowCount === 1;
+    if (rows[0] === undefined) return null;
+    wakeWatchers(pool, answer.jobId);
+    return jobWithSnapshotOf(rows[0]);
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {

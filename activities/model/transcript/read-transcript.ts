@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Compaction, JobContextStore } from '../../../db/for-worker/job-context.ts';
+import type { JobContextStore } from '../../../db/for-worker/job-context.ts';
 import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { StepRef } from '../../../workflows/contract/job.ts';
 import { instructionsOf, type Instructions } from '../stored-instructions.ts';
 import { outputLength } from './masking.ts';
-import { isBehind, transcriptAt, uptoOf, type Transcript } from './transcript.ts';
+import { isBehind, transcriptAt, uptoOf, type StepKey, type Transcript } from './transcript.ts';
 
 export interface TranscriptReaderDeps {
   steps: Pick<StepStore, 'listBetween'>;
@@ -24,7 +24,8 @@ export interface JobTranscript extends Transcript {
 export type ReadTranscript = (ref: StepRef) => Promise<JobTranscript>;
 
 interface Kept {
-  from: string;
+  /** The last step that the compaction covered. */
+  upto: StepKey;
   steps: StepRow[];
   characters: number;
 }
@@ -53,26 +54,26 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
     }
   }
 
-  async function stepsOf(ref: StepRef, compaction: Compaction | null): Promise<StepRow[]> {
+  /** `later` are the steps after the cached ones. */
+  async function stepsOf(ref: StepRef, upto: StepKey, cached: Kept | undefined, later: StepRow[]): Promise<StepRow[]> {
     const { jobId } = ref;
-    const upto = uptoOf(compaction);
-    const from = `${upto.turn}.${upto.step}`;
-    const found = kept.get(jobId);
-    const old = found?.from === from ? found : { from, steps: [], characters: 0 };
-    const last = old.steps.at(-1) ?? upto;
-    const fresh = await steps.listBetween(jobId, { after: last, before: ref });
+    const isSame = cached !== undefined && !isBehind(cached.upto, upto) && !isBehind(upto, cached.upto);
+    const old = isSame ? cached : { steps: [], characters: 0 };
+    const fresh = isSame ? later : await steps.listBetween(jobId, { after: upto, before: ref });
     const settled = settledOf(fresh);
     const added = await lengthOfSteps(settled);
-    keep(jobId, { from, steps: [...old.steps, ...settled], characters: old.characters + added });
+    keep(jobId, { upto, steps: [...old.steps, ...settled], characters: old.characters + added });
     return [...old.steps, ...fresh];
   }
 
   return async function readTranscript(ref) {
-    const { jobId, turn } = ref;
-    const { prompts, notes, compaction: newest, instructions } = await context.read(jobId, turn);
+    const cached = kept.get(ref.jobId);
+    const known = cached === undefined ? null : (cached.steps.at(-1) ?? cached.upto);
+    const { prompts, notes, compaction: newest, instructions, steps: later } = await context.read(ref, known);
     const compaction = newest === null || isBehind(newest, ref) ? null : newest;
     const compactions = compaction === null ? [] : [compaction];
-    const transcript = transcriptAt({ prompts, steps: await stepsOf(ref, compaction), notes, compactions }, ref);
+    const found = await stepsOf(ref, uptoOf(compaction), cached, later);
+    const transcript = transcriptAt({ prompts, steps: found, notes, compactions }, ref);
     return { ...transcript, instructions: instructionsOf(instructions) };
   };
 }

@@ -19,7 +19,7 @@ export interface Transcript {
   compaction: Compaction | null;
 }
 
-type StepKey = Pick<StepRef, 'turn' | 'step'>;
+export type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** Returns the part of a job's record that the call of a step is made with. `compactions` may be in any order. */
 export function transcriptAt(

@@ -28,8 +28,12 @@ export interface ProjectAccess {
 export interface ProjectCredentialReader {
   read(projectId: string): Promise<ProjectAccess | null>;
   /** Returns a job with its project, which exists as long as the job does, and its organization's grants. */
-  readOfJob(jobId: string): Promise<(ProjectAccess & JobWithGrants) | null>;
+  readOfJob(jobId: string): Promise<JobWithAccess | null>;
+  /** Returns the same from a job that another statement has read. */
+  openJob(job: SealedJob): JobWithAccess;
 }
+
+export type JobWithAccess = ProjectAccess & JobWithGrants;
 
 interface JobWithGrants {
   job: JobRow;
@@ -50,18 +54,39 @@ type SealedProject = Omit<ProjectRow, 'createdAt'> & {
   sealedServers: string | null;
 };
 
-type SealedJob = JobRow & {
-  downModels: string[];
-  project: SealedProject;
-  grants: string[];
-  environment: unknown;
-  secrets: [id: string, value: string][];
-};
+type JobTime = 'createdAt' | 'updatedAt';
+type OptionalJobTime = 'waitSince' | 'waitUntil' | 'endedAt' | 'archivedAt';
+
+/** A job as JSON, whose times are texts, with its project and grants; credentials and secrets stay encrypted. */
+export type SealedJob = Omit<JobRow, JobTime | OptionalJobTime> &
+  Record<JobTime, string> &
+  Record<OptionalJobTime, string | null> & {
+    downModels: string[];
+    project: SealedProject;
+    grants: string[];
+    environment: unknown;
+    secrets: [id: string, value: string][];
+  };
 
 const sealedProject = `
   select to_json(project) from (
     select ${projectColumns}, credential as "sealedCredential", ssh_key as "sealedSshKey",
            (select credentials from project_tools where project_id = projects.id) as "sealedServers" from projects`;
+
+/** Expression: the job `$1` as a `SealedJob`, so that any statement of a job can return it. */
+export const sealedJob = `(
+  select to_json(job) from (
+    select ${jobColumns},
+           array(select model from jsonb_each_text(models_down) as down (model, until)
+                 where until::timestamptz > now() order by until::timestamptz) as "downModels",
+           (${sealedProject} where id = jobs.project_id) as project) as project,
+           array(select resource from grants where grants.organization_id = jobs.organization_id) as grants,
+           (select result from job_effects
+            where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
+           array(select array[id, value] from project_secrets
+                 where project_secrets.project_id = jobs.project_id) as secrets
+    from jobs where id = $1
+  ) as job)`;
 
 export function createProjectReader(pool: Pool): ProjectReader {
   return {
@@ -96,7 +121,29 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
     };
   }
 
+  function openJob({ downModels, project, grants, environment, secrets, ...job }: SealedJob): JobWithAccess {
+    const timeOf = (text: string | null) => (text === null ? null : new Date(text));
+    return {
+      job: {
+        ...job,
+        createdAt: new Date(job.createdAt),
+        updatedAt: new Date(job.updatedAt),
+        waitSince: timeOf(job.waitSince),
+        waitUntil: timeOf(job.waitUntil),
+        endedAt: timeOf(job.endedAt),
+        archivedAt: timeOf(job.archivedAt),
+      },
+      downModels,
+      grants,
+      environment,
+      setupSecrets: () => secrets.map(([id, value]) => box.open(value, projectSecretOwner(id))),
+      ...accessOf(project),
+    };
+  }
+
   return {
+    openJob,
+
     async read(projectId) {
       const { rows } = await pool.query<{ project: SealedProject | null }>({
         name: 'project-access',
@@ -109,25 +156,13 @@ export function createProjectCredentialReader(pool: Pool, box: Pick<SecretBox, '
 
     async readOfJob(jobId) {
       if (!canBeId(jobId)) return null;
-      const { rows } = await pool.query<SealedJob>({
+      const { rows } = await pool.query<{ job: SealedJob | null }>({
         name: 'job-access',
-        text: `select ${jobColumns},
-                      array(select model from jsonb_each_text(models_down) as down (model, until)
-                            where until::timestamptz > now() order by until::timestamptz) as "downModels",
-                      (${sealedProject} where id = jobs.project_id) as project) as project,
-                      array(select resource from grants where grants.organization_id = jobs.organization_id) as grants,
-                      (select result from job_effects
-                       where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
-                      array(select array[id, value] from project_secrets
-                            where project_secrets.project_id = jobs.project_id) as secrets
-               from jobs where id = $1`,
+        text: `select ${sealedJob} as job`,
         values: [jobId],
       });
-      const [row] = rows;
-      if (row === undefined) return null;
-      const { downModels, project, grants, environment, secrets, ...job } = row;
-      const setupSecrets = () => secrets.map(([id, value]) => box.open(value, projectSecretOwner(id)));
-      return { job, downModels, grants, environment, setupSecrets, ...accessOf(project) };
+      const job = rows[0]?.job ?? null;
+      return job === null ? null : openJob(job);
     },
   };
 }

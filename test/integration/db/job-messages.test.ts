@@ -33,8 +33,8 @@ it('an answer that does not know a message its step has received is not stored',
   await steps.claim(ref);
   await messages.take(ref);
   expect(await jobs.get(ref.jobId)).toMatchObject({ waitingMessages: 0 });
-  expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 0 })).toBe(false);
-  expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 1 })).toBe(true);
+  expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 0 })).toBeNull();
+  expect(await steps.storeResponse({ ...ref, ...answer, knownMessages: 1 })).not.toBeNull();
   await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Too late for this step', idempotency: null });
   await messages.take(ref);
   expect(await jobs.prompts(ref.jobId, 1)).toMatchObject([{ step: 0 }, { step: 1 }, { step: null }]);

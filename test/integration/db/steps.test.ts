@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createEffectStore } from '../../../db/for-worker/effects.ts';
+import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
+import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { seedJob } from './seed.ts';
 import { asOperator } from '../../support/operator.ts';
@@ -57,8 +59,8 @@ it('gives a step to the newest attempt, with what is already stored', async () =
   });
   const second = await steps.claim(ref);
   expect(second.fence).toBe(2);
-  expect(await steps.storeResponse({ ...ref, ...answer })).toBe(true);
-  expect(await steps.storeResponse({ ...ref, ...answer, finishReason: 'stop' })).toBe(false);
+  expect(await steps.storeResponse({ ...ref, ...answer })).not.toBeNull();
+  expect(await steps.storeResponse({ ...ref, ...answer, finishReason: 'stop' })).toBeNull();
   const third = await steps.claim(ref);
   expect(third).toMatchObject({
     fence: 3,
@@ -67,6 +69,28 @@ it('gives a step to the newest attempt, with what is already stored', async () =
     response: { ...response, content: [{ type: 'text', text: 'nul \uFFFD and half \uFFFD of a pair' }] },
     toolResults: null,
   });
+});
+
+it('returns the job with each claim and answer, and with an answer the snapshot that its tools start from', async () => {
+  const steps = createStepStore(database.pool);
+  const jobs = createWorkerJobStore(database.pool);
+  const credentials = createProjectCredentialReader(database.pool, createSecretBox([]));
+  const ref = await seedJob(database.pool);
+  await database.pool.query(
+    `update jobs set base_commit = 'base', wait_since = now(), wait_until = now() + interval '1 day', check_result = '{}'
+     where id = $1`,
+    [ref.jobId],
+  );
+  const first = (await steps.claimAnswer({ ...ref, step: 1 }))!;
+  expect(credentials.openJob(first.job).job).toEqual(await jobs.get(ref.jobId));
+  const stored = await steps.storeResponse({ ...ref, step: 1, ...answer });
+  expect(stored).toEqual({ job: first.job, snapshot: null });
+  const snapshot = snapshotOf('tree');
+  await steps.storeResults({ ...ref, step: 1, fence: first.fence, results, tree: 'tree', snapshot, patch: null });
+  await steps.claimAnswer({ ...ref, step: 2 });
+  expect(await steps.storeResponse({ ...ref, step: 2, ...answer })).toMatchObject({ job: { id: ref.jobId }, snapshot });
+  expect(await steps.jobWithSnapshot(ref.jobId)).toMatchObject({ job: { id: ref.jobId, steps: 2 }, snapshot });
+  expect(await steps.jobWithSnapshot('job_none')).toBeNull();
 });
 
 it('keeps when and where each attempt was that another one followed, but none of a step that has ended', async () => {

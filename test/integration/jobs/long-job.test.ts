@@ -64,6 +64,14 @@ it(
             return rows;
           },
         },
+        context: {
+          ...deps.context,
+          async read(...at) {
+            const found = await deps.context.read(...at);
+            rowsRead += found.steps.length;
+            return found;
+          },
+        },
       }),
     });
     const id = await worker.createJob({ prompt: 'Read everything', repository: repository.path });

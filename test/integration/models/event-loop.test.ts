@@ -116,7 +116,7 @@ describe('a worker’s event loop stays responsive', () => {
     const prompts = [{ turn: 1, step: null, prompt: 'Go on.' }];
     const read = createTranscriptReader({
       steps: { listBetween: async () => rows },
-      context: { read: async () => ({ prompts, notes: [], compaction: null, instructions: null }) },
+      context: { read: async () => ({ prompts, notes: [], compaction: null, instructions: null, steps: [] }) },
     });
     const ref = { jobId: 'j', turn: 1, step: 501 };
     expect(await holdOf(async () => conversationOf(await read(ref)))).toBe(0);

@@ -36,7 +36,13 @@ export async function openAsJob(
     ...clients,
     grants: { resources: async () => [`${localRootOf(scene)}/*`] },
     projects: { list: async () => [] },
-    credentials: { read: async () => null, readOfJob: async () => null },
+    credentials: {
+      read: async () => null,
+      readOfJob: async () => null,
+      openJob() {
+        throw new Error('No job is opened.');
+      },
+    },
     secrets: { add: () => undefined },
   });
   const isAllowed = await granted.checkRepository(owner, repository).then(

@@ -28,6 +28,7 @@ const immediate = new Set([
   'languageModel',
   'problemWith',
   'getHandle',
+  'openJob',
   'withDeadline',
 ]);
 

@@ -37,20 +37,18 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
     sshKey: () => 'ssh key',
     serverValues: () => [{ name: 'Authorization', value: 'Bearer of-the-server' }],
   };
+  const job = {
+    ...secretsOfProject,
+    job: { organizationId: 'org_1', model: 'a/x', fallbackModels: [] as string[] } as JobRow,
+    downModels: [],
+    grants,
+    environment: null,
+    setupSecrets: () => ['of-the-setup'],
+  };
   const access = createGrantedAccess({
     grants: { resources: async ({ organizationId }) => (organizationId === 'org_1' ? grants : []) },
     projects: { list: async ({ organizationId }) => (organizationId === row.organizationId ? [row] : []) },
-    credentials: {
-      read: async () => secretsOfProject,
-      readOfJob: async () => ({
-        ...secretsOfProject,
-        job: { organizationId: 'org_1', model: 'a/x', fallbackModels: [] as string[] } as JobRow,
-        downModels: [],
-        grants,
-        environment: null,
-        setupSecrets: () => ['of-the-setup'],
-      }),
-    },
+    credentials: { read: async () => secretsOfProject, readOfJob: async () => job, openJob: () => job },
     forges: createForges({
       local: { credential: () => null } as unknown as Forge,
       github: { apiUrl: 'https://api.github.com', token: worker, app: null },
