@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { buildIndex } from '../../search/build/build-index.ts';
 import { readAllPages, readKnownPages, UnreadError } from '../../search/query/known-pages.ts';
 import { createOwnerOf, readSources } from '../../search/read/read-sources.ts';
+import { websiteLayout } from '../../search/read/layouts/website.ts';
 import type { BuildFile, BuildResult, IndexBuildData, IndexBuildMessage } from './index-build.ts';
 
 /** Reads pages and builds an index in a separate thread, so that the worker's heartbeats continue. */
@@ -21,12 +22,13 @@ async function build(): Promise<BuildResult> {
   const known = (isPartial || isLasting) && previousFile !== undefined ? readKnownPages(previousFile) : null;
   const earlier = isLasting && previousFile !== undefined ? readAllPages(previousFile) : [];
   const ownerOf = createOwnerOf(parts);
-  const sources = parts.map(({ prefix, weight, isKept }, at) => ({
+  const sources = parts.map(({ prefix, weight, isKept, isWebsite }, at) => ({
     prefix,
     weight,
     files: files
       .filter(({ part }) => part === at)
       .map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) })),
+    ...(isWebsite && { layout: websiteLayout }),
     ...(isKept && { kept: earlier.filter(({ path }) => ownerOf(path) === prefix) }),
   }));
   try {

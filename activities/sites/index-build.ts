@@ -18,6 +18,8 @@ export interface BuildPart {
   weight: number;
   /** Its pages are those of the previous artifact, because it could not be read. */
   isKept: boolean;
+  /** Its files are pages of a website that have been read already. */
+  isWebsite: boolean;
 }
 
 /** A file, with the position of its source. */

@@ -181,7 +181,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
 
 function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts'> {
   return {
-    parts: parts.map(({ prefix, weight, problem }) => ({ prefix, weight, isKept: problem !== null })),
+    parts: parts.map(({ prefix, weight, isKept, isWebsite }) => ({ prefix, weight, isKept, isWebsite })),
     files: parts.flatMap(({ files }, part) => files.map((file) => ({ ...file, part }))),
   };
 }
@@ -189,7 +189,9 @@ function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts'> 
 /** Returns the reports on the added sources, which come last. */
 function reportsOf({ sources }: SiteRow, parts: SitePart[], counts: number[]): SourceReport[] {
   const first = parts.length - sources.length;
-  return parts.slice(first).map(({ prefix, problem }, at) => ({ prefix, pages: counts[first + at] ?? 0, problem }));
+  return parts
+    .slice(first)
+    .map(({ prefix, problem, skipped }, at) => ({ prefix, pages: counts[first + at] ?? 0, problem, skipped }));
 }
 
 /** Returns the source's name for the content of an index; another embedding model makes another index of it. */

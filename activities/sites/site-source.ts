@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { AddedSource } from '../../db/sites/site-sources.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
+import type { WebsitePage, WebsitePageStore } from '../../db/sites/website-pages.ts';
+import { scopeOf } from '../../lib/inputs/website.ts';
+import { pathOf } from '../../search/read/paths.ts';
+import type { PageNetwork } from '../tools/fetch/fetch-page.ts';
+import { crawlWebsite, type CrawlLimits } from './website/crawl.ts';
 import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
 import { fileOf } from '../../search/read/read-sources.ts';
 import { GitError } from '../git/git-error.ts';
@@ -8,6 +14,9 @@ import type { Workspaces } from '../workspaces/workspaces.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from '../job/granted-access.ts';
 
 export interface SiteSourceDeps extends GrantedAccessDeps {
+  /** The way to websites. */
+  pages: Pick<PageNetwork, 'egress'>;
+  websites: { pages: WebsitePageStore; limits: CrawlLimits };
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
 }
 
@@ -17,11 +26,14 @@ interface OpenedSource {
   revision: string;
   /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
   read(isKnown: IsKnownFile): Promise<FolderFile[]>;
+  /** Of a website whose crawl did not finish. */
+  problem?: string | null;
+  skipped?: string[];
 }
 
 /** Content of a site's sources at one point in time. */
 export interface SiteSource {
-  /** Identifies the content: an equal revision means that nothing changed. Null if a source could not be read. */
+  /** Identifies the content: an equal revision means that nothing changed. Null if a source was not read completely. */
   revision: string | null;
   /**
    * Reads all files of all sources, whose contents the caller may transfer. Known files, by their names among the files
@@ -35,8 +47,12 @@ export interface SitePart {
   prefix: string;
   weight: number;
   files: FolderFile[];
-  /** Why an added source could not be read, as a sentence; null if it was. */
+  /** Why an added source could not be read, or not completely, as a sentence; null if it was. */
   problem: string | null;
+  /** It could not be read, so its pages are those of the last index. */
+  isKept: boolean;
+  isWebsite: boolean;
+  skipped: string[];
 }
 
 /**
@@ -47,21 +63,30 @@ export type OpenSiteSource = (site: SiteRow, signal: AbortSignal) => Promise<Sit
 
 type Place = Pick<SitePart, 'prefix' | 'weight'>;
 type Folder = { repository: string; ref: string | null; path: string } | { directory: string; path: string };
+type Opened = { place: Place & { kind?: AddedSource['kind'] }; source: OpenedSource | string };
 
 export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   const granted = createGrantedAccess(deps);
   return async (site, signal) => {
     const main = mainFolderOf(site);
-    const opened: { place: Place; source: OpenedSource | string }[] = [];
+    const opened: Opened[] = [];
+    const openWebsite = await createWebsiteOpener(site, signal);
     if (main !== null) opened.push({ place: { prefix: '', weight: 1 }, source: await open(site, main, signal) });
     for (const added of site.sources)
-      opened.push({ place: added, source: await orProblem(() => open(site, added, signal), signal) });
+      opened.push({
+        place: added,
+        source: await orProblem(
+          () => (added.kind === 'website' ? openWebsite(added) : open(site, added, signal)),
+          signal,
+        ),
+      });
     const [only] = opened;
     if (only === undefined) throw new SourceFolderError('The site has no source.');
     const problems = opened.flatMap(({ source }) => (typeof source === 'string' ? [source] : []));
+    const isIncomplete = opened.some(({ source }) => typeof source === 'string' || source.problem != null);
     if (problems.length === opened.length) throw new SourceFolderError(problems[0] ?? '');
     return {
-      revision: problems.length > 0 ? null : revisionOfAll(opened),
+      revision: isIncomplete ? null : revisionOfAll(opened),
       async read(isKnown) {
         const parts: SitePart[] = [];
         for (const { place, source } of opened) {
@@ -70,13 +95,56 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
           const isMain = main !== null && parts.length === 0;
           const read = async () => (typeof source === 'string' ? source : await source.read(isKnownHere));
           const files = isMain ? await read() : await orProblem(read, signal);
-          const isRead = typeof files !== 'string';
-          parts.push({ prefix, weight, files: isRead ? files : [], problem: isRead ? null : files });
+          const { problem = null, skipped = [] } = typeof source === 'string' ? {} : source;
+          parts.push({
+            prefix,
+            weight,
+            files: typeof files === 'string' ? [] : files,
+            problem: typeof files === 'string' ? files : problem,
+            isKept: typeof files === 'string',
+            isWebsite: place.kind === 'website',
+            skipped,
+          });
         }
         return parts;
       },
     };
   };
+
+  /** Returns the function that crawls the websites of a site, which share the time of one run. */
+  async function createWebsiteOpener(site: SiteRow, signal: AbortSignal) {
+    const { pages, limits } = deps.websites;
+    const websites = site.sources.filter(({ kind }) => kind === 'website');
+    await pages.keepOnly(
+      site,
+      websites.map(({ prefix }) => prefix),
+    );
+    const end = Date.now() + limits.crawlMs;
+    let left = websites.length;
+    return async ({ prefix, url }: { prefix: string; url: string }): Promise<OpenedSource> => {
+      const website = { id: site.id, organizationId: site.organizationId, prefix, url };
+      const crawlMs = Math.max(1, (end - Date.now()) / left--);
+      const { egress } = deps.pages;
+      const crawl = await crawlWebsite({ egress, pages, limits: { ...limits, crawlMs } }, website, signal);
+      const files = crawl.pages.map((page) => fileOfPage(page, url));
+      return {
+        revision: revisionOf(files),
+        problem: crawl.problem,
+        skipped: crawl.skipped,
+        async read(isKnown) {
+          const unknown = crawl.pages.filter((_page, at) => !isKnown(files[at] ?? { path: '', name: '' }));
+          const contents = await pages.contents(
+            website,
+            unknown.map((page) => page.url),
+          );
+          return crawl.pages.map((page) => {
+            const content = contents.get(page.url);
+            return { ...fileOfPage(page, url), content: content === undefined ? null : Buffer.from(content) };
+          });
+        },
+      };
+    };
+  }
 
   function open(site: SiteRow, folder: Folder, signal: AbortSignal): Promise<OpenedSource> {
     return 'repository' in folder ? openRepository(site, folder, signal) : openDirectory(site, folder, signal);
@@ -115,6 +183,12 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   }
 }
 
+/** A page of a website is a file with its path below the start of the crawl. */
+function fileOfPage({ canonical, name }: WebsitePage, start: string): FolderFile {
+  const path = new URL(canonical).pathname.slice(scopeOf(start).folder.length);
+  return { path: `${pathOf(path)}.html`, name: name ?? '', content: null };
+}
+
 function mainFolderOf({ repository, directory, ref, path }: SiteRow): Folder | null {
   if (directory !== null) return { directory, path };
   return repository === null ? null : { repository, ref, path };
@@ -132,7 +206,7 @@ async function orProblem<Result>(work: () => Promise<Result>, signal: AbortSigna
 }
 
 /** A site with its main source alone has the revision of that. */
-function revisionOfAll(opened: { place: Place; source: OpenedSource | string }[]): string {
+function revisionOfAll(opened: Opened[]): string {
   const [first] = opened;
   const revisions = opened.map(({ place: { prefix, weight }, source }) => [
     prefix,

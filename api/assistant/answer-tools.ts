@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import type { SitePages } from '../../search/query/site-index.ts';
+import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { AnswerTool } from './generate.ts';
 import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
@@ -29,7 +30,7 @@ export function createAnswerTools({
   filter: MessageFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;
-  read(path: string, content: string): void;
+  read(page: { path: string; metadata: PageMetadata }, content: string): void;
 }): AnswerTool[] {
   return [
     {
@@ -73,8 +74,8 @@ export function createAnswerTools({
         const page = index.page(parsed.data.path);
         if (page === null || !matchesFilter(filter, page.metadata)) return 'There is no such page.';
         const content = page.content.slice(0, longestPage);
-        read(page.path, content);
-        return `${urlOf({ path: page.path, anchor: null }, baseUrl)}\n\n${content}`;
+        read(page, content);
+        return `${urlOf({ ...page, anchor: null }, baseUrl)}\n\n${content}`;
       },
     },
   ];

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mostSources, type Source } from '../../db/sites/threads.ts';
 import { extractName } from '../../models/offline-extract/offline-extract.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
+import type { PageMetadata } from '../../search/read/source-page.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import type { AssistantDeps, Turn } from './assistant.ts';
 import { citationsOf, pathsIn, type Citation, type ShownPassage } from './citations/citations.ts';
@@ -43,8 +44,12 @@ export async function generateChecked(
   const known: SearchHit[] = [];
   const shown: string[] = [];
   const passages: ShownPassage[] = [];
+  const ownUrls = new Map<string, string>();
+  const noteUrl = ({ path, metadata }: { path: string; metadata: PageMetadata }) =>
+    metadata.url !== undefined && ownUrls.set(metadata.url, path);
   function show(more: SearchHit[]): void {
     known.push(...more);
+    more.forEach(noteUrl);
     shown.push(...more.map(({ content }) => content));
     passages.push(
       ...more.map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') })),
@@ -52,7 +57,7 @@ export async function generateChecked(
   }
   show(hits);
   const { filter } = request;
-  const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl });
+  const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl, ownUrls });
   const pages = { shown: passages, pathOf: (url: string) => resolve(url)?.path ?? null };
   const checker = createLinkChecker(resolve);
   const support = createSupportFilter(pages);
@@ -62,9 +67,10 @@ export async function generateChecked(
     filter,
     baseUrl: site.baseUrl,
     found: show,
-    read(path, content) {
+    read(page, content) {
+      noteUrl(page);
       shown.push(content);
-      passages.push({ path, text: content });
+      passages.push({ path: page.path, text: content });
     },
   });
 

@@ -28,7 +28,7 @@ export function nearestPagesOf({
   const pages = near.filter(({ path }, position) => near.findIndex((hit) => hit.path === path) === position);
   const links = pages
     .slice(0, mostPages)
-    .map(({ path, title }) => `- [${escaped(title || path)}](<${urlOf({ path, anchor: null }, baseUrl)}>)\n`);
+    .map((hit) => `- [${escaped(hit.title || hit.path)}](<${urlOf({ ...hit, anchor: null }, baseUrl)}>)\n`);
   const lists = links.length === 0 ? [] : [`The nearest pages:\n\n${links.join('')}`];
   const contacts = contact === null ? [] : [`[Ask a person](<${contact}>)`];
   // titles are text of the documentation, and checked like what a model writes

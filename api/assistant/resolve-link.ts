@@ -13,12 +13,15 @@ export function createLinkResolver({
   shown,
   filter,
   baseUrl,
+  ownUrls = new Map(),
 }: {
   index: SitePages;
   /** Documentation texts the model has seen. The list may grow. */
   shown: string[];
   filter: MessageFilter | null;
   baseUrl: string | null;
+  /** Paths of the pages with URLs of their own that the model has seen. The map may grow. */
+  ownUrls?: ReadonlyMap<string, string>;
 }): (target: string) => LinkTarget | null {
   const base = (baseUrl ?? '').replace(/\/+$/, '');
   const known = new Map<string, LinkTarget>();
@@ -29,6 +32,8 @@ export function createLinkResolver({
   };
 
   function find(target: string): LinkTarget | null {
+    const own = ownUrls.get(target.split('#', 1)[0] ?? '');
+    if (own !== undefined) return linkTo(own, target.split('#', 2)[1] ?? '');
     const isExternal = /^[a-z][a-z0-9+.-]*:/i.test(target) || target.startsWith('//');
     if (isExternal && !(base !== '' && isBelow(target, base))) {
       return /^(?:https?|mailto):/i.test(target) && shown.some((text) => holds(text, target))
@@ -37,10 +42,14 @@ export function createLinkResolver({
     }
     if (target === '' || target.startsWith('#')) return null;
     const [address = '', anchor = ''] = (isExternal ? target.slice(base.length) : target).split('#', 2);
-    const page = index.page(address.split('?', 1)[0] || '/');
+    return linkTo(address.split('?', 1)[0] || '/', anchor);
+  }
+
+  function linkTo(path: string, anchor: string): LinkTarget | null {
+    const page = index.page(path);
     if (page === null || !matchesFilter(filter, page.metadata)) return null;
     const existing = anchor !== '' && index.hasLink(page.path, anchor) ? anchor : null;
-    return { url: urlOf({ path: page.path, anchor: existing }, baseUrl), path: page.path };
+    return { url: urlOf({ ...page, anchor: existing }, baseUrl), path: page.path };
   }
 }
 

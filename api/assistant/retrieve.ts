@@ -55,8 +55,14 @@ function hintsOf({ history, context }: MessageRequest): string[] {
   );
 }
 
-/** Returns the URL of a page or passage: below the site's base URL, or relative to the site when it has none. */
-export function urlOf({ path, anchor }: { path: string; anchor: string | null }, baseUrl: string | null): string {
+/**
+ * Returns the URL of a page or passage: its own, or below the site's base URL, or relative to the site when it has none.
+ */
+export function urlOf(
+  { path, anchor, metadata }: { path: string; anchor: string | null; metadata?: { url?: string } },
+  baseUrl: string | null,
+): string {
+  if (metadata?.url !== undefined) return `${metadata.url}${anchor === null ? '' : `#${anchor}`}`;
   const page = path === 'index' ? '' : path.replace(/\/index$/, '');
   return `${(baseUrl ?? '').replace(/\/+$/, '')}/${withinSite(page)}${anchor === null ? '' : `#${anchor}`}`;
 }

@@ -19,10 +19,11 @@ export function sourceOf({
   position: number;
 }): Source {
   const hit = known.find((candidate) => candidate.path === path);
+  const metadata = hit?.metadata ?? index.page(path)?.metadata;
   return {
     id: `src_${position}`,
     path,
-    url: urlOf({ path, anchor: hit?.anchor ?? null }, site.baseUrl),
-    title: hit?.title ?? index.page(path)?.metadata.title ?? path,
+    url: urlOf({ path, anchor: hit?.anchor ?? null, metadata }, site.baseUrl),
+    title: hit?.title ?? metadata?.title ?? path,
   };
 }

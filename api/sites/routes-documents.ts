@@ -92,7 +92,7 @@ export function createDocumentRouter({ admit, readSite, readerAccess, reading }:
       const access = await readerAccess({ caller, site, token: headers['X-Reader-Token'] });
       const page = await reading.openPage({ site, access }, params.path, { isSignedIn: caller.sessionId !== null });
       if (page === null) throw pageNotFound();
-      const published = URL.parse(urlOf({ path: page.path, anchor: null }, site.baseUrl));
+      const published = URL.parse(urlOf({ ...page, anchor: null }, site.baseUrl));
       const up = '../'.repeat(params.path.split('/').length - 1);
       ctx.set('Link', [
         ...(published === null ? [] : [`<${published.href}>; rel="canonical"`]),

@@ -87,9 +87,9 @@ export function createSearchRouter({ admit, readSite, readerAccess, reading }: S
       const found = await reading.withIndex({ site, access }, (index) =>
         index.suggest({ query, limit, filter: toSearchFilter(filter) }, clientGone(ctx.res)),
       );
-      const pages = found.map(({ path, title, heading, anchor }) => ({
+      const pages = found.map(({ path, title, heading, anchor, metadata }) => ({
         path,
-        url: urlOf({ path, anchor }, site.baseUrl),
+        url: urlOf({ path, anchor, metadata }, site.baseUrl),
         title,
         heading,
       }));

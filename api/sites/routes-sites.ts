@@ -118,7 +118,8 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
 
   /** Checks a site's sources. A repository needs no credential, because it may be public. */
   async function checkSources(owner: Owner, { repository, directory, sources = [] }: SiteChange): Promise<void> {
-    const used: { repository?: string | null; directory?: string | null }[] = [{ repository, directory }, ...sources];
+    const main: { repository?: string | null; directory?: string | null } = { repository, directory };
+    const used: (typeof main)[] = [main, ...sources.filter((source) => source.kind !== 'website')];
     const repositories = used.flatMap((source) => source.repository ?? []);
     await checkRepositories(owner, { repositories, needsCredential: false });
     for (const source of used) if (source.directory != null) await checkDirectory(owner, source.directory);

@@ -21,6 +21,7 @@ import {
   sourceWeight,
   starterQuestionsSchema,
 } from '../../lib/inputs/administration.ts';
+import { websiteUrlSchema } from '../../lib/inputs/website.ts';
 import { mostSkipped } from '../../search/read/source-page.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
@@ -54,6 +55,11 @@ const source = z.discriminatedUnion('kind', [
     ...place,
   }),
   z.strictObject({ kind: z.literal('directory'), directory, path: folderSchema.default(''), ...place }),
+  z.strictObject({
+    kind: z.literal('website'),
+    url: websiteUrlSchema.meta({ description: 'Where the crawl starts and below which it stays, or a sitemap.' }),
+    ...place,
+  }),
 ]);
 const sources = z
   .array(source)
@@ -161,6 +167,7 @@ const publicSource = z.discriminatedUnion('kind', [
     ...publicPlace,
   }),
   z.object({ kind: z.literal('directory'), directory: z.string(), path: z.string(), ...publicPlace }),
+  z.object({ kind: z.literal('website'), url: z.string(), ...publicPlace }),
 ]);
 
 export const siteSchema = z.object({
@@ -203,7 +210,14 @@ export const siteSchema = z.object({
             z.object({
               prefix: z.string(),
               pages: z.number().int(),
-              problem: z.string().nullable().meta({ description: 'Why its last pages are kept; null if it was read.' }),
+              problem: z
+                .string()
+                .nullable()
+                .meta({ description: 'Why earlier pages of it are kept; null if it was read.' }),
+              skipped: z
+                .array(z.string())
+                .max(mostSkipped)
+                .meta({ description: 'The first pages of a website that could not be read, each with its reason.' }),
             }),
           )
           .max(mostSources)

@@ -157,6 +157,7 @@ function SiteCard({ site }: { site: Site }) {
 }
 
 function addressOf(source: Site['sources'][number]): string {
+  if (source.kind === 'website') return source.url;
   return source.kind === 'repository' ? source.repository : source.directory;
 }
 
@@ -169,6 +170,11 @@ function SourceState({ report }: { report: SourceReport | undefined }) {
       {' '}
       {plural(report.pages, 'page')}
       {report.problem !== null && <p className="hint">{report.problem}</p>}
+      {report.skipped.map((sentence) => (
+        <p key={sentence} className="hint">
+          {sentence}
+        </p>
+      ))}
     </>
   );
 }

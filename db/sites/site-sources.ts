@@ -7,6 +7,7 @@ export type AddedSource = {
 } & (
   | { kind: 'repository'; repository: string; ref: string | null; path: string }
   | { kind: 'directory'; directory: string; path: string }
+  | { kind: 'website'; url: string }
 );
 
 /** Report on the files that an index was built from. */
@@ -28,6 +29,8 @@ export interface SourceReport {
   prefix: string;
   /** Number of its pages in the index. */
   pages: number;
-  /** Why its pages are those of an earlier index, as a sentence; null if they are up to date. */
+  /** Why pages of it are those of an earlier index, as a sentence; null if they are up to date. */
   problem: string | null;
+  /** The first pages of a website that could not be read, as sentences. */
+  skipped: string[];
 }

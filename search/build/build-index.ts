@@ -80,7 +80,7 @@ function hashPages(pages: Iterable<WantedPage>): HashedPage[] {
 
 function hashPage(page: SourcePage): HashedPage {
   const { path, content, metadata, boost, order, restrictedTo } = page;
-  const { title, description, version, language, tags, groups, keywords } = metadata;
+  const { title, description, version, language, tags, groups, keywords, url } = metadata;
   const facts = JSON.stringify([
     path,
     boost,
@@ -92,6 +92,7 @@ function hashPage(page: SourcePage): HashedPage {
     groups,
     keywords,
     restrictedTo,
+    ...(url === undefined ? [] : [url]),
   ]);
   const hash = createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22);
   return { path, hash, order, language: languageOf(language), page };

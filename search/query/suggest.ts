@@ -20,6 +20,8 @@ export interface Suggestion {
   /** Null for the page itself. */
   heading: string | null;
   anchor: string | null;
+  /** Only of a page with a URL of its own. */
+  metadata?: { url: string };
 }
 
 /** Terms of which a title or heading needs one. */
@@ -127,7 +129,8 @@ function suggestionOf(row: Record<string, SQLOutputValue>, tokens: Token[]): Sug
     if (!left.every(({ matches }) => terms.some(matches))) return null;
   }
   const anchor = heading === null || row.anchor === null ? null : String(row.anchor);
-  return { path: String(row.path), title: metadataOf(row.metadata).title, heading, anchor };
+  const { title, url } = metadataOf(row.metadata);
+  return { path: String(row.path), title, heading, anchor, ...(url !== undefined && { metadata: { url } }) };
 }
 
 function quoted(term: string): string {

@@ -52,7 +52,13 @@ export function applyNavigation(
   return {
     path,
     content,
-    metadata: { ...metadata, ...(language && { language }), ...(version && { version }), ...(groups && { groups }) },
+    metadata: {
+      ...metadata,
+      ...(place?.url && { url: place.url }),
+      ...(language && { language }),
+      ...(version && { version }),
+      ...(groups && { groups }),
+    },
     restrictedTo: groupsOf(values),
     isHidden: page.isHidden || entry?.isHidden === true,
     order: entry?.order ?? place?.order ?? null,

@@ -19,6 +19,8 @@ export interface SourcePart {
   /** Factor of the boost of its pages. */
   weight: number;
   files: Iterable<SourceFile>;
+  /** By default, it is recognized by the files. */
+  layout?: Layout;
   kept?: readonly KnownPage[];
 }
 
@@ -62,7 +64,9 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
       continue;
     }
     const mark = (layout: Layout) => fingerprintOf(layout) + (part.weight === 1 ? '' : `*${part.weight}`);
+    const { layout: given } = part;
     const read = await collectPages<KnownPage>(part.files, {
+      ...(given && { layoutOf: () => given }),
       find({ path, name }, layout) {
         if (known === null || name === undefined || mark(layout) !== fingerprints[at]) return null;
         const page = known.bySource.get(sourceKey({ file: fileOf(part.prefix, path), name }));

@@ -11,6 +11,8 @@ export interface PageMetadata {
   groups?: string[];
   /** Words that a reader may search for and that the text need not contain. */
   keywords?: string[];
+  /** URL of a page that is published elsewhere: of a crawled website. */
+  url?: string;
   /** Other front matter is not stored. */
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
 import { createThreadQueue, ThreadQueueError, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
+import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { problemWithType, type PageBody, type PageText } from './page-text.ts';
 
@@ -34,7 +34,7 @@ const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 
 const redirects = new Set([301, 302, 303, 307, 308]);
 const headers = {
   accept: 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1',
-  'accept-encoding': 'gzip, deflate, br',
+  'accept-encoding': acceptedEncodings,
 };
 
 /** Creates the network of fetched pages. Only a host that the operator names exactly may have a private address. */
@@ -143,37 +143,10 @@ function refusalOf(host: string, hosts: readonly string[]): string {
   return `${host} is not among the hosts that pages may be fetched from: ${hosts.slice(0, longestList).join(', ')}${more}.`;
 }
 
-/** Reads a body up to the limit, which counts for what is sent and for what it expands to. */
 async function bodyOf(response: IncomingMessage, url: URL): Promise<Uint8Array> {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  const decoder = decoderOf(encoding);
-  if (decoder === undefined) {
-    response.destroy();
-    throw new ToolProblem(
-      `${url.href} has the encoding ${JSON.stringify(encoding.slice(0, 40))}, which is not supported.`,
-    );
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // an error of the response ends the decoder, too
-  const body = decoder === null ? response : response.on('error', (error) => decoder.destroy(error)).pipe(decoder);
   try {
-    for await (const chunk of body) {
-      const bytes = Buffer.from(chunk);
-      size += bytes.length;
-      if (size > mostBytes) throw new ToolProblem(`${url.href} has more than ${mostBytes / 1e6} MB.`);
-      chunks.push(bytes);
-    }
-  } finally {
-    response.destroy();
-    decoder?.destroy();
+    return await readBody(response, mostBytes);
+  } catch (error) {
+    throw error instanceof BodyError ? new ToolProblem(`${url.href} ${error.message}.`) : error;
   }
-  return Buffer.concat(chunks);
-}
-
-function decoderOf(encoding: string) {
-  if (encoding === 'identity' || encoding === '') return null;
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
-  if (encoding === 'deflate') return createInflate();
-  return encoding === 'br' ? createBrotliDecompress() : undefined;
 }

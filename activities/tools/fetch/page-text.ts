@@ -35,6 +35,20 @@ export function problemWithType(type: string | null): string | null {
  * parsing HTML of others can take long.
  */
 export function pageText({ url, type, bytes }: PageBody): PageText {
+  const decoded = textOfBody({ type, bytes });
+  if ('problem' in decoded || !isHtml(type, decoded.text)) return decoded;
+  const markdown = webPageToMarkdown(decoded.text, new URL(url));
+  return markdown === null ? { problem: 'is nested too deeply to be read' } : { text: markdown };
+}
+
+/** Reports whether a text is HTML: by its type, or without one by its beginning. */
+export function isHtml(type: string | null, text: string): boolean {
+  const mime = mimeOf(type);
+  return mime === null ? looksLikeHtml.test(text.slice(0, 1_000)) : htmlTypes.has(mime.essence);
+}
+
+/** Decodes the text of a response by the character set that it states. */
+export function textOfBody({ type, bytes }: Omit<PageBody, 'url'>): PageText {
   const mime = mimeOf(type);
   const charset = byteOrderMarkOf(bytes) ?? mime?.params.get('charset') ?? declaredIn(bytes) ?? 'utf-8';
   const decoder = decoderOf(charset);
@@ -42,11 +56,7 @@ export function pageText({ url, type, bytes }: PageBody): PageText {
     return { problem: `has the character set ${JSON.stringify(charset.slice(0, 40))}, which is not supported` };
   }
   const text = decoder.decode(bytes);
-  if (text.includes('\0')) return { problem: 'is not text' };
-  const isHtml = mime === null ? looksLikeHtml.test(text.slice(0, 1_000)) : htmlTypes.has(mime.essence);
-  if (!isHtml) return { text };
-  const markdown = webPageToMarkdown(text, new URL(url));
-  return markdown === null ? { problem: 'is nested too deeply to be read' } : { text: markdown };
+  return text.includes('\0') ? { problem: 'is not text' } : { text };
 }
 
 function mimeOf(type: string | null): MIMEType | null {

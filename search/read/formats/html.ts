@@ -22,11 +22,63 @@ const mostOpen = 200;
  * fragments, templates and pages that only redirect. Throws RangeError for elements nested too deeply.
  */
 export function readHtml(text: string): FrontMatter | null {
-  if (text.length > longestHtml || !isDocument.test(text.slice(0, 20_000)) || /\{%[^%]*%\}/.test(text)) return null;
-  if (mostOpenIn(text) > mostOpen) return null;
+  if (!isReadable(text) || /\{%[^%]*%\}/.test(text)) return null;
   const root = fromHtml(text);
   const metas = metasOf(root);
-  if (metas.has('refresh')) return null;
+  return metas.has('refresh') ? null : frontMatterOf(root, metas);
+}
+
+/** A page of a published website. */
+export interface WebPage {
+  /** Its main content, with absolute links; null if it has none. */
+  page: FrontMatter | null;
+  /** URL that it states as its own. */
+  canonical: string | null;
+  /** URLs of its links, in order. */
+  links: string[];
+}
+
+/**
+ * Reads a page of a published website. A page that robots may not index has no content, and of one with links that they may
+ * not follow no links are returned. Null for what is no document. Throws RangeError for elements nested too deeply.
+ */
+export function readWebPage(text: string, address: URL): WebPage | null {
+  if (!isReadable(text)) return null;
+  const root = fromHtml(text);
+  const metas = metasOf(root);
+  const robots = metas.get('robots') ?? '';
+  const links = new Set(makeAbsolute(root, address));
+  const canonical = findElement(
+    root,
+    ({ tagName, properties }) => tagName === 'link' && String(properties.rel).toLowerCase() === 'canonical',
+  )?.properties.href;
+  const mayIndex = !/\b(?:noindex|none)\b/i.test(robots);
+  return {
+    page: mayIndex ? frontMatterOf(root, metas) : null,
+    canonical: typeof canonical === 'string' ? (URL.parse(canonical, address)?.href ?? null) : null,
+    links: /\b(?:nofollow|none)\b/i.test(robots) ? [] : [...links],
+  };
+}
+
+function isReadable(text: string): boolean {
+  return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && mostOpenIn(text) <= mostOpen;
+}
+
+/** Makes the links of a page absolute and returns those that robots may follow. */
+function makeAbsolute(root: Root, address: URL): string[] {
+  const base = findElement(root, ({ tagName }) => tagName === 'base')?.properties.href;
+  const from = (typeof base === 'string' ? URL.parse(base, address) : null) ?? address;
+  const links: string[] = [];
+  for (const { tagName, properties } of elementsOf(root)) {
+    if (tagName !== 'a' || typeof properties.href !== 'string') continue;
+    const url = URL.parse(properties.href, from);
+    properties.href = url?.href;
+    if (url !== null && !/\bnofollow\b/i.test(String(properties.rel))) links.push(url.href);
+  }
+  return links;
+}
+
+function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMatter | null {
   const main = mainContentOf(root);
   const body = main === null ? '' : markdownOf({ type: 'root', children: [main] });
   if (body === '') return null;
@@ -51,10 +103,7 @@ export function webPageToMarkdown(text: string, address: URL): string | null {
   const root = fromHtml(text);
   const title = wordsOf(titleOf(root) ?? { type: 'element', tagName: 'title', properties: {}, children: [] }).trim();
   const main = mainContentOf(root);
-  for (const { tagName, properties } of elementsOf(root)) {
-    if (tagName === 'a' && typeof properties.href === 'string')
-      properties.href = URL.parse(properties.href, address)?.href;
-  }
+  makeAbsolute(root, address);
   const body = main === null ? '' : markdownOf({ type: 'root', children: [main] });
   return title === '' ? body : `Title: ${title}\n\n${body}`;
 }
@@ -110,12 +159,14 @@ function markdownOf(root: Root): string {
   }).trim();
 }
 
-/** An image becomes its description. A link that leads nowhere becomes its words. */
+/** An image becomes its description. A link that leads nowhere becomes its words, and deleted text keeps its marks. */
 function simplify(element: Element): void {
   const { alt, href } = element.properties;
   const isLink = typeof href === 'string' && !/^\s*(?:javascript|data):/i.test(href) && element.children.length > 0;
   if (element.tagName === 'img') element.children = [{ type: 'text', value: typeof alt === 'string' ? alt : '' }];
-  if (element.tagName === 'img' || (element.tagName === 'a' && !isLink)) element.tagName = 'span';
+  const isDeleted = /^(?:del|s|strike)$/.test(element.tagName);
+  if (isDeleted) element.children = [{ type: 'text', value: '~~' }, ...element.children, { type: 'text', value: '~~' }];
+  if (element.tagName === 'img' || isDeleted || (element.tagName === 'a' && !isLink)) element.tagName = 'span';
 }
 
 /** Keeps the id of a heading, or of the section that it begins, if links to it would not be found otherwise. */

@@ -22,6 +22,10 @@ export async function readText(
   file: SourceFile,
   { files, layout }: { files: SourceFiles; layout: Layout },
 ): Promise<ReadText | null> {
+  if (layout.isParsed === true) {
+    const page: FrontMatter = JSON.parse(file.read());
+    return { ...page, isAlone: true };
+  }
   const format = formatOf(file.path);
   if (format === 'html') {
     const { readHtml } = await import('./html.ts');

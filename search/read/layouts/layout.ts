@@ -8,6 +8,8 @@ export type SourceFiles = ReadonlyMap<string, SourceFile>;
 export interface Place {
   /** Path below the site, without leading slash; the suffix of the layout follows. */
   path: string;
+  /** Its URL, if it is not published on the site itself. */
+  url?: string;
   language?: string;
   version?: string;
   /** Titles of its folders or sections, from the top down. */
@@ -31,6 +33,8 @@ export interface Layout {
   settings?: unknown;
   /** End of all published addresses, such as `.html`. */
   suffix?: string;
+  /** Files are pages in JSON, as `FrontMatter`. */
+  isParsed?: boolean;
   /** Markdown files are MDX, too. */
   isMdx?: boolean;
   /** Returns null for a file that is not published. */

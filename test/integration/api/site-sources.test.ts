@@ -16,6 +16,7 @@ afterAll(async () => {
 });
 
 const added = { kind: 'directory', directory: '/srv', prefix: '' };
+const website = { kind: 'website', url: 'https://docs.example.com/guide', prefix: 'guide' };
 const blog = { kind: 'repository', repository: 'https://github.com/acme/blog.git', prefix: 'blog', weight: 0.5 };
 
 async function newKey(): Promise<string> {
@@ -25,11 +26,12 @@ async function newKey(): Promise<string> {
 
 it('are beside the main source of a site, or are all it has', async () => {
   const key = await newKey();
-  const created = await api.ask('/v1/sites', { key, json: { domain: 'many', sources: [added, blog] } });
+  const created = await api.ask('/v1/sites', { key, json: { domain: 'many', sources: [added, blog, website] } });
   expect(created.status).toBe(201);
   const sources = [
     { ...added, path: '', weight: 1 },
     { ...blog, repository: 'https://github.com/acme/blog', ref: null, path: '' },
+    { ...website, weight: 1 },
   ];
   expect(siteSchema.strict().parse(created.body)).toMatchObject({ repository: null, directory: null, sources });
   await database.pool.query('update sites set index_requested_at = null');
@@ -46,6 +48,9 @@ it.each<[string, object]>([
   ['the prefix of the main source', { directory: '/srv', sources: [added] }],
   ['two sources at one place', { sources: [added, added] }],
   ['a place above', { directory: '/srv', sources: [{ ...added, prefix: 'a/../b' }] }],
+  ['a website of no protocol of the web', { sources: [{ ...website, url: 'file:///etc/passwd' }] }],
+  ['a website with a password', { sources: [{ ...website, url: 'https://u:p@docs.example.com/' }] }],
+  ['a website with a query', { sources: [{ ...website, url: 'https://docs.example.com/?page=1' }] }],
   ['a weight of zero', { sources: [{ ...added, weight: 0 }] }],
   ['a source of no kind', { sources: [{ ...added, kind: 'file' }] }],
   ['a host that is not allowed', { sources: [{ ...blog, repository: 'https://evil.example/a/b' }] }],

@@ -89,6 +89,7 @@ const bounds: Record<string, string> = {
   webhook_deliveries: 'go with their message',
   webhook_endpoints: 'quota',
   webhook_messages: '30 days',
+  website_pages: '2,000 a source, and 100 million characters',
   workers: 'one for each process, and a time after it ended',
 };
 

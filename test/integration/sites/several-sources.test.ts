@@ -45,7 +45,7 @@ it(
     expect(await search(database, site, 'badger')).toEqual(['badger']);
     // the page of the main source at a path of the blog is left out
     expect(await search(database, site, 'walrus')).toEqual([]);
-    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null }]);
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped: [] }]);
     expect(await worker.index(site)).toMatchObject({ version: 1, changedPages: 0 });
 
     await rename(blog.path, `${blog.path}.gone`);
@@ -55,7 +55,7 @@ it(
     expect(await search(database, site, 'crane')).toHaveLength(5);
     expect(await search(database, site, 'badger')).toEqual(['badger']);
     expect(await reports()).toEqual([
-      { prefix: 'blog', pages: 2, problem: expect.stringContaining('There is no repository') },
+      { prefix: 'blog', pages: 2, problem: expect.stringContaining('There is no repository'), skipped: [] },
     ]);
     expect(await sites.get(site.id)).toMatchObject({ indexFailure: null, indexPages: 15 });
 
@@ -63,7 +63,7 @@ it(
     await blog.commit({ 'posts/second.md': about('lynx') });
     expect(await worker.index(site)).toMatchObject({ version: 3, pages: 15 });
     expect(await search(database, site, 'lynx')).toEqual(['lynx']);
-    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null }]);
+    expect(await reports()).toEqual([{ prefix: 'blog', pages: 2, problem: null, skipped: [] }]);
 
     const owner = operatorOf(site);
     await createSiteStore(database.pool).update(owner, site.id, { sources: [] });

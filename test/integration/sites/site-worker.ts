@@ -13,6 +13,9 @@ import { createForges } from '../../../activities/forges/forges.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/sites/site-index.ts';
+import { crawlLimits } from '../../../activities/sites/website/crawl.ts';
+import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
+import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
 import { createSearchPool } from '../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
@@ -120,6 +123,8 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     secrets: createKnownSecrets([]),
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
+    pages: createPageNetwork({ hosts: [], privateHosts: [] }),
+    websites: { pages: createWebsitePageStore(pool), limits: crawlLimits },
     embedding: null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),

@@ -7,6 +7,7 @@ const commandServers = { project: 'integration', tests: ['mcp-client/command-ser
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
 const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
+const websites = { project: 'integration', tests: ['sites/website'] } as const;
 const pages = { project: 'integration', tests: ['fetch/hostile-pages'] } as const;
 
 const pictures = { project: 'unit', tests: ['images/image'] } as const;
@@ -122,6 +123,27 @@ export const toolMutations: Mutation[] = [
     tests: ['jobs/mcp-servers'],
   },
   {
+    name: 'a crawl follows redirects out of its website',
+    file: 'activities/sites/website/crawl.ts',
+    find: 'if (withinScope(next, scope) === null) return',
+    replace: "if (next === '') return",
+    ...websites,
+  },
+  {
+    name: 'a crawl reads what robots.txt does not allow',
+    file: 'activities/sites/website/crawl.ts',
+    find: 'if (!(await robots.allows(url))) {',
+    replace: "if (url === '') {",
+    ...websites,
+  },
+  {
+    name: 'a page is published under the address of another website',
+    file: 'activities/sites/website/crawl.ts',
+    find: '!isRefused && !isElsewhere',
+    replace: '!isRefused',
+    ...websites,
+  },
+  {
     name: 'a redirect leads to any host',
     file: 'activities/tools/fetch/fetch-page.ts',
     find: 'url = checked(location, url);',
@@ -151,7 +173,7 @@ export const toolMutations: Mutation[] = [
   },
   {
     name: 'a page expands without a limit',
-    file: 'activities/tools/fetch/fetch-page.ts',
+    file: 'activities/network/response-body.ts',
     find: 'if (size > mostBytes) throw',
     replace: 'if (size > 250e6) throw',
     ...pages,

@@ -74,6 +74,23 @@ it.each([
   expect(resolveWith({ filter })('/guides/retries') !== null).toBe(isKnown);
 });
 
+it('resolves the own addresses of pages that the model has seen, and no others', () => {
+  const own = 'https://elsewhere.example/r';
+  pages['crawled/r'] = { title: 'R', url: own };
+  const resolve = createLinkResolver({
+    index,
+    shown,
+    filter: null,
+    baseUrl: null,
+    ownUrls: new Map([[own, 'crawled/r']]),
+  });
+  expect(resolve(own)).toEqual({ url: own, path: 'crawled/r' });
+  expect(resolve(`${own}#limit`)).toEqual({ url: `${own}#limit`, path: 'crawled/r' });
+  expect(resolve(`${own}#none`)).toEqual({ url: own, path: 'crawled/r' });
+  expect(resolve('/crawled/r')).toEqual({ url: own, path: 'crawled/r' });
+  expect(resolve(`${own}x`)).toBeNull();
+});
+
 it('resolves addresses relative to a site without a base', () => {
   expect(createLinkResolver({ index, shown, filter: null, baseUrl: null })('/guides/retries')?.url).toBe(
     '/guides/retries',

@@ -50,5 +50,7 @@ it('leaves ordinary paths as they are', () => {
   expect(urlOf({ path: 'guides/install', anchor: 'linux' }, null)).toBe('/guides/install#linux');
   expect(urlOf({ path: 'guides/index', anchor: null }, 'https://a.example/')).toBe('https://a.example/guides');
   expect(urlOf({ path: 'index', anchor: null }, null)).toBe('/');
+  const metadata = { url: 'https://b.example/x.html' };
+  expect(urlOf({ path: 'docs/x', anchor: 'y', metadata }, 'https://a.example')).toBe('https://b.example/x.html#y');
   expect(urlOf({ path: 'v1.2/über uns/.hidden', anchor: null }, null)).toBe('/v1.2/über uns/.hidden');
 });

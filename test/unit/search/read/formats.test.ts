@@ -40,6 +40,13 @@ describe('an HTML page', () => {
     expect(pages).toEqual([]);
   });
 
+  it('is read with deleted text', async () => {
+    const [page] = await read({
+      'a.html': '<!doctype html><body><h1>A</h1><p>Now <s>six</s> <del><b>5</b></del> four.</p>',
+    });
+    expect(page?.content).toContain('Now ~~six~~ ~~**5**~~ four.');
+  });
+
   it('gives way to the page that it is generated from', async () => {
     const pages = await read({ 'a.html': '<!doctype html><body><h1>Old</h1></body>', 'a.md': '# New' });
     expect(pages.map(({ metadata }) => metadata.title)).toEqual(['New']);

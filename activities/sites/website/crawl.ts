@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import type { Egress } from '../../../lib/network/egress.ts';
+import { scopeOf, withinScope, type WebsiteScope } from '../../../lib/inputs/website.ts';
+import type { WebsitePage, WebsitePageStore, WebsiteRef } from '../../../db/sites/website-pages.ts';
+import { SourceFolderError } from '../../workspaces/source-folder.ts';
+import { findAddresses } from './find-addresses.ts';
+import { openRobots, type Robots } from './robots.ts';
+import { CrawlStop, PageError } from './crawl-errors.ts';
+import { createWebsiteClient, type WebsiteClient } from './website-client.ts';
+import { createWebsiteReader, type WebsiteReader } from './website-reader.ts';
+
+export interface CrawlLimits {
+  /** Time between requests, and for the whole crawl. */
+  delayMs: number;
+  crawlMs: number;
+  pages: number;
+  bytesPerPage: number;
+  /** Of the pages that are kept. */
+  characters: number;
+}
+
+export const crawlLimits: CrawlLimits = {
+  delayMs: 250,
+  crawlMs: 15 * 60_000,
+  pages: 2_000,
+  bytesPerPage: 2_000_000,
+  characters: 100_000_000,
+};
+
+export interface CrawlDeps {
+  egress: Pick<Egress, 'request'>;
+  pages: WebsitePageStore;
+  limits: CrawlLimits;
+}
+
+export interface Crawl {
+  pages: WebsitePage[];
+  /** Why the crawl did not finish, as a sentence; null if it did. */
+  problem: string | null;
+  /** The first pages that could not be read, as sentences. */
+  skipped: string[];
+}
+
+const mostSkipped = 20;
+const mostLinks = 2_000;
+
+/** What the steps of a crawl share. */
+export interface CrawlScene {
+  scope: WebsiteScope;
+  client: WebsiteClient;
+  reader: WebsiteReader;
+  robots: Robots;
+  limits: CrawlLimits;
+  signal: AbortSignal;
+  /** Notes a sentence about an address. */
+  skip(sentence: string): void;
+}
+
+/**
+ * Reads the pages of a website that have changed since its last crawl, and stores them. A crawl that stops continues with
+ * the next one; until then the pages that it did not reach stay as they were. Errors: SourceFolderError for a website
+ * that cannot be crawled at all.
+ */
+export async function crawlWebsite(
+  { egress, pages: store, limits }: CrawlDeps,
+  website: WebsiteRef & { url: string },
+  signal: AbortSignal,
+): Promise<Crawl> {
+  const scope = scopeOf(website.url);
+  const timeout = AbortSignal.timeout(limits.crawlMs);
+  const until = AbortSignal.any([signal, timeout]);
+  await using reader = createWebsiteReader();
+  const client = createWebsiteClient({ egress, delayMs: limits.delayMs, signal: until });
+  const skipped: string[] = [];
+  const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
+  const earlier = (await store.list(website)).filter(({ url }) => withinScope(url, scope) !== null);
+  const known = new Map(earlier.map((page) => [page.url, page]));
+  const found = new Map<string, WebsitePage>();
+  let problem: string | null = null;
+  try {
+    const robots = await openRobots({ scope, client, reader, signal: until });
+    const scene = { scope, client, reader, robots, limits, signal: until, skip };
+    await readPages(scene, { website, store, known, found });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CrawlStop) problem = error.message;
+    else if (timeout.aborted)
+      problem = `The crawl stopped after ${limits.crawlMs / 60_000} minutes and continues with the next index.`;
+    else throw error;
+  }
+  const wanted = problem === null ? found : new Map([...known, ...found]);
+  const published = byCanonical([...wanted.values()]);
+  if (published.length === 0)
+    throw new SourceFolderError(problem ?? `No page was found at ${website.url}. ${skipped[0] ?? ''}`.trim());
+  if (problem === null) await store.finish(website, [...found.keys()]);
+  return { pages: published, problem, skipped };
+}
+
+/** Reads the pages of the sitemaps; without any, those that links lead to from the start. */
+async function readPages(
+  scene: CrawlScene,
+  {
+    website,
+    store,
+    known,
+    found,
+  }: {
+    website: WebsiteRef;
+    store: WebsitePageStore;
+    known: ReadonlyMap<string, WebsitePage>;
+    found: Map<string, WebsitePage>;
+  },
+): Promise<void> {
+  const { limits, scope, robots, skip } = scene;
+  const listed = await findAddresses(scene);
+  const queue = listed ?? [scope.start.href];
+  const queued = new Set(queue);
+  let characters = 0;
+  for (const url of queue) {
+    if (found.size >= limits.pages) return skip(`Only the first ${limits.pages} pages are indexed.`);
+    if (!(await robots.allows(url))) {
+      skip(`${url} is not allowed by robots.txt.`);
+      continue;
+    }
+    const page = await readPage(scene, { url, website, store, known: known.get(url) });
+    if (page === null) continue;
+    found.set(url, page);
+    characters += page.size;
+    if (characters > limits.characters)
+      throw new CrawlStop(`The pages have more than ${limits.characters / 1e6} million characters in total.`);
+    if (listed !== null) continue;
+    for (const link of page.links) {
+      if (queued.size >= limits.pages * 5 || queued.has(link)) continue;
+      queued.add(link);
+      queue.push(link);
+    }
+  }
+}
+
+/** Reads a page unless it is unchanged; null if there is none. A page that cannot be read stays as it was. */
+async function readPage(
+  scene: CrawlScene,
+  {
+    url,
+    website,
+    store,
+    known,
+  }: { url: string; website: WebsiteRef; store: WebsitePageStore; known: WebsitePage | undefined },
+): Promise<WebsitePage | null> {
+  const { scope, client, reader, robots, limits, signal, skip } = scene;
+  if (known?.isChecked === true) return known;
+  const problemWith = async (next: string) => {
+    if (withinScope(next, scope) === null) return 'which is outside of the website';
+    return (await robots.allows(next)) ? null : 'which robots.txt does not allow';
+  };
+  try {
+    const headers = { accept: 'text/html,application/xhtml+xml', ...conditionsOf(known) };
+    const answer = await client.get({ url, headers, mostBytes: limits.bytesPerPage, problemWith });
+    if (answer.status === 304 && known !== undefined) {
+      await store.check(website, url);
+      return known;
+    }
+    if (answer.status === 404 || answer.status === 410) {
+      skip(`${url} does not exist (status ${answer.status}).`);
+      return null;
+    }
+    if (answer.status !== 200) throw new PageError(`answered with status ${answer.status}`);
+    const type = answer.headers['content-type'] ?? null;
+    const request = { kind: 'page' as const, url: answer.url, type, bytes: answer.bytes };
+    const read = await reader.read<'page'>(request, signal);
+    const isRefused = /\b(?:noindex|none)\b/i.test(String(answer.headers['x-robots-tag'] ?? ''));
+    const isPage = !('problem' in read);
+    const canonical = (isPage && read.canonical !== null && withinScope(read.canonical, scope)) || answer.url;
+    const isElsewhere = isPage && read.canonical !== null && withinScope(read.canonical, scope) === null;
+    if ('problem' in read) skip(`${url} ${read.problem}.`);
+    else if (isElsewhere) skip(`${url} names another website as its own address.`);
+    const isIndexed = isPage && read.page !== null && !isRefused && !isElsewhere;
+    const content = isIndexed ? JSON.stringify(withAddress(read.page, canonical)) : null;
+    const page = {
+      url,
+      etag: answer.headers.etag?.slice(0, 500) ?? null,
+      lastModified: answer.headers['last-modified']?.slice(0, 100) ?? null,
+      canonical,
+      links: isPage ? read.links.flatMap((link) => withinScope(link, scope) ?? []).slice(0, mostLinks) : [],
+      name: content === null ? null : createHash('sha256').update(content).digest('hex'),
+    };
+    await store.put(website, { ...page, content });
+    return { ...page, size: content?.length ?? 0, isChecked: true };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PageError) skip(`${url} ${error.message}.`);
+    else throw error;
+    return known ?? null;
+  }
+}
+
+function withAddress<Page extends { values: Record<string, unknown> }>(page: Page | null, url: string) {
+  return page === null ? null : { ...page, values: { ...page.values, url } };
+}
+
+function conditionsOf(known: WebsitePage | undefined): Record<string, string> {
+  return {
+    ...(known?.etag != null && { 'if-none-match': known.etag }),
+    ...(known?.lastModified != null && { 'if-modified-since': known.lastModified }),
+  };
+}
+
+/** Of pages with the same canonical address, the one at this address counts, or else the first one. */
+function byCanonical(pages: WebsitePage[]): WebsitePage[] {
+  const published = new Map<string, WebsitePage>();
+  for (const page of pages) {
+    if (page.name === null) continue;
+    if (!published.has(page.canonical) || page.url === page.canonical) published.set(page.canonical, page);
+  }
+  return [...published.values()];
+}

@@ -1,0 +1,46 @@
+import { gunzipSync } from 'node:zlib';
+import sax from 'sax';
+
+/** Addresses of a sitemap, or of the sitemaps of an index. */
+export interface Sitemap {
+  pages: string[];
+  sitemaps: string[];
+}
+
+/** The protocol's own limits are 50,000 addresses and 50 MB. */
+const mostAddresses = 50_000;
+export const mostSitemapBytes = 10_000_000;
+const longestAddress = 2_048;
+const deepest = 20;
+const piece = 65_536;
+
+/** Reads a sitemap; null if it is none. Entities that it defines are not resolved. Throws for one that expands too far. */
+export function readSitemap(bytes: Uint8Array): Sitemap | null {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const text = new TextDecoder().decode(isGzip ? gunzipSync(bytes, { maxOutputLength: mostSitemapBytes }) : bytes);
+  const found: Sitemap = { pages: [], sitemaps: [] };
+  const parser = sax.parser(true, { trim: true, position: false });
+  const open: string[] = [];
+  let address = '';
+  let isSitemap = false;
+  const take = (text: string) => {
+    if (open.at(-1) === 'loc' && address.length < longestAddress) address += text;
+  };
+  Object.assign(parser, {
+    onopentag({ name }: { name: string }) {
+      open.push(name.replace(/^.*:/, ''));
+      if (open.length === 1) isSitemap = /^(?:urlset|sitemapindex)$/.test(open[0] ?? '');
+      address = '';
+    },
+    ontext: take,
+    oncdata: take,
+    onclosetag() {
+      const list = open.at(-2) === 'sitemap' ? found.sitemaps : found.pages;
+      // image and video sitemaps have addresses of their own below a page
+      if (open.pop() === 'loc' && open.length === 2 && list.length < mostAddresses) list.push(address.trim());
+    },
+  });
+  for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += piece)
+    parser.write(text.slice(at, at + piece));
+  return isSitemap ? found : null;
+}

@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Egress } from '../../../lib/network/egress.ts';
+import { PrivateAddressError } from '../../../lib/network/public-lookup.ts';
+import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
+import { CrawlStop, PageError } from './crawl-errors.ts';
+import { agentName } from './website-reader.ts';
+
+export interface WebsiteAnswer {
+  /** The address after redirects. */
+  url: string;
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Empty unless the status is 200. */
+  bytes: Uint8Array;
+}
+
+export interface WebsiteClientOptions {
+  egress: Pick<Egress, 'request'>;
+  /** Time between requests. */
+  delayMs: number;
+  signal: AbortSignal;
+}
+
+export interface WebsiteRequest {
+  url: string;
+  headers?: Record<string, string>;
+  mostBytes: number;
+  /** Returns why an address that a redirect leads to may not be read; null when it may. */
+  problemWith(url: string): Promise<string | null> | string | null;
+}
+
+/** Asks one website, one request at a time. Errors: PageError, CrawlStop, the signal's reason. */
+export interface WebsiteClient {
+  get(request: WebsiteRequest): Promise<WebsiteAnswer>;
+  /** Waits at least this long between requests from now on. */
+  slowDown(delayMs: number): void;
+}
+
+const requestMs = 30_000;
+const mostRedirects = 5;
+const mostRetries = 2;
+const longestWaitMs = 60_000;
+const usualWaitMs = 5_000;
+const unreachableInRow = 5;
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+export function createWebsiteClient({ egress, delayMs: usualMs, signal }: WebsiteClientOptions): WebsiteClient {
+  let delayMs = usualMs;
+  let isFirst = true;
+  let unreachable = 0;
+
+  /** Sends a request; a website that asks for a pause gets it. */
+  async function answerOf(url: URL, { headers, mostBytes }: WebsiteRequest): Promise<WebsiteAnswer> {
+    for (let attempt = 0; ; attempt += 1) {
+      if (!isFirst) await sleep(delayMs, undefined, { signal });
+      isFirst = false;
+      const answer = await answerOnce(url, { headers, mostBytes });
+      if ((answer.status !== 429 && answer.status !== 503) || attempt === mostRetries) return answer;
+      const waitMs = waitOf(answer.headers['retry-after']);
+      if (waitMs > longestWaitMs)
+        throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
+      await sleep(waitMs, undefined, { signal });
+    }
+  }
+
+  async function answerOnce(
+    url: URL,
+    { headers, mostBytes }: Pick<WebsiteRequest, 'headers' | 'mostBytes'>,
+  ): Promise<WebsiteAnswer> {
+    const timeout = AbortSignal.timeout(requestMs);
+    try {
+      const response = await egress.request(url, {
+        headers: { 'user-agent': agentName, 'accept-encoding': acceptedEncodings, ...headers },
+        signal: AbortSignal.any([signal, timeout]),
+      });
+      const { statusCode: status = 502 } = response;
+      if (status !== 200) response.destroy();
+      const bytes = status === 200 ? await readBody(response, mostBytes) : new Uint8Array();
+      unreachable = 0;
+      return { url: url.href, status, headers: response.headers, bytes };
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof BodyError) throw new PageError(cause.message, { cause });
+      if (cause instanceof PrivateAddressError)
+        throw new CrawlStop(`${url.host} leads to a private address, which is not allowed.`, { cause });
+      unreachable += 1;
+      if (unreachable >= unreachableInRow) throw new CrawlStop(`${url.host} can no longer be reached.`, { cause });
+      const problem = timeout.aborted ? `was not sent within ${requestMs / 1_000} seconds` : 'could not be read';
+      throw new PageError(problem, { cause });
+    }
+  }
+
+  return {
+    async get(request) {
+      let url = new URL(request.url);
+      for (let hop = 0; hop <= mostRedirects; hop += 1) {
+        const answer = await answerOf(url, request);
+        const { location } = answer.headers;
+        if (!redirects.has(answer.status) || location === undefined) return answer;
+        const next = URL.parse(location, url);
+        if (next === null) throw new PageError('redirects to no address');
+        next.hash = '';
+        const problem = await request.problemWith(next.href);
+        if (problem !== null) throw new PageError(`redirects to ${next.href.slice(0, 200)}, ${problem}`);
+        url = next;
+      }
+      throw new PageError(`redirects more than ${mostRedirects} times`);
+    },
+    slowDown: (ms) => void (delayMs = Math.max(delayMs, ms)),
+  };
+}
+
+/** The header has seconds or a date. */
+function waitOf(header: string | undefined): number {
+  if (header === undefined) return usualWaitMs;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : usualWaitMs;
+}

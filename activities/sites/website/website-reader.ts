@@ -1,0 +1,53 @@
+import { createThreadPool } from '../../../lib/threads/thread-pool.ts';
+import { ThreadQueueError } from '../../../lib/threads/thread-queue.ts';
+import type { WebPage } from '../../../search/read/formats/html.ts';
+import { PageError } from './crawl-errors.ts';
+import type { Sitemap } from './read-sitemap.ts';
+
+/** The name by which robots.txt addresses the crawler. */
+export const agentName = 'docket';
+
+export type ReadRequest =
+  | { kind: 'page'; url: string; type: string | null; bytes: Uint8Array }
+  | { kind: 'sitemap'; bytes: Uint8Array }
+  | { kind: 'robots'; url: string; text: string }
+  | { kind: 'allowed'; url: string; text: string; page: string };
+
+export interface ReadResults {
+  page: WebPage | { problem: string };
+  /** Null if it is no sitemap. */
+  sitemap: Sitemap | null;
+  robots: { sitemaps: string[]; delaySeconds: number | null };
+  allowed: boolean;
+}
+
+/** Reads what a website sent. Errors: PageError. */
+export interface WebsiteReader extends AsyncDisposable {
+  read<Kind extends keyof ReadResults>(
+    request: Extract<ReadRequest, { kind: Kind }>,
+    signal: AbortSignal,
+  ): Promise<ReadResults[Kind]>;
+}
+
+export function createWebsiteReader(): WebsiteReader {
+  const pool = createThreadPool({
+    script: new URL('./page-thread.ts', import.meta.url),
+    threads: 1,
+    waiting: 10,
+    deadlineMs: 15_000,
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  return {
+    async read(request, signal) {
+      try {
+        return await pool.run(request, signal);
+      } catch (cause) {
+        signal.throwIfAborted();
+        const isTooLong = cause instanceof ThreadQueueError;
+        // elements nested too deeply, what expands too far, or a thread that ran out of memory
+        throw new PageError(isTooLong ? 'takes too long to read' : 'cannot be read', { cause });
+      }
+    },
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Pool } from 'pg';
+import type { SiteRef } from '../caller.ts';
+import { toStoredText } from '../stored-text.ts';
+
+/** A source of a site. */
+export interface WebsiteRef extends SiteRef {
+  prefix: string;
+}
+
+/** A page as it was last read, without its content. */
+export interface WebsitePage {
+  url: string;
+  etag: string | null;
+  lastModified: string | null;
+  /** URL under which it is published. */
+  canonical: string;
+  links: string[];
+  /** Hash of its content; null if it is not indexed. */
+  name: string | null;
+  /** Length of its content, in characters. */
+  size: number;
+  /** A crawl that is not finished has read it. */
+  isChecked: boolean;
+}
+
+/** Pages of crawled websites, by which the next crawl asks only for changes. */
+export interface WebsitePageStore {
+  list(website: WebsiteRef): Promise<WebsitePage[]>;
+  /** Returns the contents of pages by their URLs. */
+  contents(website: WebsiteRef, urls: readonly string[]): Promise<Map<string, string>>;
+  /** Stores a page that the current crawl has read. */
+  put(website: WebsiteRef, page: Omit<WebsitePage, 'size' | 'isChecked'> & { content: string | null }): Promise<void>;
+  /** Records that the current crawl has found a page unchanged. */
+  check(website: WebsiteRef, url: string): Promise<void>;
+  /** Ends a crawl: removes all pages but these, which the next crawl reads again. */
+  finish(website: WebsiteRef, urls: readonly string[]): Promise<void>;
+  /** Removes the pages of sources that the site no longer has. */
+  keepOnly(site: SiteRef, prefixes: readonly string[]): Promise<void>;
+}
+
+const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
+
+/** Creates the store of crawled pages. */
+export function createWebsitePageStore(pool: Pool): WebsitePageStore {
+  const keyOf = ({ id, organizationId, prefix }: WebsiteRef) => [id, organizationId, prefix];
+  return {
+    async list(website) {
+      const { rows } = await pool.query<WebsitePage>(
+        `select url, etag, last_modified as "lastModified", canonical, links, name, coalesce(length(content), 0) as size,
+                is_checked as "isChecked"
+         from website_pages where ${own} and source = $3 order by url`,
+        keyOf(website),
+      );
+      return rows;
+    },
+
+    async contents(website, urls) {
+      const { rows } = await pool.query<{ url: string; content: string }>(
+        `select url, content from website_pages where ${own} and source = $3 and url = any($4) and content is not null`,
+        [...keyOf(website), urls],
+      );
+      return new Map(rows.map(({ url, content }) => [url, content]));
+    },
+
+    async put(website, { url, etag, lastModified, canonical, links, content, name }) {
+      await pool.query(
+        `insert into website_pages (site_id, source, url, etag, last_modified, canonical, links, content, name, is_checked)
+         select id, $3, $4, $5, $6, $7, $8, $9, $10, true from sites where id = $1 and organization_id = $2
+         on conflict (site_id, source, url) do update set
+           etag = excluded.etag, last_modified = excluded.last_modified, canonical = excluded.canonical,
+           links = excluded.links, content = excluded.content, name = excluded.name, is_checked = true`,
+        [
+          ...keyOf(website),
+          url,
+          etag,
+          lastModified,
+          canonical,
+          links,
+          content === null ? null : toStoredText(content),
+          name,
+        ],
+      );
+    },
+
+    async check(website, url) {
+      await pool.query(
+        `update website_pages set is_checked = true where ${own} and source = $3 and url = $4 and not is_checked`,
+        [...keyOf(website), url],
+      );
+    },
+
+    async finish(website, urls) {
+      await pool.query(`delete from website_pages where ${own} and source = $3 and url <> all($4)`, [
+        ...keyOf(website),
+        urls,
+      ]);
+      await pool.query(
+        `update website_pages set is_checked = false where ${own} and source = $3 and is_checked`,
+        keyOf(website),
+      );
+    },
+
+    async keepOnly({ id, organizationId }, prefixes) {
+      await pool.query(`delete from website_pages where ${own} and source <> all($3)`, [id, organizationId, prefixes]);
+    },
+  };
+}
