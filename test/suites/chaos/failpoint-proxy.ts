@@ -20,8 +20,8 @@ const losses: Record<string, () => Error> = {
   activities: () => new Error('The activity was lost.'),
 };
 
-/** Functions that return at once: what they return is wrapped, not the functions. */
-const immediate = new Set([
+/** Functions that read no store and return at once: what they return is wrapped, not the functions. */
+export const immediate = new Set([
   'forProject',
   'credential',
   'credentialOf',
