@@ -62,6 +62,9 @@ beforeAll(async () => {
     join(folder, 'SKILL.md'),
     '---\nname: notes\ndescription: Use for release notes.\n---\n\nOne line.\n',
   );
+  const [, sources = ''] =
+    /```json\n(\[.*?\])\n```/s.exec(await readFile(join(checkout, 'docs/assistant.md'), 'utf8')) ?? [];
+  await writeFile(join(folder, 'sources.json'), sources);
   await run(`ssh-keygen -q -t ed25519 -N '' -f deploy_key && echo "github.com $(cat deploy_key.pub)" > hosts`);
   stack = await startTestStack();
 });
@@ -138,7 +141,7 @@ async function filledIn({ text }: Snippet): Promise<string> {
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
     .replaceAll(
-      /\b(deploy_key|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|questions\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      /\b(deploy_key|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|(?:questions|sources)\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),
     )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);
