@@ -21,6 +21,7 @@ export interface WorkspaceActivityDeps extends Omit<InstructionDeps, 'workspaces
   access: JobAccess;
   branches: JobBranchStore;
   repositoryNames: ProjectRepositoryWriter;
+  redact(text: string): string;
   workspaces: Pick<Workspaces, 'resolve' | 'readFile' | 'findFiles' | 'listFiles' | 'listBranches' | 'mergeUpstream'>;
   environments: Environments;
   attempt: Attempt;
@@ -31,7 +32,7 @@ const isDocument = /\.(?:md|mdx|rst|adoc)$/i;
 const baseSchema = z.object({ branch: z.string(), commit: z.string() });
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { jobs, steps, effects, access, repositoryNames, workspaces, environments, attempt } = deps;
+  const { jobs, steps, effects, access, repositoryNames, workspaces, environments, attempt, redact } = deps;
   return {
     /**
      * Gives the job a base commit and this worker a working copy, in a further turn with the commits that others pushed
@@ -82,15 +83,16 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   /** Keeps what the repository has, for suggestions in the form of the next job. */
   async function storeNames(job: JobRow, commit: string, signal: AbortSignal): Promise<void> {
     const repository = await access.repositoryOf(job, signal);
-    const isShort = (name: string) => name.length <= longestName;
+    // a name may contain a secret, as everything in a repository may
+    const isPlain = (name: string) => name.length <= longestName && redact(name) === name;
     // those of jobs are known from the jobs
     const isOwn = (branch: string) => branch.startsWith('docket/');
-    const isWanted = (path: string) => isDocument.test(path) && isShort(path);
+    const isWanted = (path: string) => isDocument.test(path) && isPlain(path);
     const documents = await workspaces.listFiles({ ...repository, commit, isWanted });
     const branches = await workspaces.listBranches({ ...repository, most: 10 * mostBranches });
     const depthOf = (path: string) => path.split('/').length;
     await repositoryNames.store(job.id, {
-      branches: branches.filter((name) => isShort(name) && !isOwn(name)).slice(0, mostBranches),
+      branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, mostBranches),
       documents: documents
         .map(({ path }) => path)
         .toSorted((one, other) => depthOf(one) - depthOf(other))

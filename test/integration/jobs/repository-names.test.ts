@@ -6,6 +6,7 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
 import { startTestWorker } from '../../support/worker.ts';
 
+const token = `ghp_${'aB3'.repeat(12)}`;
 const done = { toolCalls: [{ name: 'finish', input: { title: 'Read', summary: 'Nothing to do.' } }] };
 
 it(
@@ -19,10 +20,11 @@ it(
       'docs/a.md': 'a',
       'README.md': 'Hello',
       'code.ts': 'x',
+      [`docs/${token}.md`]: 'x',
       [`${'long/'.repeat(50)}a.md`]: 'x',
       ...Object.fromEntries(many),
     });
-    for (const branch of ['release/1.0', 'docket/job_1-mine', `long-${'x'.repeat(200)}`])
+    for (const branch of ['release/1.0', token, 'docket/job_1-mine', `long-${'x'.repeat(200)}`])
       await repository.git('branch', branch, 'main');
     await using other = await createTestRepository({ 'OTHER.md': 'x' });
     await using model = await startScriptedModelServer();

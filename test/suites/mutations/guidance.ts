@@ -61,4 +61,12 @@ export const guidanceMutations: Mutation[] = [
     replace: 'maxBytes: 1_000_000 });\n  if (file !== null) return maskSecrets(file.toString());',
     ...guidance,
   },
+  {
+    name: 'a branch or file whose name is a secret is suggested',
+    file: 'activities/job/workspace.ts',
+    find: 'name.length <= longestName && redact(name) === name',
+    replace: 'name.length <= longestName',
+    project: 'integration',
+    tests: ['jobs/repository-names'],
+  },
 ];
