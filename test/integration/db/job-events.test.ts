@@ -221,8 +221,9 @@ describe('wake-ups', () => {
     expect(await eventsOf(id)).toHaveLength(1);
     await holder.query('rollback');
     holder.release();
-    await bell.next({ signal });
-    expect(await eventsOf(id)).toHaveLength(2);
+    // the notice of the new job may ring, too
+    do await bell.next({ signal });
+    while ((await eventsOf(id)).length < 2);
     expect(await writing).toBe(true);
   });
 
