@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../../lib/network/retry-after.ts';
 import { ForgeError } from './forge.ts';
 
 export type ForgeHeaders = Readonly<Record<string, string | number | undefined>>;
@@ -61,12 +62,8 @@ function remainingOf(headers: ForgeHeaders): number | null {
 /** Returns the time to wait, in milliseconds, by the server's clock if the response has a date. */
 function waitOf(headers: ForgeHeaders): number | null {
   const nowMs = Date.parse(String(headers['date'])) || Date.now();
-  const retryAfter = headers['retry-after'];
-  if (retryAfter !== undefined) {
-    const seconds = Number(retryAfter);
-    const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(String(retryAfter)) - nowMs;
-    if (Number.isFinite(waitMs)) return Math.max(waitMs, 1000);
-  }
+  const waitMs = readRetryAfter(headers['retry-after'], nowMs);
+  if (waitMs !== null) return Math.max(waitMs, 1000);
   const resetSeconds = Number(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset']);
   if (remainingOf(headers) !== 0 || !Number.isFinite(resetSeconds)) return null;
   return Math.max(resetSeconds * 1000 - nowMs, 1000);

@@ -1,4 +1,5 @@
 import { APICallError } from 'ai';
+import { readRetryAfter } from '../../lib/network/retry-after.ts';
 import { UnknownModelError } from '../../models/registry.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type { Verdict } from '../tools/verdict.ts';
@@ -134,10 +135,8 @@ export function outageOf(error: unknown): ModelOutage | null {
 function retryAfterOf({ responseHeaders }: APICallError): number | null {
   const milliseconds = Number(responseHeaders?.['retry-after-ms'] ?? Number.NaN);
   if (milliseconds >= 0) return Math.min(milliseconds, longestWaitMs);
-  const value = responseHeaders?.['retry-after'];
-  if (value === undefined) return null;
-  const waitMs = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), longestWaitMs);
+  const waitMs = readRetryAfter(responseHeaders?.['retry-after']);
+  return waitMs === null ? null : Math.min(waitMs, longestWaitMs);
 }
 
 function refused(message: string): Verdict {

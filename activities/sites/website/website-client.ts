@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError } from '../../../lib/network/public-lookup.ts';
+import { readRetryAfter } from '../../../lib/network/retry-after.ts';
 import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
 import { CrawlStop, PageError } from './crawl-errors.ts';
 import { agentName } from './website-reader.ts';
@@ -57,7 +58,7 @@ export function createWebsiteClient({ egress, delayMs: usualMs, signal }: Websit
       isFirst = false;
       const answer = await answerOnce(url, { headers, mostBytes });
       if ((answer.status !== 429 && answer.status !== 503) || attempt === mostRetries) return answer;
-      const waitMs = waitOf(answer.headers['retry-after']);
+      const waitMs = readRetryAfter(answer.headers['retry-after']) ?? usualWaitMs;
       if (waitMs > longestWaitMs)
         throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
       await sleep(waitMs, undefined, { signal });
@@ -109,11 +110,4 @@ export function createWebsiteClient({ egress, delayMs: usualMs, signal }: Websit
     },
     slowDown: (ms) => void (delayMs = Math.max(delayMs, ms)),
   };
-}
-
-/** The header has seconds or a date. */
-function waitOf(header: string | undefined): number {
-  if (header === undefined) return usualWaitMs;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : usualWaitMs;
 }
