@@ -7,6 +7,7 @@ import type { ProjectRepositoryWriter } from '../../db/for-worker/projects/proje
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
 import type { PreparedTurn, TurnRef } from '../../workflows/contract/job.ts';
+import type { RepositoryAccess } from '../git/remote.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import type { Environments } from '../environment/environments.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -73,23 +74,23 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     const effect = { ...ref, effect: 'resolve' };
     const { fence, result } = await effects.claim(effect);
     const stored = baseSchema.safeParse(result);
-    const { branch, commit } = stored.data ?? (await resolve(job, signal));
+    const repository = await access.repositoryOf(job, signal);
+    const { branch, commit } = stored.data ?? (await workspaces.resolve({ ...repository, ref: job.requestedRef }));
     if (!stored.success && !(await effects.storeResult({ ...effect, fence, result: { branch, commit } })))
       throw takenOver();
     await jobs.setBase({ ...ref, baseBranch: branch, baseCommit: commit });
-    await storeNames(job, commit, signal);
+    await storeNames(job, { ...repository, commit });
   }
 
   /** Keeps what the repository has, for suggestions in the form of the next job. */
-  async function storeNames(job: JobRow, commit: string, signal: AbortSignal): Promise<void> {
-    const repository = await access.repositoryOf(job, signal);
+  async function storeNames(job: JobRow, base: RepositoryAccess & { commit: string }): Promise<void> {
     // a name may contain a secret, as everything in a repository may
     const isPlain = (name: string) => name.length <= longestName && redact(name) === name;
     // those of jobs are known from the jobs
     const isOwn = (branch: string) => branch.startsWith('docket/');
     const isWanted = (path: string) => isDocument.test(path) && isPlain(path);
-    const documents = await workspaces.listFiles({ ...repository, commit, isWanted });
-    const branches = await workspaces.listBranches({ ...repository, most: 10 * mostBranches });
+    const documents = await workspaces.listFiles({ ...base, isWanted });
+    const branches = await workspaces.listBranches({ ...base, most: 10 * mostBranches });
     const depthOf = (path: string) => path.split('/').length;
     await repositoryNames.store(job.id, {
       branches: branches.filter((name) => isPlain(name) && !isOwn(name)).slice(0, mostBranches),
@@ -98,10 +99,5 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
         .toSorted((one, other) => depthOf(one) - depthOf(other))
         .slice(0, mostDocuments),
     });
-  }
-
-  async function resolve(job: JobRow, signal: AbortSignal) {
-    const repository = await access.repositoryOf(job, signal);
-    return workspaces.resolve({ ...repository, ref: job.requestedRef });
   }
 }

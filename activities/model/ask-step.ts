@@ -43,7 +43,7 @@ export interface StepAnswer {
   text: SpokenText | null;
 }
 
-/** What an attempt gets with its claim. */
+/** A claim of a step by an attempt. */
 export interface Claim {
   fence: number;
   /** The job as of the claim. */

@@ -44,7 +44,7 @@ export interface Crawl {
 const mostSkipped = 20;
 const mostLinks = 2_000;
 
-/** What the steps of a crawl share. */
+/** Context of a crawl. */
 export interface CrawlScene {
   scope: WebsiteScope;
   client: WebsiteClient;

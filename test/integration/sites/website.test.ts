@@ -26,7 +26,7 @@ const notFound = (_request: IncomingMessage, response: ServerResponse) => void r
 
 interface Website extends AsyncDisposable {
   url: string;
-  /** What is served, by path; it may change. */
+  /** Answers by path. A test may change them. */
   answers: Record<string, Answer | string>;
   /** Paths asked for since the last call. */
   asked(): string[];
