@@ -28,6 +28,7 @@ const longestBeginning = 300;
 /** Longest line of code, in characters. Longer ones are broken. */
 const longestCodeLine = 16_000;
 const oddCharacters = /[[\p{Cc}&&\p{ASCII}]--[\t\n\r]]|\ufeff/gv;
+const needsCleaning = /[[\p{Cc}&&\p{ASCII}]--[\t\n]]|[\ufeff\u0085\u2028\u2029]/v;
 const markers = String.raw`(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*`;
 /** Matches the start of a line that, whatever follows, is not code or a link definition. It captures the markers. */
 const certainWords = new RegExp(
@@ -57,6 +58,7 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
   });
 
   function takeDelta(delta: string): string {
+    if (isBegun && !delta.includes('\n')) return inline.push(delta);
     let text = '';
     for (const part of delta.split(/(?<=\n)/)) {
       if (isBegun) text += inline.push(part);
@@ -121,6 +123,7 @@ export function createLinkChecker(resolve: (target: string) => LinkTarget | null
 
   /** Normalizes line breaks, and removes or replaces characters that Markdown readers treat differently. */
   function clean(delta: string): string {
+    if (!wasReturn && !needsCleaning.test(delta)) return delta;
     const text = wasReturn && delta.startsWith('\n') ? delta.slice(1) : delta;
     if (delta !== '') wasReturn = delta.endsWith('\r');
     return text

@@ -22,7 +22,39 @@ const disabled = ['attention', 'thematicBreak', ...blocks];
  * @param mayDefine whether link definitions are allowed at its start
  */
 export function readInline(text: string, { mayDefine }: { mayDefine: boolean }): Segment[] {
-  if (!/[`[<]/.test(text)) return [{ kind: 'words', start: 0, end: text.length }];
+  return readPlain(text) ?? parseInline(text, mayDefine);
+}
+
+/** Words, code and links without anything in them that could mean something else. */
+const plain =
+  /(?<words>(?:[^`[\]<\\!]|!(?!\[))+)|`(?<code>[^`\s](?:[^`\n\t]*[^`\s])?)`(?!`)|\[(?<label>[^`[\]<\\!&\s](?:[^`[\]<\\!&\n\t]*[^`[\]<\\!&\s])?)\]\((?<url>[\w./#?=%:@,+~-]+)\)/y;
+/** The start of code or a link that has not ended. */
+const open = /[`[][^`[\]<\\]*$/y;
+
+/** Reads what most answers consist of without the parser, which costs most of a stream; null for any other text. */
+function readPlain(text: string): Segment[] | null {
+  const segments: Segment[] = [];
+  for (let start = 0; start < text.length;) {
+    plain.lastIndex = start;
+    open.lastIndex = start;
+    const found = plain.exec(text)?.groups;
+    if (found === undefined && !open.test(text)) return null;
+    const end = found === undefined ? text.length : plain.lastIndex;
+    const { code, label, url } = found ?? {};
+    const last = segments.at(-1);
+    if (code !== undefined) segments.push({ kind: 'code', start, end, code });
+    else if (label !== undefined && url !== undefined) {
+      const words: Segment[] = [{ kind: 'words', start: start + 1, end: start + 1 + label.length }];
+      segments.push({ kind: 'link', start, end, url, isBare: false, words });
+    } else if (last?.kind === 'words') last.end = end;
+    else segments.push({ kind: 'words', start, end });
+    start = end;
+  }
+  return segments;
+}
+
+/** Parses any text, as `readInline` does. */
+export function parseInline(text: string, mayDefine: boolean): Segment[] {
   const root = fromMarkdown(text, {
     extensions: [{ disable: { null: mayDefine ? disabled : [...disabled, 'definition'] } }],
   });

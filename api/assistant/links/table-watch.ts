@@ -38,6 +38,8 @@ export function createTableWatch(): TableWatch {
       state = { ...state, line: { ...withText(state.line, text), hasCodeWithBar } };
     },
     takeWords(text) {
+      // words behind words tell nothing new of a line
+      if (!state.line.isBlank && !state.line.isRule && !text.includes('\n')) return text;
       const parts = text.split('\n').map((part, index) => {
         if (index > 0) state = withLineEnd(state);
         const mustEscape = state.line.isBlank && state.before.hasCodeWithBar && /^\s*[|:-]/.test(part);

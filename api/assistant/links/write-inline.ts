@@ -23,6 +23,9 @@ const longestWord = 800;
 const tagBeginning = /<(?:[a-z][\w.+:/@-]*(?:\s[^>]*|:[^\s<>]*)?|\/[a-z\d]*\s*|[!?][^>]*)?$/iy;
 /** Characters after which words may be sent. */
 const mayEndWord = /[\s`)>\u0080-\uffff]/;
+/** Text up to the end of its last word, without anything that may be markup. */
+const wholeWords = /^[^`[\]<\\]*[\s\u0080-\ud7ff\udc00-\uffff]/;
+const mayBeMarkup = /[`[\]<\\]/;
 const label = /^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,99}$/u;
 
 /**
@@ -40,6 +43,18 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
   let previous = '';
   const table = createTableWatch();
 
+  /** Takes whole words, which is most of an answer, without the work that markup needs; null if there may be any. */
+  function takeWords(): string | null {
+    const words = prefixes.size > 0 || mayBeMarkup.test(held) ? undefined : wholeWords.exec(held)?.[0];
+    if (words === undefined) return null;
+    isStart &&= words.trim() === '';
+    held = held.slice(words.length);
+    worthAt = 0;
+    const text = table.takeWords(writeText(words, { resolve: cite, inLink: false, previous, next: '' }));
+    previous = text.at(-1) ?? previous;
+    return text;
+  }
+
   function take(isLast: boolean): string {
     if (held === '') return '';
     const segments = readInline(held, { mayDefine: isStart });
@@ -56,7 +71,8 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
         ({ kind, start, end }) => kind === 'definition' || held.slice(start, end).trim() === '',
       );
       held = held.slice(length);
-      prefixes = new Map([...prefixes].map(([position, prefix]) => [position - length, prefix]));
+      const left = [...prefixes].filter(([position]) => position >= length);
+      prefixes = new Map(left.map(([position, prefix]) => [position - length, prefix]));
     }
     const growth = held.length < 200 ? 1.2 : 1.6;
     worthAt = /[`[<]/.test(held) ? Math.min(held.length * growth + 8, longestHold) : 0;
@@ -70,7 +86,7 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
         const isWords = segment.kind === 'words';
         if (!isWords && segment.end >= (segment.kind === 'definition' ? held.trimEnd().length : held.length))
           return open[0] ?? segment.start;
-        if (!isWords) continue;
+        if (!isWords || !mayBeMarkup.test(held.slice(segment.start, segment.end))) continue;
         for (let at = segment.start; at < segment.end; at += 1) {
           const character = held.charAt(at);
           if (character === '\\') at += 1;
@@ -195,7 +211,8 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
         const part = rest.slice(0, Math.max(1, longestHold - held.length));
         rest = rest.slice(part.length);
         held += part;
-        if (held.length >= longestHold || (held.length >= worthAt && mayEndWord.test(part))) written += take(false);
+        if (held.length >= longestHold || (held.length >= worthAt && mayEndWord.test(part)))
+          written += takeWords() ?? take(false);
       }
       return written;
     },

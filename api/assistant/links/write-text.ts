@@ -22,6 +22,10 @@ const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
 const endOfSentence = /[.,;:!?*_~|\\]+$/;
 /** Positions required for an autolink in GitHub's Markdown, even if characters are written as references or escapes. */
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
+/** What may have to be rewritten. */
+const special = /[.:@/[\]()<&\\`~!|]/;
+/** What may have to be rewritten outside of links. A period or a colon before a space, as in a sentence, does not. */
+const suspicious = /[@[\]<&\\`~]|\/\/|!$|:(?![ \n\t])|(?:mailto|xmpp):|\.(?![ \n\t]|$)|(?<=\P{ASCII}|www)\./iu;
 /** Invisible character that breaks an autolink. */
 const gap = { raw: '\u200b', shown: '\u200b' };
 const foreign = /\P{ASCII}/u;
@@ -42,9 +46,14 @@ interface Unit {
  * Only addresses that resolve are left as links.
  */
 export function writeText(raw: string, options: TextOptions): string {
-  if (!/[.:@/[\]()<&\\`~!|]/.test(raw)) return raw;
+  if (options.inLink ? !special.test(raw) : !suspicious.test(raw) && !continuesText(raw, options.previous)) return raw;
   const units = (raw.match(unit) ?? []).map((one) => ({ raw: one, shown: one.length > 1 ? decodeString(one) : one }));
   return writeUnits(withGaps(withAddresses(units, options)), options);
+}
+
+/** Reports whether the text before makes the first character mean something else. */
+function continuesText(raw: string, previous: string): boolean {
+  return (previous === ']' || foreign.test(previous)) && /^[(:.]/.test(raw);
 }
 
 function withAddresses(units: Unit[], options: TextOptions): Unit[] {

@@ -107,6 +107,21 @@ export const linkMutations: Mutation[] = [
     ...answers,
   },
   {
+    name: 'a period behind a word that has been sent is not escaped',
+    file: writeText,
+    find: "(previous === ']' || foreign.test(previous)) && ",
+    replace: 'previous.length > 1 && ',
+    ...answers,
+  },
+  {
+    name: 'code that another backtick follows is read without the parser',
+    file: 'api/assistant/links/read-inline.ts',
+    find: '`(?!`)|',
+    replace: '`|',
+    project: 'unit',
+    tests: ['api/assistant/links/read-inline'],
+  },
+  {
     name: 'a mark in brackets skips checks',
     file: forgeOrders,
     find: "[^[\\]]{0,80})\\]/giu, '($1)']",
