@@ -108,20 +108,20 @@ interface Field {
 }
 
 const mostPositions = 12;
+/** A field without any term of the query, as most are. */
+const unmatched: Field = { best: [], sums: [], parts: [], positions: [], matched: 0 };
 
 function readField(values: Int32Array, { occurrences, filter }: Lookup, size: number): Field {
-  const best = Array<number>(size).fill(0);
-  const sums = Array<number>(size).fill(0);
-  const parts = Array<number>(size).fill(0);
-  const positions: number[][] = Array.from({ length: size }, () => nowhere);
+  let field = unmatched;
   let seen: Set<number>[] | null = null;
-  let matched = 0;
   for (let position = 0; position < values.length; position++) {
     const value = values[position] ?? 0;
     if (filter[value & filterMask] === 0) continue;
     const found = occurrences.get(value);
     if (found === undefined) continue;
-    matched++;
+    if (field === unmatched) field = createField(size);
+    const { best, sums, parts, positions } = field;
+    field.matched++;
     for (const { at, strength, part } of found) {
       let found = positions[at] ?? nowhere;
       if (found === nowhere) positions[at] = found = [];
@@ -135,7 +135,12 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
       sums[at] = (sums[at] ?? 0) + strength;
     }
   }
-  return { best, sums, positions, matched, parts };
+  return field;
+}
+
+function createField(size: number): Field {
+  const zeros = () => Array<number>(size).fill(0);
+  return { best: zeros(), sums: zeros(), parts: zeros(), positions: Array<number[]>(size).fill(nowhere), matched: 0 };
 }
 
 /** Returns how well a title matches the query; 1 if it says all that the query asks and nothing else. */
@@ -174,7 +179,9 @@ function proximityOf(terms: QueryTerm[], presence: number[], fields: Field[]): n
       total += weight;
       sum +=
         weight *
-        Math.max(...fields.map((field) => closeness(field.positions[previous] ?? [], field.positions[at] ?? [])));
+        Math.max(
+          ...fields.map((field) => closeness(field.positions[previous] ?? nowhere, field.positions[at] ?? nowhere)),
+        );
     }
     previous = at;
   }
