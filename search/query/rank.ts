@@ -140,7 +140,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
 
 function createField(size: number): Field {
   const zeros = () => Array<number>(size).fill(0);
-  return { best: zeros(), sums: zeros(), parts: zeros(), positions: Array<number[]>(size).fill(nowhere), matched: 0 };
+  return { best: zeros(), sums: zeros(), parts: zeros(), positions: [], matched: 0 };
 }
 
 /** Returns how well a title matches the query; 1 if it says all that the query asks and nothing else. */
