@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { ImageError } from '../activities/images/image-error.ts';
@@ -11,6 +10,7 @@ import type { CommandImages, Commands } from '../activities/tools/commands.ts';
 import type { WorkerConfig } from './config/config.ts';
 import { allAuthorities } from './config/extra-authorities.ts';
 import type { ImageConfig } from './config/image-config.ts';
+import { openOwnFolder } from './own-folder.ts';
 
 const unlimitedMemory =
   'No memory control group can be created here, so the memory of commands is measured every 100 ms instead; see docs/sandbox.md.';
@@ -30,13 +30,12 @@ export async function openCommands(
 ): Promise<Commands> {
   if (limits === null) return null;
   // not in the work directory, which workers on several machines may share
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const { path: directory } = resources.use(await openOwnFolder());
   const { maxSeconds, hosts } = limits;
   const network = hosts.length === 0 ? null : { hosts, privateHosts };
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);
   const opened = resources.use(await openSandboxHost({ directory, limits, network, authorities }));
-  const common = { maxSeconds, hosts };
+  const common = { maxSeconds, hosts, directory };
   if (opened.sandbox === null) {
     log.warn(opened.problem);
     return { ...opened, ...common };

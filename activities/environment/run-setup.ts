@@ -78,10 +78,11 @@ function reasonOf(
 
 export interface PackRequest {
   jobId: string;
-  workspace: OpenWorkspace;
+  workspace: Pick<OpenWorkspace, 'path' | 'home'>;
   /** Folder of this machine for the archive. */
   folder: string;
-  limits: CommandEnvironment['limits'];
+  /** Limits of what is packed; null for those of the sandbox. */
+  limits: CommandEnvironment['limits'] | null;
   signal: AbortSignal;
 }
 
@@ -89,7 +90,10 @@ export interface PackRequest {
  * Packs HOME and what was added to the tree. It happens in the sandbox: the files are as hostile as the repository, and
  * only the user of the job can read them all. Returns the added paths that the repository does not ignore.
  */
-export async function packLayer(sandbox: Sandbox, request: PackRequest): Promise<string[]> {
+export async function packLayer(
+  sandbox: Sandbox,
+  request: PackRequest & { workspace: Pick<OpenWorkspace, 'added'> },
+): Promise<string[]> {
   const { workspace, folder } = request;
   const { paths, excluded } = await workspace.added();
   const list = paths.map((path) => `tree/${path}\0`).join('');
@@ -118,13 +122,12 @@ async function pack(
   }: PackRequest & { command: string; isReadOnly: boolean },
 ): Promise<void> {
   const mounts = [{ source: folder, target: layerPoint, isReadOnly }];
-  // an archive is larger than what it holds, by its headers
-  const { totalBytes: _total, ...others } = limits;
   const environment = {
     home: workspace.home,
     mounts,
     hosts: [],
-    limits: { ...others, diskBytes: 2 * limits.diskBytes },
+    // an archive is larger than what it holds, by its headers
+    ...(limits === null ? {} : { limits: { ...limits, totalBytes: undefined, diskBytes: 2 * limits.diskBytes } }),
   };
   const tree = workspace.path;
   const end = await sandbox.run({ jobId, tree, command, timeoutMs: packMs, environment, signal });

@@ -13,11 +13,10 @@ import {
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { McpServer, ServerValue } from '../../db/organizations/project-tools.ts';
 import type { Egress } from '../../lib/network/egress.ts';
-import type { Commands } from '../tools/commands.ts';
 import { createCommandTransport } from './command-transport.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import { McpProblem } from './mcp-problem.ts';
-import { startServer, type ServerJob } from './server-process.ts';
+import { startServer, type ServerJob, type ServerPlace, type ServerProcess } from './server-process.ts';
 
 export interface McpNetwork {
   egress: Pick<Egress, 'request'>;
@@ -30,12 +29,13 @@ export interface McpSession extends AsyncDisposable {
   /** All tools of the server, by name. */
   tools: ReadonlyMap<string, Tool>;
   call(tool: string, input: Record<string, unknown>, timeoutMs: number): Promise<CallToolResult>;
+  /** Ends a server that runs as a command, and keeps what it downloaded for its next starts. */
+  endAndKeep(): Promise<void>;
 }
 
 /** Ways to servers: the network, and the sandbox in which those that are commands run. */
-export interface McpAccess {
+export interface McpAccess extends ServerPlace {
   network: McpNetwork;
-  commands: Commands;
 }
 
 export interface SessionRequest {
@@ -52,6 +52,7 @@ interface McpConnection {
   transport: Transport;
   /** Ends the session on the server. */
   end(): Promise<void>;
+  endAndKeep?: ServerProcess['endAndKeep'];
 }
 
 interface ConnectOptions extends SessionRequest {
@@ -71,7 +72,7 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
   const over = new AbortController();
   let problem: McpProblem | null = null;
   const connect = server.url === null ? connectByCommand : connectByHttp;
-  const { transport, end: endConnection } = await connect(access, {
+  const connection = await connect(access, {
     ...request,
     signal: AbortSignal.any([signal, over.signal]),
     onProblem(found) {
@@ -99,7 +100,7 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
   }
 
   async function end(): Promise<void> {
-    await endConnection();
+    await connection.end();
     over.abort();
     await client.close().catch(() => undefined);
   }
@@ -122,7 +123,10 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
   }
 
   try {
-    await within((options) => client.connect(transport, options), server.url === null ? startTimeoutMs : listTimeoutMs);
+    await within(
+      (options) => client.connect(connection.transport, options),
+      server.url === null ? startTimeoutMs : listTimeoutMs,
+    );
     const tools = await listTools();
     return {
       tools,
@@ -132,6 +136,9 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
             client.request({ method: 'tools/call', params: { name, arguments: input } }, CallToolResultSchema, options),
           timeoutMs,
         ),
+      async endAndKeep() {
+        await connection.endAndKeep?.(signal);
+      },
       [Symbol.asyncDispose]: end,
     };
   } catch (error) {
@@ -165,15 +172,16 @@ async function connectByHttp(
 }
 
 async function connectByCommand(
-  { commands }: McpAccess,
+  place: McpAccess,
   { server: { command }, onProblem, ...options }: ConnectOptions,
 ): Promise<McpConnection> {
-  const started = await startServer(commands, { ...options, command: command ?? [] });
+  const started = await startServer(place, { ...options, command: command ?? [] });
   return {
     transport: createCommandTransport(started, onProblem),
     async end() {
       await started[Symbol.asyncDispose]();
     },
+    endAndKeep: started.endAndKeep,
   };
 }
 

@@ -100,7 +100,11 @@ async function toolsOf(access: McpAccess, request: SessionRequest): Promise<List
   const until = AbortSignal.timeout(lifeMs);
   try {
     await using session = await openMcpSession(access, { ...request, signal: AbortSignal.any([signal, until]) });
-    return pinnedOf(server, session.tools);
+    const listed = pinnedOf(server, session.tools);
+    // the agent has not used it yet; a server whose packages cannot be kept downloads them again
+    await session.endAndKeep().catch(() => undefined);
+    signal.throwIfAborted();
+    return listed;
   } catch (error) {
     signal.throwIfAborted();
     if (until.aborted) return { tools: [], problems: [`did not answer within ${lifeMs / 1_000} seconds`] };

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { constants, open as openDescriptor } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { ServerValue } from '../../db/organizations/project-tools.ts';
+import type { LayerFiles } from '../environment/layer-files.ts';
 import type { PreparedEnvironment } from '../environment/prepared-environment.ts';
 import { ImageError } from '../images/image-error.ts';
 import type { CommandEnd } from '../sandbox/running-command.ts';
@@ -15,6 +15,7 @@ import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
 import { cleanOutput } from '../tools/clean-output.ts';
 import { rootOf, type Commands } from '../tools/commands.ts';
 import { McpProblem } from './mcp-problem.ts';
+import { keepPackages, packagesOf, restorePackages } from './server-packages.ts';
 import { shellWord } from '../../lib/shell-word.ts';
 
 /** The job that a server works for. */
@@ -35,12 +36,20 @@ export interface ServerCommand {
   signal: AbortSignal;
 }
 
+/** Where servers run as commands. */
+export interface ServerPlace {
+  commands: Commands;
+  layerFiles: LayerFiles;
+}
+
 /** A server that runs as a command, until disposed of. */
 export interface ServerProcess extends AsyncDisposable {
   stdin: Socket;
   stdout: Socket;
   /** Resolves with the reason once all of its processes have ended; never rejects. */
   ended: Promise<McpProblem>;
+  /** Ends it, and keeps what it downloaded for the next starts. */
+  endAndKeep(signal: AbortSignal): Promise<void>;
 }
 
 const execute = promisify(execFile);
@@ -53,11 +62,11 @@ const exitMs = 1_000;
 const mostDetail = 64 * 1024;
 
 /**
- * Starts a server in a sandbox of its own, with its values and nothing of the job: no file that an agent may have
- * written takes part in a process with secrets. Throws McpProblem.
+ * Starts a server in a sandbox of its own, with its values, its packages and nothing of the job: no file that an agent
+ * may have written takes part in a process with secrets. Throws McpProblem.
  */
 export async function startServer(
-  commands: Commands,
+  { commands, layerFiles }: ServerPlace,
   { job, command, values, lifeMs, signal }: ServerCommand,
 ): Promise<ServerProcess> {
   const { image, limits, run } = job.environment;
@@ -68,11 +77,10 @@ export async function startServer(
   const root = await rootFor(() => rootOf(images, image, signal));
   const over = new AbortController();
   await using resources = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'docket-mcp-'));
+  const directory = await mkdtemp(join(commands.directory, 'mcp-'));
   resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
-  const [tree, channel] = [join(directory, 'tree'), join(directory, 'channel')];
-  await mkdir(tree);
-  await mkdir(channel);
+  const [tree, channel, home] = [join(directory, 'tree'), join(directory, 'channel'), join(directory, 'home')];
+  for (const folder of [tree, channel, home]) await mkdir(folder);
   // the user that the command runs as enters it
   await chmod(channel, 0o755);
   const [inPipe, outPipe] = [join(channel, 'in'), join(channel, 'out')];
@@ -80,17 +88,24 @@ export async function startServer(
   const stdin = resources.adopt(await openPipe(inPipe, 'write'), (socket) => void socket.destroy());
   const stdout = resources.adopt(await openPipe(outPipe, 'read'), (socket) => void socket.destroy());
   const words = command.map(shellWord);
+  // another user than that of the job's commands
+  const jobId = `${job.id}/mcp`;
+  const kind = root === null ? sandbox.kind : `${sandbox.kind}/image-${root.id}`;
+  const ref = packagesOf({ projectId: job.project.id, command, kind });
+  const packages = { ref, jobId, tree, home, limits, signal };
+  const isRestored = await restorePackages(layerFiles, sandbox, packages).catch((cause: unknown) => {
+    throw new McpProblem('could not be started', { cause });
+  });
   const ended = sandbox
     .run({
-      // another user than that of the job's commands
-      jobId: `${job.id}/mcp`,
+      jobId,
       tree,
       command: `exec < ${channelPoint}/in > ${channelPoint}/out && exec ${words.join(' ')}`,
       timeoutMs: lifeMs,
       signal: AbortSignal.any([signal, over.signal]),
       environment: {
         root,
-        home: null,
+        home,
         mounts: [{ source: channel, target: channelPoint, isReadOnly: true }],
         variables: Object.fromEntries(values.map(({ name, value }) => [name, value])),
         ...(limits === null ? {} : { limits }),
@@ -98,14 +113,24 @@ export async function startServer(
       },
     })
     .then(problemOfEnd, (cause) => new McpProblem('could not be started', { cause }));
-  resources.defer(async () => {
+  const end = async () => {
     stdin.destroy();
     await Promise.race([ended, sleep(exitMs, null, { ref: false })]);
     over.abort();
     await ended;
-  });
+  };
+  resources.defer(end);
   const running = resources.move();
-  return { stdin, stdout, ended, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return {
+    stdin,
+    stdout,
+    ended,
+    async endAndKeep(whileKeeping) {
+      await end();
+      if (!isRestored) await keepPackages(layerFiles, sandbox, { ...packages, values, signal: whileKeeping });
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 async function rootFor(provide: () => Promise<SandboxRoot | null>): Promise<SandboxRoot | null> {

@@ -10,7 +10,13 @@ import type { ToolResult } from '../../db/for-worker/steps.ts';
 
 /** Whether this worker runs commands: in its sandbox, or not and why; null when commands are disabled. */
 export type Commands =
-  | (OpenedSandbox & { maxSeconds: number; hosts?: readonly string[]; images?: CommandImages | null })
+  | (OpenedSandbox & {
+      maxSeconds: number;
+      /** Folder of this process for what commands need while they run. */
+      directory: string;
+      hosts?: readonly string[];
+      images?: CommandImages | null;
+    })
   | null;
 
 /** Images that commands may run in, instead of the worker's own programs. */

@@ -22,7 +22,7 @@ export async function startCommandScene(
   const opened = resources.use(
     await openSandboxHost({ directory, limits: testLimits, network: null, authorities: null }),
   );
-  const commands = { ...opened, maxSeconds: 60 };
+  const commands = { ...opened, maxSeconds: 60, directory };
   const toolset = createToolset({ run: createRunTool(commands) });
   const repository = resources.use(await createTestRepository({ 'README.md': '# Lamp\n', '.gitignore': 'build/\n' }));
   const model = resources.use(await startScriptedModelServer());

@@ -18,7 +18,7 @@ export async function openTestCommands(network: SandboxNetwork | null = null): P
   const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
   const opened = await openSandbox({ directory, limits, network });
   return {
-    commands: { ...opened, maxSeconds: 60, hosts: network?.hosts ?? [] },
+    commands: { ...opened, maxSeconds: 60, directory, hosts: network?.hosts ?? [] },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };
 }
@@ -54,7 +54,8 @@ export function scriptCommand(script: string): string[] {
   return ['node', '-e', scriptServer, '--', script];
 }
 
-const scriptServer = `
+/** Program of such a server; its last argument is the script. */
+export const scriptServer = `
 const { spawnSync } = require('node:child_process');
 const tool = { name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
 const say = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
@@ -64,6 +65,6 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
     say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } });
   if (method === 'tools/list') say(id, { tools: [tool] });
   if (method !== 'tools/call') return;
-  const { stdout, stderr } = spawnSync('/bin/sh', ['-c', process.argv[1]]);
+  const { stdout, stderr } = spawnSync('/bin/sh', ['-c', process.argv.at(-1)]);
   say(id, { content: [{ type: 'text', text: String(stdout) + String(stderr) }] });
 });`;

@@ -16,9 +16,10 @@ export interface NpmRegistry extends Disposable {
   asked: string[];
 }
 
-/** Starts a registry with one version of one package, whose module is a text. */
-export async function startNpmRegistry(name: string, content: string): Promise<NpmRegistry> {
-  const archive = await packed(name, content);
+/** Starts a registry with one version of one package, whose module is a text; `program` is what its command runs. */
+export async function startNpmRegistry(name: string, content: string, program?: string): Promise<NpmRegistry> {
+  const bin = program === undefined ? {} : { bin: { [name]: 'program.js' } };
+  const archive = await packed({ name, version: '1.0.0', main: 'index.js', ...bin }, { content, program });
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -26,7 +27,7 @@ export async function startNpmRegistry(name: string, content: string): Promise<N
     if (request.url !== `/${name}`) return response.writeHead(404).end('{}');
     const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`;
     const dist = { tarball: `http://${host}/${name}/-/${name}-1.0.0.tgz`, integrity };
-    const version = { name, version: '1.0.0', dist };
+    const version = { name, version: '1.0.0', dist, ...bin };
     response.setHeader('content-type', 'application/json');
     return response.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }));
   }).listen(0, '127.0.0.1');
@@ -42,12 +43,17 @@ export async function startNpmRegistry(name: string, content: string): Promise<N
   };
 }
 
-async function packed(name: string, content: string): Promise<Buffer> {
+async function packed(
+  description: Record<string, unknown>,
+  { content, program }: { content: string; program: string | undefined },
+): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'docket-npm-'));
   try {
     await mkdir(join(folder, 'package'));
-    await writeFile(join(folder, 'package/package.json'), JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
+    await writeFile(join(folder, 'package/package.json'), JSON.stringify(description));
     await writeFile(join(folder, 'package/index.js'), `module.exports = ${JSON.stringify(content)};\n`);
+    if (program !== undefined)
+      await writeFile(join(folder, 'package/program.js'), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
     await promisify(execFile)('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package']);
     return await readFile(join(folder, 'package.tgz'));
   } finally {

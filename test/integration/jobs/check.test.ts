@@ -153,7 +153,7 @@ describe.runIf(accounts.length > 0)('the check command of a project', () => {
 it('makes the work a draft if no command can be run, and the job says why', { tags: ['slow'] }, async () => {
   const problem = 'Commands cannot run here: bubblewrap is missing; install the package "bubblewrap".';
   await using scene = await startCommandScene(database, () => ({
-    commands: { sandbox: null, problem, maxSeconds: 1 },
+    commands: { sandbox: null, problem, maxSeconds: 1, directory: '' },
   }));
   const { model, worker, repository } = scene;
   model.script({ toolCalls: [write('good\n'), finish] });

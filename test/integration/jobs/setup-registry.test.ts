@@ -30,7 +30,7 @@ it.runIf(accounts.length > 0 && hasNpm)(
       resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     const network = { hosts: [registry.host], egress };
-    const commands = { ...(await openSandbox({ directory, limits: testLimits, network })), maxSeconds: 60 };
+    const commands = { ...(await openSandbox({ directory, limits: testLimits, network })), maxSeconds: 60, directory };
     const scene = resources.use(
       await startCommandScene(database, ({ ceilings }) => ({
         commands,

@@ -42,7 +42,7 @@ it('pins the tools of a server that runs as a command, and calls them', limit, a
     expect(again).toEqual({ text: fencedText('x'.repeat(30_000)), isError: false });
     expect(JSON.parse(found.text.split('\n')[2]!)).toEqual({
       here: [],
-      home: '/tmp',
+      home: '/home/job',
       pid: expect.toSatisfy((pid: number) => pid < 10),
       names: ['HOME', 'LANG', 'PATH', 'PWD', 'SERVICE_TOKEN', 'SHLVL'],
       repository: false,
@@ -116,7 +116,12 @@ it('a worker or project without commands starts no server, and says so', async (
   const scene = (commands: TestCommands['commands'] | null) => commandSceneOf(['true'], commands);
   const noticeOf = async (pinned: ReturnType<ReturnType<typeof scene>['pin']>) => (await pinned).notices[0]?.problem;
   expect(await noticeOf(scene(null).pin())).toMatch(/the worker runs none: DOCKET_RUN is off$/);
-  const off = { sandbox: null, problem: 'Commands cannot run here: bubblewrap is missing.', maxSeconds: 1 };
+  const off = {
+    sandbox: null,
+    problem: 'Commands cannot run here: bubblewrap is missing.',
+    maxSeconds: 1,
+    directory: '',
+  };
   expect(await noticeOf(scene(off).pin())).toBe('was not started. Commands cannot run here: bubblewrap is missing');
   const project = { ...testJob.project, mayRun: false };
   expect(await noticeOf(scene(sandbox.commands).pin({ ...testJob, project }))).toMatch(/this project may run none$/);

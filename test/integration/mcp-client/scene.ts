@@ -1,6 +1,7 @@
 import { pinTools } from '../../../activities/mcp/pinned-tools.ts';
 import { createToolCaller } from '../../../activities/mcp/call-tools.ts';
 import type { ServerJob } from '../../../activities/mcp/server-process.ts';
+import { createLayerFiles } from '../../../activities/environment/layer-files.ts';
 import { plainEnvironment } from '../../../activities/environment/prepared-environment.ts';
 import type { Commands } from '../../../activities/tools/commands.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
@@ -60,6 +61,7 @@ export function sceneOf(
   const deps = {
     secrets,
     commands,
+    layerFiles: createLayerFiles({ directory: commands?.directory ?? '', mostBytes: 1e9 }),
     network: { egress: createEgress({ privateHosts }), privateHosts },
     toolServers: { read: async () => ({ servers, credentials: { docs: [...values] } }) },
     effects: {

@@ -138,4 +138,12 @@ export const sandboxMutations: Mutation[] = [
     project: 'integration',
     tests: ['sandbox/proxy-limits'],
   },
+  {
+    name: 'folders of living workers are removed',
+    file: 'worker/own-folder.ts',
+    find: 'if (lock === null) continue;\n    const isRemoved',
+    replace: 'const isRemoved',
+    project: 'integration',
+    tests: ['sandbox/own-folder'],
+  },
 ];

@@ -4,6 +4,7 @@ const history = { project: 'integration', tests: ['git/history-tools'] } as cons
 
 const servers = { project: 'integration', tests: ['mcp-client/servers'] } as const;
 const commandServers = { project: 'integration', tests: ['mcp-client/command-servers'] } as const;
+const packages = { project: 'integration', tests: ['mcp-client/kept-packages'] } as const;
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
 const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
@@ -106,6 +107,20 @@ export const toolMutations: Mutation[] = [
     find: '...(run === null ? {} : { hosts: run.hosts }),',
     replace: '',
     ...commandServers,
+  },
+  {
+    name: 'the packages of a server are kept with its secrets',
+    file: 'activities/mcp/server-packages.ts',
+    find: 'if (secret === null) await',
+    replace: 'if (secret !== undefined) await',
+    ...packages,
+  },
+  {
+    name: 'the packages of a server are those of another command, too',
+    file: 'activities/mcp/server-packages.ts',
+    find: 'const parts = [command, kind,',
+    replace: 'const parts = [command[0], kind,',
+    ...packages,
   },
   {
     name: 'what a server writes before it fails is shown with its secrets',

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mendTree } from '../activities/sandbox/tree.ts';
+import { tryLock } from '../activities/workspaces/file-lock.ts';
+import { removeTree } from '../activities/workspaces/remove-tree.ts';
+
+/** A folder that only this process uses, until disposed of. */
+export interface OwnFolder extends AsyncDisposable {
+  path: string;
+}
+
+const prefix = 'docket-sandbox-';
+const lockEnding = '.lock';
+
+/** Creates a folder for this process, and removes those of processes that were killed. */
+export async function openOwnFolder(parent = tmpdir()): Promise<OwnFolder> {
+  await removeAbandoned(parent);
+  for (;;) {
+    const path = join(parent, `${prefix}${randomUUID()}`);
+    const lock = tryLock(`${path}${lockEnding}`);
+    // another process that starts took it for an abandoned one
+    if (lock === null) continue;
+    await mkdir(path, { mode: 0o700 });
+    return {
+      path,
+      async [Symbol.asyncDispose]() {
+        await remove(path);
+        await lock.release({ remove: true });
+      },
+    };
+  }
+}
+
+/** The kernel has released the lock of a killed process. What cannot be removed is left for the next start. */
+async function removeAbandoned(parent: string): Promise<void> {
+  const names = (await readdir(parent)).filter((name) => name.startsWith(prefix) && name.endsWith(lockEnding));
+  for (const name of names) {
+    const path = join(parent, name);
+    if (!(await isOwn(path))) continue;
+    const lock = tryLock(path);
+    if (lock === null) continue;
+    const isRemoved = await remove(path.slice(0, -lockEnding.length)).then(
+      () => true,
+      () => false,
+    );
+    await lock.release({ remove: isRemoved });
+  }
+}
+
+async function remove(folder: string): Promise<void> {
+  if (!(await isOwn(folder))) return;
+  // a command may have taken the access to its own folders away
+  await mendTree(folder);
+  await removeTree(folder);
+}
+
+/** Other users may put anything into a folder for temporary files. */
+async function isOwn(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  return found !== null && !found.isSymbolicLink() && found.uid === process.getuid?.();
+}
