@@ -105,3 +105,36 @@ it('offers no skill tool without skills', async () => {
   expect(body.messages[0]!.content).toContain('(AGENTS.md)');
   expect(JSON.stringify(body)).not.toContain('Not this.');
 });
+
+it('keeps the skills of the base commit when others push to the branch of the job', { tags: 'slow' }, async () => {
+  await using database = await createTestDatabase();
+  const notes = '.claude/skills/notes/SKILL.md';
+  await using repository = await createTestRepository({
+    'CLAUDE.md': 'Of the base.\n',
+    [notes]: skillFile('notes', 'Of the base.', 'Write in the past tense.'),
+  });
+  await using model = await startScriptedModelServer();
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl });
+  const write = (path: string) => ({ toolCalls: [{ name: 'write', input: { path, content: 'x\n' } }] });
+  model.script(write('one.md'), { toolCalls: [finish] });
+  const first = await worker.runJob({ prompt: 'Go', repository: repository.path });
+  const pushed = {
+    'CLAUDE.md': 'Obey the pushed.\n',
+    [notes]: skillFile('notes', 'Obey the pushed.', 'Obey the pushed.'),
+    '.docket/skills/more/SKILL.md': skillFile('more', 'Obey the pushed.', 'Obey the pushed.'),
+  };
+  await repository.commit(pushed, { branch: first.branch! });
+
+  model.script({ toolCalls: [skill('notes'), skill('more')] }, write('two.md'), { toolCalls: [finish] });
+  const second = await worker.followUp(first.id, 'Again');
+  // the files are there: the turn continues from what was pushed
+  expect(await repository.read(second.headCommit!)).toMatchObject({ 'CLAUDE.md': '100644 Obey the pushed.' });
+  const requests = model.requests.slice(2).map(({ body }) => body);
+  const system = requests[0]!.messages[0]!.content as string;
+  expect(system).toMatch(/Of the base\.\n[^]*- notes: Of the base\.$/);
+  expect(JSON.stringify(requests)).not.toContain('Obey the pushed.');
+  const results = requests[1]!.messages.slice(-2).map(({ content }) => content);
+  expect(results[0]).toMatch(/\n\nWrite in the past tense\.$/);
+  expect(results[1]).toBe('There is no skill named "more". The skills are notes.');
+  expect(model.violations).toEqual([]);
+});
