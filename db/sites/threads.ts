@@ -119,8 +119,8 @@ export function createThreadStore(pool: Pool): ThreadStore {
   async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
     await withTransaction(pool, async (client) => {
       const { rowCount } = await client.query({ ...holdThread, values: [turn.threadId, id, organizationId] });
-      if (rowCount !== 1 || !(await fitsMessages(client, turn.threadId))) return;
-      await insertMessages(client, turn);
+      if (rowCount !== 1) return;
+      await addTurn(client, turn);
       await noteOutcome(client, turn.threadId);
     });
   }
@@ -186,43 +186,34 @@ const holdThread = {
       and threads.site_id = sites.id and threads.organization_id = sites.organization_id`,
 };
 
-/** Counted under a lock on the thread, so that concurrent answers do not exceed the limit together. */
-async function fitsMessages(client: PoolClient, threadId: string): Promise<boolean> {
-  const { rows } = await client.query<{ fits: boolean }>({
-    name: 'count-messages',
-    text: 'select count(*) < $2 as fits from (select from thread_messages where thread_id = $1 limit $2) as messages',
-    values: [threadId, mostMessages + 2 * mostUnderWay],
-  });
-  return rows[0]?.fits ?? false;
-}
-
-/** A question that is answered again keeps its one row. */
-async function insertMessages(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
+/**
+ * Stores the question and then the answer, unless the thread is full: it is counted under a lock on the thread, so that
+ * concurrent answers do not exceed the limit together. A question that is answered again keeps its one row.
+ */
+async function addTurn(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
   await client.query({
-    name: 'add-question',
+    name: 'add-turn',
     text: `
-      insert into thread_messages (thread_id, id, role, content, current_path) values ($1, $2, 'user', $3, $4)
-      on conflict (thread_id, id) do nothing`,
+      with room as (
+        select count(*) < $2 as fits from (select from thread_messages where thread_id = $1 limit $2) as messages
+      ), added as (
+        insert into thread_messages
+          (thread_id, id, role, content, current_path, sources, model, answered, ending, first_token_ms, duration_ms, cost_micros,
+           topic, version, language)
+        select $1, turn.* from room, (values
+          ($3::text, 'user', $4::text, $5::text, '[]'::jsonb, null::text, null::boolean, null::text, null::integer, null::integer,
+           null::bigint, null::text, null::text, null::text),
+          ($6, 'assistant', $7, null, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+        ) as turn (id, role) where fits order by role desc
+        on conflict (thread_id, id) do nothing returning *
+      )
+      ${noteAnswer(`(select * from added where role = 'assistant')`)}`,
     values: [
       threadId,
+      mostMessages + 2 * mostUnderWay,
       toStoredText(question.id),
       toStoredText(question.content),
       question.currentPath === null ? null : toStoredText(question.currentPath),
-    ],
-  });
-  await client.query({
-    name: 'add-answer',
-    text: `
-      with added as (
-        insert into thread_messages
-          (thread_id, id, role, content, sources, model, answered, ending, first_token_ms, duration_ms, cost_micros, topic, version,
-           language)
-        values ($1, $2, 'assistant', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-        on conflict (thread_id, id) do nothing returning *
-      )
-      ${noteAnswer('added')}`,
-    values: [
-      threadId,
       toStoredText(answer.id),
       toStoredText(answer.content),
       toStoredJson(answer.sources),
