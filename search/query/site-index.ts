@@ -89,7 +89,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const readPage = database.prepare('select * from pages where id = ?');
   const readChunk = database.prepare('select start, end, before, after, anchor, headings from chunks where id = ?');
   const one = `from pages where path in (?1, ?2) and ${isReadable} order by length(path) limit 1`;
-  const byPath = database.prepare(`select * ${one}`);
+  const byPath = database.prepare(`select id, path ${one}`);
   const anchorsOf = database.prepare(`select anchors ${one}`);
   const inOrder = database.prepare(
     `select o.position, p.path, p.metadata from page_order as o join pages as p on p.id = o.page
@@ -146,9 +146,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
         },
         page(path) {
           const row = byPath.get(...variantsOf(path), own);
-          return row === undefined
-            ? null
-            : { path: String(row.path) + suffix, content: contentOf(row), metadata: metadataOf(row.metadata) };
+          return row === undefined ? null : { path: String(row.path) + suffix, ...pageOf(Number(row.id)) };
         },
         hasLink(path, anchor) {
           const row = anchorsOf.get(...variantsOf(path), own);
