@@ -6,7 +6,7 @@ export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error }
 
 export interface ThreadPool extends AsyncDisposable {
   /**
-   * Has a thread answer a request, one at a time per thread. Throws ThreadQueueError when too many are waiting, or when
+   * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting, or when
    * the answer takes too long.
    */
   run<Result>(request: object, signal: AbortSignal): Promise<Result>;
@@ -22,18 +22,26 @@ export interface ThreadPoolOptions {
   waiting: number;
   /** Time limit from the call to the answer. A thread that exceeds it is replaced. */
   deadlineMs: number;
+  /**
+   * Number of requests to send to a busy thread before it has answered, so that it can go on while this thread is busy;
+   * 0 if absent.
+   */
+  ahead?: number;
   resourceLimits: ResourceLimits;
 }
 
 interface Request {
   message: object;
+  /** Whether nobody waits for its answer any more. */
+  isAbandoned: boolean;
   resolve(result: unknown): void;
   reject(reason: unknown): void;
 }
 
 interface Thread {
   worker: Worker;
-  current: Request | null;
+  /** Requests without an answer, in order. The thread works on the first. */
+  sent: Request[];
 }
 
 /** Creates threads that stay, for requests too small for a thread of their own. They start when needed. */
@@ -42,26 +50,28 @@ export function createThreadPool({
   threads: most,
   waiting,
   deadlineMs,
+  ahead = 0,
   resourceLimits,
 }: ThreadPoolOptions): ThreadPool {
   const threads = new Set<Thread>();
   const queue: Request[] = [];
 
   function start(): Thread {
-    const thread: Thread = { worker: new Worker(script, { resourceLimits }), current: null };
+    const thread: Thread = { worker: new Worker(script, { resourceLimits }), sent: [] };
     threads.add(thread);
     thread.worker.unref();
     thread.worker.on('message', (answer: PoolAnswer) => {
-      const { current } = thread;
-      thread.current = null;
-      if ('error' in answer) current?.reject(answer.error);
-      else current?.resolve(answer.result);
+      const request = thread.sent.shift();
+      if ('error' in answer) request?.reject(answer.error);
+      else request?.resolve(answer.result);
       dispatch();
     });
     const fail = (error: Error) => {
       threads.delete(thread);
-      thread.current?.reject(error);
-      thread.current = null;
+      const [failed, ...others] = thread.sent;
+      thread.sent = [];
+      failed?.reject(error);
+      queue.unshift(...others.filter(({ isAbandoned }) => !isAbandoned));
       dispatch();
     };
     thread.worker.on('error', fail);
@@ -69,16 +79,25 @@ export function createThreadPool({
     return thread;
   }
 
+  /** Returns an idle or a new thread, else the one with the fewest requests; null when all have enough. */
+  function nextThread(): Thread | null {
+    const [idlest] = [...threads].sort((a, b) => a.sent.length - b.sent.length);
+    if (threads.size < most && idlest?.sent.length !== 0) return start();
+    return idlest !== undefined && idlest.sent.length <= ahead ? idlest : null;
+  }
+
   function dispatch(): void {
-    while (queue.length > 0) {
-      const free = [...threads].find(({ current }) => current === null) ?? (threads.size < most ? start() : null);
-      if (free === null) return;
-      free.current = queue.shift() ?? null;
-      if (free.current !== null) free.worker.postMessage(free.current.message);
+    for (;;) {
+      const thread = queue.length === 0 ? null : nextThread();
+      const request = thread === null ? undefined : queue.shift();
+      if (thread === null || request === undefined) return;
+      thread.sent.push(request);
+      thread.worker.postMessage(request.message);
     }
   }
 
   function abandon(request: Request): void {
+    request.isAbandoned = true;
     const at = queue.indexOf(request);
     if (at !== -1) queue.splice(at, 1);
   }
@@ -87,7 +106,7 @@ export function createThreadPool({
     async run<Result>(message: object, signal: AbortSignal): Promise<Result> {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      const request: Request = { message, resolve, reject };
+      const request: Request = { message, isAbandoned: false, resolve, reject };
       queue.push(request);
       dispatch();
       if (queue.length > waiting) {
@@ -102,7 +121,7 @@ export function createThreadPool({
       const timer = setTimeout(() => {
         abandon(request);
         reject(new ThreadQueueError('The request took too long.'));
-        for (const { worker, current } of threads) if (current === request) void worker.terminate();
+        for (const { worker, sent } of threads) if (sent[0] === request) void worker.terminate();
       }, deadlineMs);
       try {
         return await promise;

@@ -30,6 +30,8 @@ const limits = {
   threads: 2,
   waiting: 200,
   deadlineMs: 10_000,
+  // with hundreds of streams, a turn of the event loop lasts longer than a search
+  ahead: 4,
   resourceLimits: { maxOldGenerationSizeMb: 256 },
 };
 

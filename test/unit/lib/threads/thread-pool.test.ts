@@ -8,8 +8,9 @@ const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from 'node:worker_threads';
     let sum = 0;
-    parentPort.on('message', ({ add = 0, burn = 0, fail, exit, quiet }) => {
+    parentPort.on('message', ({ add = 0, burn = 0, fail, exit, quiet, count }) => {
       sum += add;
+      if (count) { Atomics.add(count, 0, 1); Atomics.notify(count, 0); }
       if (quiet) return;
       if (exit) process.exit();
       const until = performance.now() + burn;
@@ -63,5 +64,27 @@ it('drops a waiting request when its reader has left, and ignores the answer to 
   reader.abort(new Error('left'));
   await expect(running).rejects.toThrow('left');
   await expect(waiting).rejects.toThrow('left');
+  expect((await other).sum).toBe(1);
+});
+
+it('sends requests ahead, so that a thread goes on while this one is busy', async () => {
+  await using pool = createThreadPool({ ...limits, ahead: 3 });
+  await pool.run({}, live);
+  const count = new Int32Array(new SharedArrayBuffer(4));
+  const answers = Promise.all(Array.from({ length: 4 }, () => pool.run<Answer>({ add: 1, count }, live)));
+  for (let done = 0; done < 4; done = Atomics.load(count, 0))
+    expect(Atomics.wait(count, 0, done, 60_000)).not.toBe('timed-out');
+  expect((await answers).map(({ sum }) => sum)).toEqual([1, 2, 3, 4]);
+});
+
+it('sends what a lost thread had not begun to another one, except what nobody waits for', async () => {
+  await using pool = createThreadPool({ ...limits, ahead: 3 });
+  const reader = new AbortController();
+  const lost = pool.run({ exit: true }, live);
+  const left = pool.run({ add: 100 }, reader.signal);
+  const other = pool.run<Answer>({ add: 1 }, live);
+  reader.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  await expect(lost).rejects.toThrow('without an answer');
   expect((await other).sum).toBe(1);
 });
