@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { runFailpointsChaos } from '../suites/chaos/failpoints.ts';
 import { runMixedChaos } from '../suites/chaos/mixed.ts';
 import { runNetworkChaos } from '../suites/chaos/network.ts';
+import { runToolsChaos } from '../suites/chaos/tools.ts';
 import { problemWithNetworks } from '../suites/chaos/own-network.ts';
 
 const options = { timeout: 600_000 };
@@ -13,6 +14,10 @@ it('nothing is lost or duplicated while processes are killed', options, async ()
 
 it('a job ends with the same tree wherever its worker or its connections fail', options, async () => {
   expect(await runFailpointsChaos(['--runs', '4', '--lanes', '2', '--seed', '8'])).toBe(0);
+});
+
+it('a worker that is killed while an MCP server runs as a command leaves nothing of it', options, async () => {
+  expect(await runToolsChaos(['--jobs', '3', '--kills', '3', '--seed', '8'])).toBe(0);
 });
 
 it.skipIf(problem !== null)('a worker that is cut off repeats nothing', options, async () => {

@@ -77,7 +77,7 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
     const lane = made.use(
       await startLane({ servers, name, workers: 2, entries, env: { ...env, CHAOS_FAILPOINTS: folder } }),
     );
-    const scene = made.use(await setScene(lane, [repositoryFiles(0)], tools.url));
+    const scene = made.use(await setScene(lane, [repositoryFiles(0)], { url: tools.url, command: null }));
     const projects = scene.repositories.map(({ projectId }) => projectId);
     const client = createJobClient({ ...lane, projects, run: name });
     lanes.push({

@@ -74,7 +74,7 @@ export async function runWorkerKills(
     DOCKET_PRIVATE_HOSTS: tools.host,
   };
   await using lane = await startLane({ servers, name: 'chaos', workers, env });
-  await using scene = await setScene(lane, repositories, tools.url);
+  await using scene = await setScene(lane, repositories, { url: tools.url, command: null });
   const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
   await using finder = await createHitFinder(temporal);
   const { calls, nextReply } = playPlans(model, plans);

@@ -9,6 +9,7 @@ import { runNetworkChaos } from './network.ts';
 import { runPoisonChaos } from './poison.ts';
 import { runRepliesChaos } from './replies.ts';
 import { runStoresChaos } from './stores.ts';
+import { runToolsChaos } from './tools.ts';
 
 /** `npm run chaos -- <suite> --seed n …`; without a suite, `mixed` runs. */
 const suites: Record<string, (args: string[]) => Promise<number>> = {
@@ -18,6 +19,7 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
   stores: runStoresChaos,
   creates: runCreatesChaos,
   temporal: runTemporalChaos,
+  tools: runToolsChaos,
   network: runNetworkChaos,
   disk: runDiskChaos,
   clock: runClockChaos,

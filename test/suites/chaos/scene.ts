@@ -1,5 +1,5 @@
 import { operatorOf } from '../../../db/caller.ts';
-import { createProjectToolStore } from '../../../db/organizations/project-tools.ts';
+import { createProjectToolStore, type McpServer } from '../../../db/organizations/project-tools.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { environmentPath } from '../../../lib/environments/environment.ts';
 import { buildProject } from '../../support/build.ts';
@@ -42,14 +42,17 @@ export interface Place {
   organizationId: string;
 }
 
+/** The MCP server of special plans: at a URL, or a command. */
+export type PlannedAddress = Pick<McpServer, 'url' | 'command'>;
+
 /**
- * Creates a repository with a project for each set of files. With the URL of an MCP server, there is everything that
- * special plans need: branches with a setup, and the server in each project.
+ * Creates a repository with a project for each set of files. With an MCP server, there is everything that special plans
+ * need: branches with a setup, and the server in each project.
  */
 export async function setScene(
   place: Place,
   contents: ReadonlyMap<string, string>[],
-  serverUrl: string | null = null,
+  server: PlannedAddress | null = null,
 ): Promise<Scene> {
   await using made = new AsyncDisposableStack();
   const pool = new Pool({ connectionString: place.databaseUrl, max: 3 });
@@ -63,7 +66,7 @@ export async function setScene(
     const name = `Notes ${index}`;
     const project = await buildProject(pool, { organizationId, name, repository: repository.path, forge: 'local' });
     const baseCommit = await repository.git('rev-parse', 'refs/heads/main');
-    if (serverUrl !== null) await addSpecial(pool, { organizationId, projectId: project.id, repository, serverUrl });
+    if (server !== null) await addSpecial(pool, { organizationId, projectId: project.id, repository, address: server });
     const pullRequests = async () => {
       const { rows } = await pool.query<{ head: string; body: string; link: string }>(
         `select head, body, '/pulls/' || id as link from pull_requests where repository = $1`,
@@ -83,11 +86,11 @@ async function addSpecial(
     organizationId,
     projectId,
     repository,
-    serverUrl,
+    address,
   }: Pick<Place, 'organizationId'> & {
     projectId: string;
     repository: TestRepository;
-    serverUrl: string;
+    address: PlannedAddress;
   },
 ): Promise<void> {
   for (const { branch, content } of plannedEnvironments) {
@@ -96,11 +99,10 @@ async function addSpecial(
   }
   const server = {
     name: plannedServer.name,
-    url: serverUrl,
-    command: null,
+    ...address,
     tools: null,
     readOnly: 'annotated' as const,
-    headers: [],
+    ...(address.url === null ? { env: [] } : { headers: [] }),
   };
   const tools = createProjectToolStore(pool, createSecretBox([]));
   await tools.replaceServers(operatorOf({ organizationId }), projectId, [server]);

@@ -14,6 +14,8 @@ export interface SpecialSketch {
   repository: number;
   files: ReadonlyMap<string, string>;
   random: Random;
+  /** Whether it calls the MCP server while it works; by default, only a job of that kind does. */
+  hasTools?: boolean;
 }
 
 /** A branch whose description has a setup of its own. */
@@ -113,7 +115,14 @@ function assemble({ index, repository, environment, turns, files }: Assembly): J
 }
 
 /** A job that changes files, and has a setup, calls an MCP server, or waits once for a person. */
-export function planSpecial({ index, kind, repository, files, random }: SpecialSketch): JobPlan {
+export function planSpecial({
+  index,
+  kind,
+  repository,
+  files,
+  random,
+  hasTools = kind === 'tools',
+}: SpecialSketch): JobPlan {
   const environment = kind === 'setup' ? plannedEnvironments[index % plannedEnvironments.length]! : null;
   const steps = createSteps({
     index,
@@ -122,7 +131,7 @@ export function planSpecial({ index, kind, repository, files, random }: SpecialS
     random,
     thinkMs: () => random.between(50, 900),
     environment,
-    hasTools: kind === 'tools',
+    hasTools,
   });
   const waiting: Assembly['turns'] =
     kind === 'plan'
@@ -135,7 +144,12 @@ export function planSpecial({ index, kind, repository, files, random }: SpecialS
 }
 
 /** A job that does all of it in four turns. Plans of the same random source differ in nothing but their index. */
-export function planEverything({ index, repository, files, random }: Omit<SpecialSketch, 'kind'>): JobPlan {
+export function planEverything({
+  index,
+  repository,
+  files,
+  random,
+}: Omit<SpecialSketch, 'kind' | 'hasTools'>): JobPlan {
   const environment = plannedEnvironments[0]!;
   const steps = createSteps({ index, name: 'job', files, random, thinkMs: () => 20, environment, hasTools: true });
   const turns: Assembly['turns'] = [

@@ -1,0 +1,143 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { checkEnd } from './check-end.ts';
+import { checkSpecial } from './check-special.ts';
+import type { Fault } from './faults.ts';
+import { createJobClient } from './job-client.ts';
+import { readJobsOptions, type JobsOptions } from './jobs.ts';
+import { runJobs, type JobRun } from './job-run.ts';
+import { startLane, type Lane } from './lane.ts';
+import { startPlannedCommand, type PlannedCommand } from './planned-command.ts';
+import { playPlans } from './planned-model.ts';
+import { createRandom, type Random } from './random.ts';
+import { printEnd, printTraffic } from './report.ts';
+import { repositoryFiles, setScene } from './scene.ts';
+import { startServers } from './servers.ts';
+import { planSpecial, type SpecialKind } from './special-plans.ts';
+
+const kinds: readonly SpecialKind[] = ['tools', 'plan', 'question'];
+const pollMs = 50;
+const patienceMs = 60_000;
+
+/**
+ * Runs jobs that call an MCP server that runs as a command, and wait for approvals and answers, on workers that are
+ * killed while the server runs. No process of it and no folder may be left, and no call may be sent twice.
+ */
+export async function runToolsChaos(args: string[]): Promise<number> {
+  const options = readJobsOptions(args, { jobs: 30, kills: 40, workers: 2, gapMs: 1_500 });
+  const { jobs, kills, workers, gapMs, seed } = options;
+  console.log(`tools: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
+  const random = createRandom(seed);
+  const files = repositoryFiles(0);
+  const plans = Array.from({ length: jobs }, (_, index) =>
+    planSpecial({
+      index,
+      kind: kinds[index % kinds.length]!,
+      repository: 0,
+      files,
+      random: random.fork(index),
+      hasTools: true,
+    }),
+  );
+  const violations: string[] = [];
+  await using server = await startPlannedCommand();
+  await using model = await startScriptedModelServer();
+  await using servers = await startServers();
+  const temporary = join(servers.home, 'tmp');
+  await mkdir(temporary);
+  const { calls } = playPlans(model, plans);
+  {
+    await using lane = await startLane({
+      servers,
+      name: 'tools',
+      workers,
+      env: {
+        TMPDIR: temporary,
+        OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        DOCKET_SELF_REVIEW: 'off',
+        OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
+        DOCKET_PRIVATE_HOSTS: server.host,
+        DOCKET_RUN_HOSTS: server.host,
+      },
+    });
+    await using scene = await setScene(lane, [files], { url: null, command: server.command });
+    const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
+    const projects = scene.repositories.map(({ projectId }) => projectId);
+    const client = createJobClient({ ...lane, projects, run: `tools-${seed}` });
+    const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
+    // jobs arrive at the pace of the kills, so that there is work until the last one
+    const pace = async (index: number) => {
+      while (run.faults.length < Math.floor((index * kills) / jobs) - 2) await delay(pollMs);
+    };
+    const over = new AbortController();
+    const ending = runJobs(run, pace).finally(() => over.abort());
+    const hits = await killWorkers({ ...options, lane, random: random.fork(jobs), run, server, violations, over });
+    await ending;
+    run.endedMs = Date.now();
+    for (const plan of plans) if (client.jobs.has(plan.index)) await client.get(plan);
+    violations.push(
+      ...(await checkEnd(run, scene, temporal)),
+      ...(await checkSpecial(scene.pool, run, { calls: server.calls() })),
+    );
+    printTraffic(run);
+    console.log(`server   killed ${hits} times while it ran; ${server.calls().length} calls sent`);
+    if (hits === 0) violations.push('no worker was killed while the server ran');
+  }
+  violations.push(
+    ...model.violations.map((text) => `the model server: ${text}`),
+    ...(await server.leftRunning()).map((pid) => `left running: a process of the server (${pid})`),
+    ...(await readdir(temporary)).map((name) => `left on the disk: ${name}`),
+  );
+  return printEnd(violations, seed);
+}
+
+interface Kills extends JobsOptions {
+  lane: Lane;
+  random: Random;
+  run: JobRun;
+  server: PlannedCommand;
+  violations: string[];
+  /** Aborts when all jobs have ended. */
+  over: AbortController;
+}
+
+/** Kills workers while the server runs below them. Returns how often it did. */
+async function killWorkers({
+  kills,
+  gapMs,
+  lane,
+  random,
+  run,
+  server,
+  violations,
+  over: { signal },
+}: Kills): Promise<number> {
+  let hits = 0;
+  while (run.faults.length < kills && !signal.aborted) {
+    await delay(random.between(0.2 * gapMs, 1.8 * gapMs));
+    const found = await untilRunning(server, lane, signal);
+    await delay(random.between(0, 500));
+    const worker = found?.worker ?? random.pick(lane.workers);
+    const killed = worker.kill();
+    if (killed === null) continue;
+    const fault: Fault = { kind: 'kill', target: 'worker', pid: killed.pid, atMs: Date.now(), backMs: null };
+    run.faults.push(fault);
+    const left = await server.leftRunning(found?.pids ?? []);
+    violations.push(...left.map((pid) => `the kill of the worker ${killed.pid} left the process ${pid} of its server`));
+    if (found !== null) hits += 1;
+    await killed.back;
+    fault.backMs = Date.now();
+  }
+  return hits;
+}
+
+async function untilRunning(server: PlannedCommand, { workers }: Lane, signal: AbortSignal) {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const found = await server.findRunning(workers);
+    if (found !== null || signal.aborted || Date.now() > deadline) return found;
+    await delay(pollMs);
+  }
+}
