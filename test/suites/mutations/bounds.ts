@@ -199,8 +199,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a conversation takes any number of messages',
     file: 'db/sites/threads.ts',
-    find: '(await fitsMessages(client, turn.threadId))',
-    replace: 'true',
+    find: 'select count(*) < $2 as fits',
+    replace: 'select count(*) < 1000 * $2 as fits',
     ...threads,
   },
   {
