@@ -16,7 +16,7 @@ export function PassageList({ domain, search }: PassageListProps) {
     <aside className="passages" aria-label="Retrieved passages">
       <h2>Retrieved passages</h2>
       {search.isIdle && <p className="quiet">The passages retrieved for a question appear here with their scores.</p>}
-      {search.isPending && <Loading what="Searching…" />}
+      {!search.isIdle && search.isPending && <Loading what="Searching…" />}
       {search.error !== null && <p className="field-error">{messageOf(search.error)}</p>}
       {search.data?.length === 0 && <p className="quiet">No passages found.</p>}
       {search.data?.map((passage) => (

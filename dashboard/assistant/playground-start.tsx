@@ -1,16 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
 import { plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 
-interface PlaygroundStartProps {
-  domain: string;
-  onAsk(question: string): void;
-}
-
-/** Explains the playground before the first question, and offers the site's starter questions. */
-export function PlaygroundStart({ domain, onAsk }: PlaygroundStartProps) {
+/** Explains the playground before the first question. */
+export function PlaygroundStart({ domain }: { domain: string }) {
   const site = useQuery({
     queryKey: ['site', domain],
     refetchInterval: ({ state: { data } }) => (data?.index.version === null ? 2_000 : false),
@@ -35,17 +29,6 @@ export function PlaygroundStart({ domain, onAsk }: PlaygroundStartProps) {
           </Link>
           .
         </p>
-      )}
-      {site.data !== undefined && site.data.starterQuestions.length > 0 && (
-        <ul className="starters" aria-label="Suggestions">
-          {site.data.starterQuestions.map((question) => (
-            <li key={question}>
-              <Button className="button" onPress={() => onAsk(question)}>
-                {question}
-              </Button>
-            </li>
-          ))}
-        </ul>
       )}
     </section>
   );

@@ -23,6 +23,7 @@ export type Project = Answer<'listProjects', 200>['projects'][number];
 export type Site = Answer<'listSites', 200>['sites'][number];
 export type Webhook = Answer<'listWebhooks', 200>['webhooks'][number];
 export type Conversation = Answer<'listConversations', 200>['conversations'][number];
+export type ThreadMessage = Answer<'getThread', 200>['messages'][number];
 export type Gap = Answer<'listGaps', 200>['gaps'][number];
 export type Analytics = Answer<'getSiteAnalytics', 200>;
 export type Evaluation = Answer<'getEvaluation', 200>;

@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { Button, Input, SearchField } from 'react-aria-components';
-import { SiteMarkdown, Sources } from '../assistant/site-markdown.tsx';
+import { linkTargetOf } from '../assistant/link-target.ts';
+import { plainMessage } from '../assistant/plain-message.ts';
 import {
   conversationViews,
   narrowingOf,
@@ -19,8 +20,13 @@ import { SiteChoice } from '../components/site-choice.tsx';
 import { Ago } from '../components/time.tsx';
 import { fullTime, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
-import type { Conversation } from '../http/types.ts';
+import type { Conversation, ThreadMessage } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
+import { AnswerView } from '../widget/answer/answer-view.tsx';
+import type { LinkTarget } from '../widget/answer/page-link.tsx';
+import { QuestionView } from '../widget/chat.tsx';
+import { defaultLabels } from '../widget/labels.ts';
+import '../widget/chat.css';
 import '../styles/job.css';
 import '../styles/settings.css';
 import '../styles/assistant.css';
@@ -203,35 +209,62 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
       ),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
+  const target = useMemo(() => linkTargetOf(domain), [domain]);
   return (
     <Loaded query={thread} problem="The conversation could not be loaded">
       {({ pages }) => (
-        <div className="thread">
-          {pages
-            .flatMap(({ messages }) => messages)
-            .map(({ id, role, content, currentPath, sources, feedback }) =>
-              role === 'user' ? (
-                <div key={id} className="said current-question">
-                  <p className="words">{plain(content)}</p>
-                  {currentPath !== null && <p className="hint">Asked on {plain(currentPath)}</p>}
-                </div>
-              ) : (
-                <article key={id} className="answer">
-                  <SiteMarkdown domain={domain} text={content} />
-                  <Sources domain={domain} sources={sources} />
-                  {feedback != null && (
-                    <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
-                      Rated {feedback.vote === 'up' ? 'helpful' : 'not helpful'} by the reader
-                      {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
-                      {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
-                    </p>
-                  )}
-                </article>
-              ),
-            )}
+        <div className="docket-chat">
+          <div className="docket-messages thread">
+            {pages
+              .flatMap(({ messages }) => messages)
+              .map((message) => (
+                <StoredMessage key={message.id} message={message} target={target} />
+              ))}
+          </div>
           <NextPage list={thread} label="Later messages" />
         </div>
       )}
     </Loaded>
+  );
+}
+
+function StoredMessage({ message, target }: { message: ThreadMessage; target: LinkTarget }) {
+  const { id, role, content, currentPath, sources, feedback } = message;
+  const isQuestion = role === 'user';
+  const shown = plainMessage({
+    id,
+    role: isQuestion ? 'user' : 'assistant',
+    text: content,
+    sources,
+    marks: [],
+    followUps: [],
+    vote: null,
+  });
+  if (isQuestion)
+    return (
+      <>
+        <QuestionView message={shown} labels={defaultLabels} onEdit={null} />
+        {currentPath !== null && <p className="hint">Asked on {plain(currentPath)}</p>}
+      </>
+    );
+  return (
+    <>
+      <AnswerView
+        message={shown}
+        question=""
+        isLast={false}
+        isDone
+        driver={null}
+        labels={defaultLabels}
+        target={target}
+      />
+      {feedback != null && (
+        <p className={`note reader-says ${feedback.vote === 'up' ? 'says-good' : 'says-bad'}`}>
+          Rated {feedback.vote === 'up' ? 'helpful' : 'not helpful'} by the reader
+          {feedback.reasons.length > 0 && `: ${feedback.reasons.map(plain).join(', ')}`}
+          {feedback.comment !== null && `. "${plain(feedback.comment)}"`}
+        </p>
+      )}
+    </>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { GapCard } from '../assistant/gap-card.tsx';
-import { countsAsReader } from '../assistant/question-form.tsx';
+import { countsAsReader } from '../assistant/question-settings.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote, ErrorNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';

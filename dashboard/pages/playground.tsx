@@ -1,17 +1,22 @@
-import { useChat } from '@ai-sdk/react';
-import { useMutation } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { DefaultChatTransport } from 'ai';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import { ChatMessage, threadOf } from '../assistant/chat-message.tsx';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { linkTargetOf } from '../assistant/link-target.ts';
 import { PassageList } from '../assistant/passage-list.tsx';
 import { findPassages } from '../assistant/passages.ts';
+import { plainMessage } from '../assistant/plain-message.ts';
 import { PlaygroundStart } from '../assistant/playground-start.tsx';
-import { QuestionForm, type QuestionDraft } from '../assistant/question-form.tsx';
+import { QuestionSettings, type ReaderContext } from '../assistant/question-settings.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
-import { messageOf } from '../http/client.ts';
+import { queryClient } from '../queries.ts';
+import { Chat } from '../widget/chat.tsx';
+import { createClientWith } from '../widget/client.ts';
+import { createConversation } from '../widget/conversation.ts';
+import { defaultLabels } from '../widget/labels.ts';
+import { useConversation } from '../widget/use-conversation.ts';
+import '../widget/chat.css';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
@@ -30,96 +35,74 @@ export function PlaygroundPage() {
         <h1>Playground</h1>
         <SiteChoice domain={domain} onChange={(site) => void navigate({ to: '/playground', search: { site } })} />
       </div>
-      <Chat key={domain} domain={domain} first={question} />
+      <Playground key={domain} domain={domain} firstDraft={question} />
     </>
   );
 }
 
-/** `first` is a question to start with, as a reader. */
-function Chat({ domain, first }: { domain: string; first: string | undefined }) {
-  const transport = useMemo(
-    () =>
-      new DefaultChatTransport({
-        api: `/discovery/v2/assistant/${encodeURIComponent(domain)}/message`,
-        body: { retrievalPageSize: 5 },
-      }),
-    [domain],
-  );
-  const { messages, sendMessage, status, error, stop, setMessages, clearError } = useChat({ transport });
-  const [draft, setDraft] = useState<QuestionDraft>({
-    question: first ?? '',
+/** `firstDraft` is a question to start with, as a reader. */
+function Playground({ domain, firstDraft }: { domain: string; firstDraft: string | undefined }) {
+  const [reader, setReader] = useState<ReaderContext>({
     currentPath: '',
     context: { type: 'textSelection', value: '' },
-    isReader: first !== undefined,
   });
-  const passages = useMutation({ mutationFn: (query: string) => findPassages(domain, query) });
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (messages.length > 0) end.current?.scrollIntoView({ block: 'nearest' });
-  }, [messages.length, status]);
-  const isBusy = status === 'submitted' || status === 'streaming';
-  const ask = (question: string) => {
-    const threadId = threadOf(messages.findLast(({ role }) => role === 'assistant'));
-    void sendMessage({ text: question }, { body: bodyOf(draft, threadId) });
-    passages.mutate(question);
-  };
+  const [isCounted, setCounted] = useState(firstDraft !== undefined);
+  const { client, conversation } = useMemo(() => {
+    const user = isCounted ? 'anonymous' : 'playground';
+    // the session cookie authenticates the requests
+    const client = createClientWith({ baseUrl: location.origin, site: domain, user }, fetch);
+    return { client, conversation: createConversation({ client }) };
+  }, [domain, isCounted]);
+  const optionsOf = useCallback(() => {
+    const [currentPath, value] = [reader.currentPath.trim(), reader.context.value.trim()];
+    return { currentPath, context: value === '' ? [] : [{ ...reader.context, value }] };
+  }, [reader]);
+  const driver = useConversation(client, conversation, optionsOf);
+  const { id, text = '' } = driver.messages.findLast(({ role }) => role === 'user') ?? {};
+  const passagesQuery = useMemo(
+    () => ({ queryKey: ['passages', domain, id], queryFn: () => findPassages(domain, text), staleTime: Infinity }),
+    [domain, id, text],
+  );
+  const passages = useQuery({ ...passagesQuery, enabled: id !== undefined });
+  const shown = useMemo(
+    () => ({
+      ...driver,
+      messages: driver.messages.map((message) => (message.role === 'user' ? message : plainMessage(message))),
+      // the cards quote the passages that are listed
+      search: () => queryClient.fetchQuery(passagesQuery),
+    }),
+    [driver, passagesQuery],
+  );
+  const target = useMemo(() => linkTargetOf(domain), [domain]);
   return (
     <div className="playground">
-      <div className="chat">
-        <div className="messages" role="log" aria-label="Conversation" aria-busy={isBusy}>
-          {messages.length === 0 && <PlaygroundStart domain={domain} onAsk={ask} />}
-          {messages.map((message, index) => (
-            <ChatMessage
-              key={message.id}
-              message={message}
-              domain={domain}
-              isDone={!isBusy || index < messages.length - 1}
+      <div className="playground-chat">
+        <Chat
+          driver={shown}
+          labels={defaultLabels}
+          target={target}
+          questions={null}
+          selection={null}
+          onForgetSelection={() => {}}
+          welcome={<PlaygroundStart domain={domain} />}
+          firstDraft={firstDraft}
+          settings={
+            <QuestionSettings
+              reader={reader}
+              onReader={setReader}
+              isCounted={isCounted}
+              onCounted={setCounted}
+              hasBegun={driver.messages.length > 0}
+              isBusy={driver.status === 'submitted' || driver.status === 'streaming'}
+              onNew={conversation.clear}
             />
-          ))}
-          {status === 'submitted' && <p className="speaking">Searching…</p>}
-          {error !== undefined && (
-            <p className="note note-error" role="alert">
-              {sentenceOf(error)}
-            </p>
-          )}
-          <div ref={end} className="messages-end" />
-        </div>
-        <QuestionForm
-          draft={draft}
-          onChange={(change) => setDraft({ ...draft, ...change })}
-          isBusy={isBusy}
-          hasMessages={messages.length > 0}
-          onAsk={ask}
-          onStop={() => void stop()}
-          onNew={() => {
-            setMessages([]);
-            clearError();
-            passages.reset();
-          }}
+          }
         />
       </div>
-      <PassageList domain={domain} search={passages} />
+      <PassageList
+        domain={domain}
+        search={{ isIdle: id === undefined, isPending: passages.isPending, error: passages.error, data: passages.data }}
+      />
     </div>
   );
-}
-
-function bodyOf({ currentPath, context, isReader }: QuestionDraft, threadId: string | null) {
-  return {
-    fp: isReader ? 'anonymous' : 'playground',
-    ...(threadId === null ? {} : { threadId }),
-    ...(currentPath.trim() === '' ? {} : { currentPath: currentPath.trim() }),
-    ...(context.value.trim() === '' ? {} : { context: [{ type: context.type, value: context.value.trim() }] }),
-  };
-}
-
-/** Returns the API's message. The transport throws the body of an error response as the error's message. */
-function sentenceOf(error: Error): string {
-  try {
-    const body: unknown = JSON.parse(error.message);
-    if (typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string')
-      return body.error;
-  } catch {
-    // not JSON
-  }
-  return messageOf(error);
 }

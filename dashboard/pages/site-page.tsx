@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { SiteMarkdown } from '../assistant/site-markdown.tsx';
+import { pageAddress } from '../assistant/page-address.ts';
 import { Loaded } from '../components/loaded.tsx';
+import { Markdown } from '../components/markdown.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { answerOf, api } from '../http/client.ts';
 import { plain } from '../plain.ts';
@@ -43,7 +44,7 @@ function Text({ domain, path }: { domain: string; path: string }) {
       <Loaded query={page} problem="The page could not be shown">
         {({ path: found, content }) => (
           <article className="indexed-page">
-            <SiteMarkdown domain={domain} text={content} from={found} anchor={anchor} />
+            <Markdown text={content} resolve={(address) => pageAddress(domain, address, found)} anchor={anchor} />
           </article>
         )}
       </Loaded>

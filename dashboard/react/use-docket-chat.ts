@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { AnswerAdditions, ChatMessage } from '../widget/chat-state.ts';
-import { createClient, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import { createClientWith, type ClientOptions, type QuestionContext } from '../widget/client.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
 import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
 import { createChatStorage } from './chat-storage.ts';
@@ -40,9 +40,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     [baseUrl, apiKey, solveCaptcha],
   );
   const client = useMemo(
-    () =>
-      createClient({ baseUrl, site, apiKey, user, readerToken: () => readerToken.current?.() ?? null }, provenFetch),
-    [baseUrl, site, apiKey, user, provenFetch],
+    () => createClientWith({ baseUrl, site, user, readerToken: () => readerToken.current?.() ?? null }, provenFetch),
+    [baseUrl, site, user, provenFetch],
   );
   const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
@@ -54,7 +53,6 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       headers: async () => {
         const token = await readerToken.current?.();
         return {
-          Authorization: `Bearer ${apiKey}`,
           'X-Resume-Token': storage.token() ?? '',
           ...(token ? { 'X-Reader-Token': token } : {}),
         };
@@ -66,7 +64,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
         return response;
       },
     });
-  }, [baseUrl, site, apiKey, user, storage, provenFetch]);
+  }, [baseUrl, site, user, storage, provenFetch]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ ...storage.load(), resume: storage.token() !== null }));
   // sent before the end of an answer, and no part of its message

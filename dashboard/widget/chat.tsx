@@ -16,13 +16,19 @@ export interface ChatProps {
   /** Text that the reader selected on the page, for the next question. */
   selection: string | null;
   onForgetSelection(): void;
+  /** Shown above the questions to start with. */
+  welcome?: ReactNode;
+  /** Written in the field at first. */
+  firstDraft?: string;
+  /** Settings of the next question, shown below its field. */
+  settings?: ReactNode;
 }
 
 /** Shows a conversation with the assistant and the form for the next question. */
-export function Chat({ driver, labels, target, questions, selection, onForgetSelection }: ChatProps) {
+export function Chat({ driver, labels, target, questions, selection, onForgetSelection, ...slots }: ChatProps) {
   const { messages, status, error } = driver;
   const [edited, setEdited] = useState<ChatMessage | null>(null);
-  const [draft, setDraft] = useState('');
+  const [draft, setDraft] = useState(slots.firstDraft ?? '');
   const input = useRef<HTMLTextAreaElement>(null);
   const isBusy = status === 'submitted' || status === 'streaming';
   const starters = useStarterQuestions(driver, questions, messages.length === 0);
@@ -34,8 +40,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
       selection === null ? [] : [{ type: 'textSelection' as const, value: selection, path: location.pathname }];
     if (replaced === null) driver.ask(question, context);
     else driver.edit(replaced.id, question, context);
-    setEdited(null);
-    setDraft('');
+    if (edited !== null) startEditing(null);
     onForgetSelection();
     input.current?.focus();
   };
@@ -48,6 +53,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
   return (
     <div className="docket-chat">
       <Messages messages={messages} label={labels.conversation}>
+        {messages.length === 0 && slots.welcome}
         {messages.length === 0 && (
           <Questions label={labels.suggestions} questions={starters} onAsk={(question) => send(question, null)} />
         )}
@@ -94,14 +100,19 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
         selection={selection}
         isEditing={edited !== null}
         onDraft={setDraft}
-        onSend={(question) => send(question, edited)}
+        onSend={(question) => {
+          setDraft('');
+          send(question, edited);
+        }}
         onStop={driver.stop}
         onCancelEdit={() => startEditing(null)}
         onForgetSelection={() => {
           onForgetSelection();
           input.current?.focus();
         }}
-      />
+      >
+        {slots.settings}
+      </Composer>
     </div>
   );
 }
@@ -184,10 +195,12 @@ function Messages({ messages, label, children }: MessagesProps) {
 interface QuestionViewProps {
   message: ChatMessage;
   labels: Labels;
+  /** Null while the question cannot be edited. */
   onEdit: (() => void) | null;
 }
 
-function QuestionView({ message, labels, onEdit }: QuestionViewProps) {
+/** Shows a question. */
+export function QuestionView({ message, labels, onEdit }: QuestionViewProps) {
   return (
     <div className="docket-question" role="group" aria-label={labels.you}>
       <p dir="auto">{message.text}</p>

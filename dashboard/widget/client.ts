@@ -113,12 +113,16 @@ export class AnswerError extends Error {
 /** Longest `currentPath` that the API accepts, in code points. */
 const longestPath = 200;
 
-/**
- * Creates a client of a site's assistant. It keeps no state; `createConversation` does. `provenFetch` shares proofs of
- * work with other requests of the key.
- */
-export function createClient(options: ClientOptions, provenFetch = createProvenFetch(options)): Client {
-  const { baseUrl, site, apiKey, user = 'anonymous', readerToken } = options;
+/** Creates a client of a site's assistant. It keeps no state; `createConversation` does. */
+export function createClient(options: ClientOptions): Client {
+  return createClientWith(options, createProvenFetch(options));
+}
+
+/** Creates a client that leaves it to `authorizedFetch` to authenticate its requests. */
+export function createClientWith(
+  { baseUrl, site, user = 'anonymous', readerToken }: Omit<ClientOptions, 'apiKey' | 'captcha'>,
+  authorizedFetch: typeof fetch,
+): Client {
   const root = baseUrl.replace(/\/+$/, '');
   const domain = encodeURIComponent(site);
   const assistant = `${root}/discovery/v2/assistant/${domain}`;
@@ -127,12 +131,10 @@ export function createClient(options: ClientOptions, provenFetch = createProvenF
 
   async function send(url: string, init: RequestInit): Promise<Response> {
     const token = await readerToken?.();
-    const response = await provenFetch(url, {
+    const response = await authorizedFetch(url, {
       ...init,
-      credentials: 'omit',
       headers: {
         ...init.headers,
-        Authorization: `Bearer ${apiKey}`,
         ...(token === null || token === undefined ? {} : { 'X-Reader-Token': token }),
       },
     });

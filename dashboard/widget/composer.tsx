@@ -1,4 +1,4 @@
-import type { RefObject } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import type { Labels } from './labels.ts';
 
 interface ComposerProps {
@@ -13,12 +13,13 @@ interface ComposerProps {
   onStop(): void;
   onCancelEdit(): void;
   onForgetSelection(): void;
+  children: ReactNode;
 }
 
 const longestQuestion = 20_000;
 
 /** Shows the form for a question. Enter asks; Shift+Enter starts a new line. */
-export function Composer({ input, labels, draft, isBusy, selection, isEditing, ...on }: ComposerProps) {
+export function Composer({ input, labels, draft, isBusy, selection, isEditing, children, ...on }: ComposerProps) {
   const send = () => {
     const question = draft.trim();
     if (question !== '' && !isBusy) on.onSend(question);
@@ -70,6 +71,7 @@ export function Composer({ input, labels, draft, isBusy, selection, isEditing, .
           {isBusy ? labels.stop : labels.ask}
         </button>
       </div>
+      {children}
     </form>
   );
 }

@@ -27,6 +27,8 @@ export const defaultLabels = {
   feedback: 'Did this answer help?',
   yes: 'Yes',
   no: 'No',
+  whatIsWrong: 'What is wrong?',
+  reasons: ['it is wrong', 'it is outdated', 'it does not answer the question', 'it is hard to understand'],
   whatIsMissing: 'What is missing or wrong?',
   send: 'Send',
   thanks: 'Thank you.',

@@ -5,7 +5,7 @@ import { stringIn, valueIn } from './unknown-fields.ts';
 const batch = 256;
 
 /**
- * Creates a `fetch` for the requests of one key. When the server requires a proof of work (status 428), it solves one
+ * Creates a `fetch` that sends requests with a key, and without cookies. When the server requires a proof of work (status 428), it solves one
  * challenge for all requests that wait, with the response of a CAPTCHA if one is given, and repeats them with the
  * solution. It sends the same one until the server requires another.
  */
@@ -43,8 +43,9 @@ export function createProvenFetch({
   return async (input, init) => {
     const send = () => {
       const headers = new Headers(init?.headers);
+      headers.set('Authorization', `Bearer ${apiKey}`);
       if (proof !== null) headers.set('X-Proof-Of-Work', proof);
-      return fetch(input, { ...init, headers });
+      return fetch(input, { ...init, credentials: 'omit', headers });
     };
     const sent = proof;
     const response = await send();

@@ -1,9 +1,9 @@
-import { useCallback, useLayoutEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react';
-import type { ChatDriver } from './chat-driver.ts';
+import { useLayoutEffect, useMemo, useRef, useSyncExternalStore, type ReactNode } from 'react';
 import { Chat } from './chat.tsx';
-import type { Client } from './client.ts';
-import type { Conversation } from './conversation.ts';
+import type { Client, QuestionContext } from './client.ts';
+import type { AskOptions, Conversation } from './conversation.ts';
 import type { Panel } from './panel.ts';
+import { useConversation } from './use-conversation.ts';
 import type { WidgetSettings } from './widget-options.ts';
 
 export interface WidgetProps {
@@ -13,24 +13,14 @@ export interface WidgetProps {
   panel: Panel;
 }
 
+function optionsOf(context: QuestionContext[]): AskOptions {
+  return { context, currentPath: location.pathname };
+}
+
 /** Shows the button and, when it is open, the dialog with the chat. */
 export function Widget({ settings, client, conversation, panel }: WidgetProps) {
   const { isOpen, selection } = useSyncExternalStore(panel.subscribe, panel.state);
-  const state = useSyncExternalStore(conversation.subscribe, conversation.state);
-  const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
-  const driver = useMemo<ChatDriver>(() => {
-    const options = () => ({ currentPath: location.pathname });
-    return {
-      ...state,
-      ask: (question, context) => void conversation.ask(question, { ...options(), context }),
-      edit: (id, question, context) => void conversation.edit(id, question, { ...options(), context }),
-      stop: conversation.stop,
-      rate: conversation.rate,
-      clear: conversation.clear,
-      search: client.search,
-      starterQuestions,
-    };
-  }, [state, client, conversation, starterQuestions]);
+  const driver = useConversation(client, conversation, optionsOf);
   const { labels, hotkey, pagesUrl, questions } = settings;
   const target = useMemo(() => ({ pagesUrl, onFollow: panel.close }), [pagesUrl, panel]);
   return (
@@ -57,7 +47,7 @@ export function Widget({ settings, client, conversation, panel }: WidgetProps) {
         <Dialog title={labels.title} onClose={panel.close}>
           <header className="docket-header">
             <h2>{labels.title}</h2>
-            {state.messages.length > 0 && (
+            {driver.messages.length > 0 && (
               <button type="button" className="docket-button" onClick={conversation.clear}>
                 {labels.clear}
               </button>

@@ -40,8 +40,8 @@ describe.runIf(chromiumPath !== null)('the first steps', () => {
     await expect.poll(() => done.count()).toBe(2);
     await steps.getByRole('link', { name: 'Ask a question' }).click();
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.getByText('Did this help?').waitFor();
-    await expect.poll(() => page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
+    await page.getByText('Did this answer help?').waitFor();
+    await expect.poll(() => page.locator('a.docket-source').count()).toBeGreaterThan(0);
 
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.getByRole('table', { name: 'Jobs' }).waitFor();

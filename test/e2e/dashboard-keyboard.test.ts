@@ -177,11 +177,11 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     await tabTo(page, page.getByRole('textbox', { name: 'Question' }), 'Shift+Tab');
     await page.keyboard.type('Is there a mobile app for Android?');
     await page.keyboard.press('Enter');
-    const no = page.getByRole('group', { name: 'Feedback' }).getByRole('button', { name: 'No' });
+    const no = page.getByRole('group', { name: 'Did this answer help?' }).getByRole('button', { name: 'No' });
     await no.waitFor();
     await tabTo(page, no, 'Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('form', { name: 'Reason' }).waitFor();
+    await page.getByRole('form', { name: 'What is wrong?' }).waitFor();
 
     await enter(page, page.getByRole('link', { name: 'Conversations' }));
     await page.getByRole('heading', { name: 'Conversations' }).waitFor();

@@ -80,9 +80,9 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
     for (const [name, path] of Object.entries(shared.pages)) {
       await show(page, path);
       if (name === 'playground') {
-        await page.getByLabel('Question').fill('How do I run a scene?');
+        await page.getByRole('textbox', { name: 'Question' }).fill('How do I run a scene?');
         await page.getByRole('button', { name: 'Ask', exact: true }).click();
-        await page.getByText('Did this help?').waitFor();
+        await page.getByText('Did this answer help?').waitFor();
       }
       expect([name, await seriousProblems(page)]).toEqual([name, []]);
       await takeScreenshot(page, `${name}-${colorScheme}`);

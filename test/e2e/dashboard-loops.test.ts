@@ -54,8 +54,8 @@ async function askAsReader(page: Page, question: string): Promise<Locator> {
   await page.getByRole('checkbox', { name: /conversations and gaps/ }).press('Space');
   await page.getByRole('textbox', { name: 'Question' }).fill(question);
   await page.getByRole('button', { name: 'Ask', exact: true }).click();
-  await page.getByRole('group', { name: 'Feedback' }).waitFor();
-  return page.locator('.answer');
+  await page.getByRole('group', { name: 'Did this answer help?' }).waitFor();
+  return page.getByRole('article', { name: 'Answer' });
 }
 
 describe.runIf(chromiumPath !== null)('a question that the documentation does not answer', () => {
@@ -69,12 +69,12 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
       const answer = await askAsReader(page, question);
       expect(await answer.innerText()).toContain('I could not find this in the documentation.');
     }
-    await page.getByRole('group', { name: 'Feedback' }).getByRole('button', { name: 'No' }).click();
-    const why = page.getByRole('form', { name: 'Reason' });
+    await page.getByRole('group', { name: 'Did this answer help?' }).getByRole('button', { name: 'No' }).click();
+    const why = page.getByRole('form', { name: 'What is wrong?' });
     await why.getByRole('checkbox', { name: 'it does not answer the question' }).press('Space');
-    await why.getByLabel('What is missing?').fill('The paint, and how many coats.');
+    await why.getByRole('textbox', { name: 'What is missing or wrong?' }).fill('The paint, and how many coats.');
     await checkLooks(page, 'feedback-light');
-    await why.getByRole('button', { name: 'Send reason' }).click();
+    await why.getByRole('button', { name: 'Send' }).click();
     await why.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Conversations' }).click();
@@ -156,13 +156,13 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
       currentPath: '/guides/scenes',
       context: [{ type: 'code', value: 'lamp scene run evening' }],
     });
-    await page.getByRole('group', { name: 'Feedback' }).waitFor();
+    await page.getByRole('group', { name: 'Did this answer help?' }).waitFor();
     expect(Number(await page.locator('.passage-score').first().innerText())).toBeGreaterThan(0);
     await page.locator('.passage summary', { hasText: 'Scenes › Run a scene' }).click();
     await checkLooks(page, 'playground-dark');
 
     // the site has no published address: its links lead to its pages as they were indexed
-    const link = page.locator('.answer .markdown a').first();
+    const link = page.locator('.docket-answer .docket-markdown a').first();
     const words = await link.innerText();
     const opened = context.waitForEvent('page');
     await link.click();
@@ -171,7 +171,9 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     await shown.getByRole('heading', { name: words.split(' › ')[0], exact: true, level: 3 }).waitFor();
     await expect.poll(() => shown.locator('[data-sought]').innerText()).toBe(words.split(' › ')[1]);
     for (const anchor of await page.locator('main a').all()) {
-      expect(await anchor.getAttribute('href')).toMatch(/^\/playground\/page\?site=\w+&path=[\w%-]+(?:#[\w-]+)?$/);
+      expect(await anchor.getAttribute('href')).toMatch(
+        /^\/playground\/page\?site=\w+&path=[\w%-]+(?:#[\w-]*(?::~:text=[^#]+)?)?$/,
+      );
     }
     await checkLooks(shown, 'site-page-dark');
     expect(visit.complaints).toEqual([]);
@@ -190,12 +192,12 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
     await page.getByRole('textbox', { name: 'Question' }).fill('What can a scene hold?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.getByRole('group', { name: 'Feedback' }).waitFor();
-    await page.locator('.answer .markdown a').first().waitFor();
-    for (const link of await page.locator('.answer a').all()) {
+    await page.getByRole('group', { name: 'Did this answer help?' }).waitFor();
+    await page.locator('.docket-answer .docket-markdown a').first().waitFor();
+    for (const link of await page.locator('.docket-answer a').all()) {
       expect(await link.getAttribute('href')).toMatch(/^https:\/\/docs\.example\.com\/lamp\//);
     }
-    await expect.poll(() => page.locator('.answer .source[href]').count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('a.docket-source').count()).toBeGreaterThan(0);
   });
 });
 

@@ -184,14 +184,25 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('link', { name: 'Playground' }).click();
     await page.getByRole('heading', { name: 'Ask the assistant of sample' }).waitFor();
     await page.getByText('from the 8 pages of this site').waitFor();
-    await page.getByLabel('Question').fill('A draft');
+    await page.getByRole('textbox', { name: 'Question' }).fill('A draft');
     await page.getByRole('button', { name: 'How do I run a scene?' }).click();
-    await page.getByText('Did this help?').waitFor();
+    await page.getByText('Did this answer help?').waitFor();
     await page.locator('.passage').first().waitFor();
-    expect(await page.getByRole('list', { name: 'Suggestions' }).count()).toBe(0);
-    expect(await page.getByLabel('Question').inputValue()).toBe('A draft');
+    expect(await page.getByRole('list', { name: 'Suggested questions' }).count()).toBe(0);
+    expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe('A draft');
+    // a conversation counts or not from its first question
+    expect(await page.getByRole('checkbox', { name: /conversations and gaps/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit question' }).click();
+    await page.getByRole('textbox', { name: 'Question' }).fill('How do I pair a lamp?');
+    const sent = page.waitForRequest(/\/assistant\/sample\/message$/);
+    await page.getByRole('textbox', { name: 'Question' }).press('Enter');
+    expect((await (await sent).allHeaders())['authorization']).toBeUndefined();
+    await page.getByRole('group', { name: 'You asked' }).getByText('How do I pair a lamp?').waitFor();
+    await page.getByText('Did this answer help?').waitFor();
+    expect(await page.getByRole('article', { name: 'Answer' }).count()).toBe(1);
     await page.getByRole('button', { name: 'New conversation' }).click();
-    await page.getByRole('list', { name: 'Suggestions' }).waitFor();
+    await page.getByRole('checkbox', { name: /conversations and gaps/ }).waitFor({ state: 'attached' });
+    await page.getByRole('list', { name: 'Suggested questions' }).waitFor();
 
     await pool.query(`update sites set starter_questions = '{}' where domain = 'sample'`);
     await page.reload();

@@ -111,7 +111,10 @@ describe.runIf(chromiumPath !== null)('a person who knows only what the pages sa
     await page.getByRole('checkbox', { name: /conversations and gaps/ }).press('Space');
     await page.getByRole('textbox', { name: 'Question' }).fill(question);
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.getByText('I could not find this in the documentation.').waitFor();
+    await page
+      .getByRole('article', { name: 'Answer' })
+      .getByText('I could not find this in the documentation.')
+      .waitFor();
     await goTo(page, 'Gaps');
     const gap = page.getByRole('region', { name: question });
     await gap.getByText('open', { exact: true }).waitFor();

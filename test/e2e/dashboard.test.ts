@@ -173,10 +173,10 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
-    await page.getByLabel('Question').fill('How do I run a scene?');
+    await page.getByRole('textbox', { name: 'Question' }).fill('How do I run a scene?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.locator('.answer .source').first().waitFor();
-    await expect.poll(() => page.locator('.answer').innerText()).toMatch(/scene/i);
+    await page.locator('a.docket-source').first().waitFor();
+    await expect.poll(() => page.getByRole('article', { name: 'Answer' }).innerText()).toMatch(/scene/i);
     await expect.poll(() => page.locator('.passage').count()).toBeGreaterThan(0);
     expect(visit.complaints).toEqual([]);
   });

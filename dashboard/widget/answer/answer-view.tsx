@@ -13,7 +13,8 @@ interface AnswerViewProps {
   isLast: boolean;
   /** False while the answer is streaming. */
   isDone: boolean;
-  driver: ChatDriver;
+  /** Null for an answer of the past, which is not rated here. */
+  driver: Pick<ChatDriver, 'threadId' | 'rate' | 'search'> | null;
   labels: Labels;
   target: LinkTarget;
 }
@@ -33,12 +34,12 @@ export function AnswerView({ message, question, isLast, isDone, driver, labels, 
         label={labels.sources}
         target={target}
         question={question}
-        search={isLast && isDone ? driver.search : null}
+        search={isLast && isDone && driver !== null ? driver.search : null}
       />
       {isDone && message.text !== '' && (
         <div className="docket-actions">
           <CopyButton text={message.text} label={labels.copy} copied={labels.copied} />
-          {driver.threadId !== null && (
+          {driver !== null && driver.threadId !== null && (
             <Feedback vote={message.vote} labels={labels} onRate={(vote) => driver.rate(message.id, vote)} />
           )}
         </div>

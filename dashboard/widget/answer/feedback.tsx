@@ -8,9 +8,10 @@ interface FeedbackProps {
   onRate(vote: Vote): Promise<void>;
 }
 
-/** Asks whether an answer helped and, if not, what is missing. */
+/** Asks whether an answer helped and, if not, why. */
 export function Feedback({ vote, labels, onRate }: FeedbackProps) {
   const [said, setSaid] = useState('');
+  const [reasons, setReasons] = useState<string[]>([]);
   const [comment, setComment] = useState('');
   const [isExplaining, setIsExplaining] = useState(false);
   const rate = async (next: Vote) => {
@@ -45,14 +46,27 @@ export function Feedback({ vote, labels, onRate }: FeedbackProps) {
       </span>
       {isExplaining && (
         <form
-          className="docket-ask"
+          className="docket-reasons"
+          aria-label={labels.whatIsWrong}
           onSubmit={(event) => {
             event.preventDefault();
-            if (comment.trim() === '') return;
+            if (reasons.length === 0 && comment.trim() === '') return;
             setIsExplaining(false);
-            void rate({ vote: 'down', comment: comment.trim() });
+            void rate({ vote: 'down', reasons, comment: comment.trim() });
           }}
         >
+          {labels.reasons.map((reason) => (
+            <label key={reason}>
+              <input
+                type="checkbox"
+                checked={reasons.includes(reason)}
+                onChange={({ currentTarget: { checked } }) =>
+                  setReasons(checked ? [...reasons, reason] : reasons.filter((other) => other !== reason))
+                }
+              />
+              {reason}
+            </label>
+          ))}
           <textarea
             aria-label={labels.whatIsMissing}
             placeholder={labels.whatIsMissing}

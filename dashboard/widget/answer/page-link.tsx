@@ -5,6 +5,8 @@ import { hrefOf } from '../addresses.ts';
 export interface LinkTarget {
   /** Base of relative links: the URL of the documentation. */
   pagesUrl: string;
+  /** Returns where a link leads, in a new tab; null for nowhere. Without it, links are resolved against `pagesUrl`. */
+  resolve?(address: string): string | null;
   /** Called when a link opens in this tab, before the browser follows it. */
   onFollow?(): void;
 }
@@ -18,11 +20,12 @@ interface PageLinkProps {
   children: ReactNode;
 }
 
-/** Links to a page: of the site itself in this tab, of others in a new one. An unsafe link is only its text. */
+/** Links to a page: of the site itself in this tab, others in a new one. An unsafe link is only its text. */
 export function PageLink({ address, target, className, refine, children }: PageLinkProps) {
-  const href = address === '' ? null : hrefOf(address, target.pagesUrl);
+  const { pagesUrl, resolve = (address: string) => hrefOf(address, pagesUrl) } = target;
+  const href = address === '' ? null : resolve(address);
   if (href === null) return <span className={className}>{children}</span>;
-  const isHere = new URL(href).origin === location.origin;
+  const isHere = target.resolve === undefined && new URL(href).origin === location.origin;
   return (
     <a
       className={className}

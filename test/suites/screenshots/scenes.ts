@@ -143,10 +143,10 @@ function siteScenes(): Scene[] {
       name: 'playground',
       path: '/playground',
       async prepare(page) {
-        await page.getByLabel('Question').fill('How do I run a scene?');
+        await page.getByRole('textbox', { name: 'Question' }).fill('How do I run a scene?');
         await page.getByRole('button', { name: 'Ask', exact: true }).click();
-        await page.getByText('Did this help?').waitFor();
-        await page.locator('.answer pre').waitFor();
+        await page.getByText('Did this answer help?').waitFor();
+        await page.locator('.docket-answer pre').waitFor();
         await page.locator('.passage').first().waitFor();
       },
     },
@@ -155,10 +155,10 @@ function siteScenes(): Scene[] {
       path: '/playground',
       async prepare(page) {
         await page.getByText('Reader context').click();
-        await page.getByLabel('Question').fill('Which paint suits the gearbox?');
+        await page.getByRole('textbox', { name: 'Question' }).fill('Which paint suits the gearbox?');
         await page.getByRole('button', { name: 'Ask', exact: true }).click();
         await page.getByRole('button', { name: 'No', exact: true }).click();
-        await page.getByRole('form', { name: 'Reason' }).waitFor();
+        await page.getByRole('form', { name: 'What is wrong?' }).waitFor();
         await page.locator('.passage').first().waitFor();
       },
     },

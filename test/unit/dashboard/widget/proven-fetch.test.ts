@@ -12,7 +12,10 @@ function startServer() {
       challenges += 1;
       return Response.json({ challenge: `challenge-${challenges}`, bits: 0 });
     }
-    const proof = new Headers(init?.headers).get('X-Proof-Of-Work');
+    const headers = new Headers(init?.headers);
+    if (headers.get('Authorization') !== 'Bearer svc_dsc_x' || init?.credentials !== 'omit')
+      return new Response('no key, or cookies', { status: 401 });
+    const proof = headers.get('X-Proof-Of-Work');
     if (url === '/slow' && proof === null) await released;
     return new Response(proof, { status: proof === null || proof === init?.body ? 428 : 200 });
   });

@@ -1,0 +1,13 @@
+import { plain } from '../plain.ts';
+import type { ChatMessage } from '../widget/chat-state.ts';
+
+/** Makes hidden characters in a message visible. */
+export function plainMessage(message: ChatMessage): ChatMessage {
+  return {
+    ...message,
+    text: plain(message.text),
+    sources: message.sources.map(({ url, title }) => ({ url, title: plain(title) })),
+    marks: message.marks.map(({ text, unsupported }) => ({ text: plain(text), unsupported: unsupported.map(plain) })),
+    followUps: message.followUps.map(plain),
+  };
+}
