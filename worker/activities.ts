@@ -15,6 +15,7 @@ import { uninstrumented, type InstrumentWorker } from './instrument.ts';
 import type { WorkerStores } from './stores.ts';
 import { createAttempt } from '../activities/attempt.ts';
 import { createSiteActivities, type SiteActivities } from '../activities/sites/site-index.ts';
+import { threadLimits } from '../activities/sites/threads/read-threads.ts';
 import { crawlLimits } from '../activities/sites/website/crawl.ts';
 import { createWebhookSender } from '../activities/network/webhook-sender.ts';
 import { createWebhookActivities, type WebhookActivities } from '../activities/webhooks/webhooks.ts';
@@ -59,6 +60,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
     ...clients,
     ...stores,
     secrets,
+    issues: { store: stores.sourceThreads, limits: threadLimits },
     websites: { pages: stores.websitePages, limits: crawlLimits },
     embedding: config.embeddingModel === null ? null : { model: config.embeddingModel, settings: config.models },
     attempt: createAttempt({ redact: secrets.redact }),

@@ -20,6 +20,7 @@ import { createGrantStore } from '../db/organizations/grants.ts';
 import { createPullRequestMergeStore } from '../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../db/for-worker/pull-requests.ts';
 import { createSiteIndexStore } from '../db/sites/site-indexes.ts';
+import { createSourceThreadStore } from '../db/sites/source-threads.ts';
 import { createWebsitePageStore } from '../db/sites/website-pages.ts';
 import { createSiteIndexing } from '../db/for-worker/site-indexing.ts';
 import { createEffectStore } from '../db/for-worker/effects.ts';
@@ -59,6 +60,7 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     merges: createPullRequestMergeStore(pool),
     sites: createSiteIndexing(pool),
     indexes: createSiteIndexStore(pool),
+    sourceThreads: createSourceThreadStore(pool),
     websitePages: createWebsitePageStore(pool),
     idleJobs: createIdleJobs(pool),
     deliveries: createWebhookStarts(pool),

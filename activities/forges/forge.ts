@@ -1,5 +1,6 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import type { GitCredential } from '../git/git-credential.ts';
+import type { ForgeApi } from './forge-api.ts';
 
 export interface PullRequest {
   /** The forge's id: a number within the repository, or `pr_…` on the local forge. */
@@ -80,6 +81,11 @@ export interface Forges {
   forProject(project: ForgeProject, use: ForgeUse): Forge;
   /** Returns the worker's credential for reading a repository without a project; null when it has none. */
   credentialOf(repository: string, use: Pick<ForgeUse, 'refusal'>): GitCredential | null;
+  /**
+   * Returns the API of the server of a repository, by the worker's settings, a project of the repository or a well-known
+   * host. Null when the server is not known. Throws ForgeError.
+   */
+  apiOf(repository: string, use: { project: ForgeProject | null; credential: GitCredential | null }): ForgeApi | null;
   /**
    * Revokes the tokens minted for jobs that have ended. Each is tried only once, because tokens also expire. Returns
    * the number of jobs, and for how many of them revoking failed.

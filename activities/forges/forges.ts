@@ -2,8 +2,10 @@ import type { ForgeKind } from '../../db/organizations/projects.ts';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ForgeError, type Forge, type ForgeProject, type Forges } from './forge.ts';
 import { belongsTo, liesBelow, repositoryPath } from './repository-path.ts';
+import { wellKnownForges } from '../../lib/inputs/administration.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import { createGiteaForge } from './gitea.ts';
+import { createForgeApi } from './forge-api.ts';
 import { githubApiOf, githubUrlOf } from './github-address.ts';
 import { createGithubForge } from './github.ts';
 import { createAppCredential, createTokenCredential, type GithubApp } from './github-credential.ts';
@@ -77,6 +79,10 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
       const server = Object.values(own).find((one) => one !== null && liesBelow(repository, one.url));
       return server?.forgeFor(null)?.credential(repository) ?? null;
     },
+    apiOf(repository, { project, credential }) {
+      const server = serverOf(repository, project);
+      return server && createForgeApi(repository, { ...server, forge: names[server.kind], credential, egress });
+    },
     async revokeEnded(endedOf) {
       const held = own.github?.heldFor() ?? [];
       const ended = held.length === 0 ? [] : await endedOf(held);
@@ -85,6 +91,25 @@ export function createForges({ local, egress = createEgress(), ...servers }: For
       return { jobs: given.length, failed: outcomes.filter(({ status }) => status === 'rejected').length };
     },
   };
+
+  /** Returns the server of a repository: one of the worker's, the one that a project names, or a well-known one. */
+  function serverOf(repository: string, project: ForgeProject | null) {
+    for (const kind of ['github', 'gitlab', 'gitea'] as const) {
+      const url = own[kind]?.url;
+      if (url === undefined || !liesBelow(repository, url)) continue;
+      const api = kind === 'github' ? servers.github?.apiUrl : undefined;
+      return { kind, url, apiUrl: trimmed(api ?? apiOf(kind, url)) };
+    }
+    const kind = project === null ? wellKnownForges[URL.parse(repository)?.hostname ?? ''] : project.forge;
+    if (kind === undefined || kind === 'local') return null;
+    const url = urlOf(project ?? { forge: kind, forgeUrl: null, repository });
+    return { kind, url, apiUrl: apiOf(kind, url) };
+  }
+}
+
+function apiOf(kind: HostedKind, url: string): string {
+  if (kind === 'github') return githubApiOf(url);
+  return `${trimmed(url)}${kind === 'gitlab' ? '/api/v4' : '/api/v1'}`;
 }
 
 function ownForges({ github, gitlab, gitea }: ForgeServers, egress: Egress) {

@@ -15,6 +15,7 @@ import { learnValues } from '../mcp/server-values.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/grants.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
+import type { ForgeApi } from '../forges/forge-api.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
 import type { RemoteCredential } from '../git/git.ts';
 import { plainEnvironment, storedEnvironment, type PreparedEnvironment } from '../environment/prepared-environment.ts';
@@ -78,6 +79,11 @@ export interface GrantedAccess {
     site: Pick<SiteRow, 'organizationId'> & { repository: string },
     signal: AbortSignal,
   ): Promise<RepositoryAccess>;
+  /**
+   * Returns the API of the forge of a site's repository, with a credential under the same rules. Null when the server is
+   * not known.
+   */
+  siteForgeOf(site: Pick<SiteRow, 'organizationId'> & { repository: string }): Promise<ForgeApi | null>;
   /** Throws unless the organization may use a directory of this machine, and the folder of it that is read. */
   checkDirectory(owner: Owner, directory: string, folder: string): Promise<void>;
   /** Throws unless the organization may use a repository, local or hosted. */
@@ -163,9 +169,14 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     },
 
     async siteRepositoryOf({ organizationId, repository }, signal) {
-      const refusal = refusalOf({ organizationId }, await grantsFor({ organizationId }, repository));
-      const own = await ownCredential(organizationId, repository, refusal);
-      return { organizationId, repository, credential: own ?? forges.credentialOf(repository, { refusal }), signal };
+      const credential = await siteCredential(organizationId, repository);
+      return { organizationId, repository, credential, signal };
+    },
+
+    async siteForgeOf({ organizationId, repository }) {
+      const credential = await siteCredential(organizationId, repository);
+      const [project = null] = await projectsOf(organizationId, repository);
+      return forges.apiOf(repository, { project, credential });
     },
 
     async checkDirectory(owner, directory, folder) {
@@ -216,6 +227,16 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     };
   }
 
+  async function siteCredential(organizationId: string, repository: string): Promise<GitCredential | null> {
+    const refusal = refusalOf({ organizationId }, await grantsFor({ organizationId }, repository));
+    return (await ownCredential(organizationId, repository, refusal)) ?? forges.credentialOf(repository, { refusal });
+  }
+
+  async function projectsOf(organizationId: string, repository: string): Promise<ProjectRow[]> {
+    const all = await projects.list({ organizationId });
+    return all.filter((project) => [project.repository, ...project.allowedRepositories].includes(repository));
+  }
+
   /**
    * Returns the token of one of the organization's projects that may use the repository, if it is for the repository's
    * server.
@@ -225,10 +246,8 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     repository: string,
     refusal: (target: string) => string | null,
   ): Promise<GitCredential | null> {
-    const owned = (await projects.list({ organizationId })).filter(
-      (project) => project.hasCredential && [project.repository, ...project.allowedRepositories].includes(repository),
-    );
-    for (const project of owned) {
+    for (const project of await projectsOf(organizationId, repository)) {
+      if (!project.hasCredential) continue;
       const access = await credentials.read(project.id);
       const token = access === null ? null : tokenOf(access);
       const credential = token === null ? null : forges.forProject(project, { token, refusal }).credential(repository);

@@ -22,18 +22,18 @@ async function build(): Promise<BuildResult> {
   const known = (isPartial || isLasting) && previousFile !== undefined ? readKnownPages(previousFile) : null;
   const earlier = isLasting && previousFile !== undefined ? readAllPages(previousFile) : [];
   const ownerOf = createOwnerOf(parts);
-  const sources = parts.map(({ prefix, weight, isKept, isWebsite }, at) => ({
+  const sources = parts.map(({ prefix, weight, isKept, isParsed }, at) => ({
     prefix,
     weight,
     files: files
       .filter(({ part }) => part === at)
       .map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) })),
-    ...(isWebsite && { layout: websiteLayout }),
+    ...(isParsed && { layout: websiteLayout }),
     ...(isKept && { kept: earlier.filter(({ path }) => ownerOf(path) === prefix) }),
   }));
   try {
     const { pages, navigation, suffix, report, counts } = await readSources(sources, known);
-    if (pages.length === 0) return 'no-pages';
+    if (pages.length === 0 && !parts.some(({ isWithdrawn }) => isWithdrawn)) return 'no-pages';
     return { ...buildIndex(pages, { file, previousFile, navigation, suffix, isLasting }), report, counts };
   } catch (error) {
     if (error instanceof UnreadError) return 'unread';

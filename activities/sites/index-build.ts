@@ -18,8 +18,10 @@ export interface BuildPart {
   weight: number;
   /** Its pages are those of the previous artifact, because it could not be read. */
   isKept: boolean;
-  /** Its files are pages of a website that have been read already. */
-  isWebsite: boolean;
+  /** Its files are pages that have been read already. */
+  isParsed: boolean;
+  /** Its earlier pages must go, even if none are left. */
+  isWithdrawn: boolean;
 }
 
 /** A file, with the position of its source. */

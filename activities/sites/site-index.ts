@@ -11,7 +11,6 @@ import type {
   IndexSiteInput,
   IndexSiteOutcome,
 } from '../../workflows/contract/site.ts';
-import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
 import { SourceFolderError } from '../workspaces/source-folder.ts';
 import { embedIndexInThread, type EmbeddingSettings, type EmbeddingResult } from './index-embedding.ts';
@@ -32,7 +31,6 @@ export interface SiteActivityDeps extends SiteSourceDeps {
   >;
   indexes: SiteIndexStore;
   attempt: Attempt;
-  secrets: Pick<KnownSecrets, 'add' | 'redact'>;
   /** Model for the vectors of passages; null for an index without vectors. */
   embedding: EmbeddingSettings | null;
   /** Folder for artifacts while they are built. */
@@ -101,7 +99,8 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     const { built, parts } = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
-    if (current !== null && previousFile !== undefined) {
+    const isWithdrawn = parts.some((part) => part.isWithdrawn);
+    if (current !== null && previousFile !== undefined && !isWithdrawn) {
       // before the passages are embedded, which costs money
       const problem = await problemWith(site, { currentFile: previousFile, file, signal });
       if (problem !== null) {
@@ -181,7 +180,13 @@ export function createSiteActivities(deps: SiteActivityDeps) {
 
 function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts'> {
   return {
-    parts: parts.map(({ prefix, weight, isKept, isWebsite }) => ({ prefix, weight, isKept, isWebsite })),
+    parts: parts.map(({ prefix, weight, isKept, isParsed, isWithdrawn }) => ({
+      prefix,
+      weight,
+      isKept,
+      isParsed,
+      isWithdrawn,
+    })),
     files: parts.flatMap(({ files }, part) => files.map((file) => ({ ...file, part }))),
   };
 }

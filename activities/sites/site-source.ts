@@ -2,21 +2,31 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { AddedSource } from '../../db/sites/site-sources.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
+import type { SourceThread, SourceThreadStore } from '../../db/sites/source-threads.ts';
 import type { WebsitePage, WebsitePageStore } from '../../db/sites/website-pages.ts';
 import { scopeOf } from '../../lib/inputs/website.ts';
 import { pathOf } from '../../search/read/paths.ts';
 import type { PageNetwork } from '../tools/fetch/fetch-page.ts';
+import { readThreads, type ThreadLimits } from './threads/read-threads.ts';
 import { crawlWebsite, type CrawlLimits } from './website/crawl.ts';
 import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
 import { fileOf } from '../../search/read/read-sources.ts';
+import type { FrontMatter } from '../../search/read/front-matter.ts';
+import { ForgeError } from '../forges/forge.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from '../job/granted-access.ts';
 
+const unknownForge =
+  'Docket does not know which forge has these issues. Create a project for the repository that names its forge.';
+
 export interface SiteSourceDeps extends GrantedAccessDeps {
+  secrets: Pick<KnownSecrets, 'add' | 'redact'>;
   /** The way to websites. */
   pages: Pick<PageNetwork, 'egress'>;
   websites: { pages: WebsitePageStore; limits: CrawlLimits };
+  issues: { store: SourceThreadStore; limits: ThreadLimits };
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
 }
 
@@ -26,9 +36,10 @@ interface OpenedSource {
   revision: string;
   /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
   read(isKnown: IsKnownFile): Promise<FolderFile[]>;
-  /** Of a website whose crawl did not finish. */
+  /** Of a website or issues that were not read completely. */
   problem?: string | null;
   skipped?: string[];
+  isWithdrawn?: boolean;
 }
 
 /** Content of a site's sources at one point in time. */
@@ -51,7 +62,10 @@ export interface SitePart {
   problem: string | null;
   /** It could not be read, so its pages are those of the last index. */
   isKept: boolean;
-  isWebsite: boolean;
+  /** Its files are pages that have been read already. */
+  isParsed: boolean;
+  /** Its earlier pages must go, because not everybody may see them. */
+  isWithdrawn: boolean;
   skipped: string[];
 }
 
@@ -70,15 +84,15 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   return async (site, signal) => {
     const main = mainFolderOf(site);
     const opened: Opened[] = [];
-    const openWebsite = await createWebsiteOpener(site, signal);
+    const remote = await createRemoteOpeners(site, signal);
     if (main !== null) opened.push({ place: { prefix: '', weight: 1 }, source: await open(site, main, signal) });
     for (const added of site.sources)
       opened.push({
         place: added,
-        source: await orProblem(
-          () => (added.kind === 'website' ? openWebsite(added) : open(site, added, signal)),
-          signal,
-        ),
+        source: await orProblem(() => {
+          if (added.kind === 'website') return remote.openWebsite(added);
+          return added.kind === 'issues' ? remote.openIssues(added) : open(site, added, signal);
+        }, signal),
       });
     const [only] = opened;
     if (only === undefined) throw new SourceFolderError('The site has no source.');
@@ -95,14 +109,15 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
           const isMain = main !== null && parts.length === 0;
           const read = async () => (typeof source === 'string' ? source : await source.read(isKnownHere));
           const files = isMain ? await read() : await orProblem(read, signal);
-          const { problem = null, skipped = [] } = typeof source === 'string' ? {} : source;
+          const { problem = null, skipped = [], isWithdrawn = false } = typeof source === 'string' ? {} : source;
           parts.push({
             prefix,
             weight,
             files: typeof files === 'string' ? [] : files,
             problem: typeof files === 'string' ? files : problem,
             isKept: typeof files === 'string',
-            isWebsite: place.kind === 'website',
+            isParsed: place.kind === 'website' || place.kind === 'issues',
+            isWithdrawn,
             skipped,
           });
         }
@@ -111,19 +126,21 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     };
   };
 
-  /** Returns the function that crawls the websites of a site, which share the time of one run. */
-  async function createWebsiteOpener(site: SiteRow, signal: AbortSignal) {
+  /** Returns the functions that read the websites and issues of a site, which share the time of one run. */
+  async function createRemoteOpeners(site: SiteRow, signal: AbortSignal) {
     const { pages, limits } = deps.websites;
-    const websites = site.sources.filter(({ kind }) => kind === 'website');
-    await pages.keepOnly(
-      site,
-      websites.map(({ prefix }) => prefix),
-    );
+    const prefixesOf = (kind: AddedSource['kind']) =>
+      site.sources.filter((source) => source.kind === kind).map(({ prefix }) => prefix);
+    const websites = prefixesOf('website');
+    const trackers = prefixesOf('issues');
+    await pages.keepOnly(site, websites);
+    await deps.issues.store.keepOnly(site, trackers);
     const end = Date.now() + limits.crawlMs;
-    let left = websites.length;
-    return async ({ prefix, url }: { prefix: string; url: string }): Promise<OpenedSource> => {
+    let left = websites.length + trackers.length;
+    const shareMs = () => Math.max(1, (end - Date.now()) / left--);
+    const openWebsite = async ({ prefix, url }: { prefix: string; url: string }): Promise<OpenedSource> => {
       const website = { id: site.id, organizationId: site.organizationId, prefix, url };
-      const crawlMs = Math.max(1, (end - Date.now()) / left--);
+      const crawlMs = shareMs();
       const { egress } = deps.pages;
       const crawl = await crawlWebsite({ egress, pages, limits: { ...limits, crawlMs } }, website, signal);
       const files = crawl.pages.map((page) => fileOfPage(page, url));
@@ -144,6 +161,34 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
         },
       };
     };
+    const openIssues = async (added: Extract<AddedSource, { kind: 'issues' }>): Promise<OpenedSource> => {
+      const { organizationId } = site;
+      const { store, limits } = deps.issues;
+      const source = { ...added, id: site.id, organizationId };
+      const api = await granted.siteForgeOf({ organizationId, repository: added.repository });
+      if (api === null) throw new SourceFolderError(unknownForge);
+      const readMs = Math.min(limits.readMs, shareMs());
+      const { redact } = deps.secrets;
+      const result = await readThreads({ store, limits: { ...limits, readMs }, redact }, { source, api, signal });
+      const files = result.threads.map((thread) => fileOfThread(thread, added.groups));
+      return {
+        ...result,
+        revision: revisionOf(files),
+        async read(isKnown) {
+          const unknown = result.threads.filter((_thread, at) => !isKnown(files[at] ?? { path: '', name: '' }));
+          const contents = await store.contents(
+            source,
+            unknown.map(({ id }) => id),
+          );
+          return result.threads.map((thread) => {
+            const content = contents.get(thread.id);
+            const page = content === undefined ? null : Buffer.from(withGroups(content, added.groups));
+            return { ...fileOfThread(thread, added.groups), content: page };
+          });
+        },
+      };
+    };
+    return { openWebsite, openIssues };
   }
 
   function open(site: SiteRow, folder: Folder, signal: AbortSignal): Promise<OpenedSource> {
@@ -189,6 +234,17 @@ function fileOfPage({ canonical, name }: WebsitePage, start: string): FolderFile
   return { path: `${pathOf(path)}.html`, name: name ?? '', content: null };
 }
 
+/** The groups are part of the page, so that others make another version of it. */
+function fileOfThread({ id, name }: SourceThread, groups: string[]): FolderFile {
+  const version = groups.length === 0 ? (name ?? '') : revisionOf([{ path: name ?? '', name: JSON.stringify(groups) }]);
+  return { path: `${id}.md`, name: version, content: null };
+}
+
+function withGroups(content: string, groups: string[]): string {
+  const page: FrontMatter = JSON.parse(content);
+  return JSON.stringify(groups.length === 0 ? page : { ...page, values: { ...page.values, groups } });
+}
+
 function mainFolderOf({ repository, directory, ref, path }: SiteRow): Folder | null {
   if (directory !== null) return { directory, path };
   return repository === null ? null : { repository, ref, path };
@@ -200,7 +256,8 @@ async function orProblem<Result>(work: () => Promise<Result>, signal: AbortSigna
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SourceFolderError || error instanceof GitError) return error.message;
+    if (error instanceof SourceFolderError || error instanceof GitError || error instanceof ForgeError)
+      return error.message;
     throw error;
   }
 }
@@ -218,7 +275,7 @@ function revisionOfAll(opened: Opened[]): string {
   return createHash('sha256').update(JSON.stringify(revisions)).digest('hex');
 }
 
-function revisionOf(files: FolderFile[]): string {
+function revisionOf(files: Pick<FolderFile, 'path' | 'name'>[]): string {
   const hash = createHash('sha256');
   for (const { path, name } of files) hash.update(`${path}\0${name}\0`);
   return hash.digest('hex');

@@ -113,7 +113,11 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
   }
 
   function sourceOf(source: AddedSource): AddedSource {
-    return source.kind === 'repository' ? { ...source, repository: repositoryOf(source.repository) } : source;
+    if (source.kind !== 'repository' && source.kind !== 'issues') return source;
+    const repository = repositoryOf(source.repository);
+    if (source.kind === 'issues' && repository.startsWith('/'))
+      throw invalidRequest('A repository of this machine has no issues. Give the https:// address of one on a forge.');
+    return { ...source, repository };
   }
 
   /** Checks a site's sources. A repository needs no credential, because it may be public. */

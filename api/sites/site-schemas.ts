@@ -45,6 +45,10 @@ const place = {
     .default(1)
     .meta({ description: 'Factor of the boost of its pages; 2 ranks them about 7% higher, 0.5 about 7% lower.' }),
 };
+/** Of a source of issues. */
+const mostLabels = 20;
+const mostGroups = 100;
+const threads = z.enum(['answered', 'all']);
 const sourceRef = branchSchema.nullable().default(null);
 const source = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -59,6 +63,26 @@ const source = z.discriminatedUnion('kind', [
     kind: z.literal('website'),
     url: websiteUrlSchema.meta({ description: 'Where the crawl starts and below which it stays, or a sitemap.' }),
     ...place,
+  }),
+  z.strictObject({
+    kind: z.literal('issues'),
+    repository: repository.meta({ description: 'Repository whose issues are read: its full URL, https://.' }),
+    threads: threads.default('answered').meta({
+      description:
+        'answered: closed issues that somebody else than their author has answered. all: open and unanswered ones too.',
+    }),
+    labels: z
+      .array(z.string().min(1).max(200))
+      .max(mostLabels)
+      .default([])
+      .meta({ description: 'An issue has at least one of them; empty for all issues.' }),
+    groups: z
+      .array(z.string().trim().min(1).max(200))
+      .max(mostGroups)
+      .default([])
+      .meta({ description: 'Readers who may read them. Required if the issues are not public.' }),
+    prefix: place.prefix,
+    weight: place.weight.default(0.5),
   }),
 ]);
 const sources = z
@@ -168,6 +192,14 @@ const publicSource = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('directory'), directory: z.string(), path: z.string(), ...publicPlace }),
   z.object({ kind: z.literal('website'), url: z.string(), ...publicPlace }),
+  z.object({
+    kind: z.literal('issues'),
+    repository: z.string(),
+    threads,
+    labels: z.array(z.string()).max(mostLabels),
+    groups: z.array(z.string()).max(mostGroups),
+    ...publicPlace,
+  }),
 ]);
 
 export const siteSchema = z.object({
@@ -214,10 +246,9 @@ export const siteSchema = z.object({
                 .string()
                 .nullable()
                 .meta({ description: 'Why earlier pages of it are kept; null if it was read.' }),
-              skipped: z
-                .array(z.string())
-                .max(mostSkipped)
-                .meta({ description: 'The first pages of a website that could not be read, each with its reason.' }),
+              skipped: z.array(z.string()).max(mostSkipped).meta({
+                description: 'The first pages of a website, or issues, that could not be read, each with its reason.',
+              }),
             }),
           )
           .max(mostSources)

@@ -158,6 +158,7 @@ function SiteCard({ site }: { site: Site }) {
 
 function addressOf(source: Site['sources'][number]): string {
   if (source.kind === 'website') return source.url;
+  if (source.kind === 'issues') return `Issues of ${source.repository}`;
   return source.kind === 'repository' ? source.repository : source.directory;
 }
 

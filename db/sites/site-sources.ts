@@ -8,6 +8,16 @@ export type AddedSource = {
   | { kind: 'repository'; repository: string; ref: string | null; path: string }
   | { kind: 'directory'; directory: string; path: string }
   | { kind: 'website'; url: string }
+  | {
+      kind: 'issues';
+      repository: string;
+      /** Only closed issues that somebody else than their author has answered, or all. */
+      threads: 'answered' | 'all';
+      /** An issue has at least one of them; empty for all issues. */
+      labels: string[];
+      /** Whose members may read the pages; empty for everybody, if everybody may see the issues. */
+      groups: string[];
+    }
 );
 
 /** Report on the files that an index was built from. */
@@ -31,6 +41,6 @@ export interface SourceReport {
   pages: number;
   /** Why pages of it are those of an earlier index, as a sentence; null if they are up to date. */
   problem: string | null;
-  /** The first pages of a website that could not be read, as sentences. */
+  /** The first pages of a website, or issues, that could not be read, as sentences. */
   skipped: string[];
 }

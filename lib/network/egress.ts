@@ -22,11 +22,16 @@ export interface Egress {
   addressesOf(url: URL, signal: AbortSignal): Promise<string[]>;
   /**
    * Fetches JSON from the checked addresses only, over a connection of its own, and follows no redirects. Fails after 30
-   * seconds, 8 MB or 50,000 values.
+   * seconds, and with AnswerLimitError after 8 MB or 50,000 values.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   /** Returns a response from the checked addresses as it arrives, over a connection of its own. Follows no redirects. */
   request(url: URL, init: RequestInit & { signal: AbortSignal }): Promise<IncomingMessage>;
+}
+
+/** An answer has more bytes or values than may be read. */
+export class AnswerLimitError extends Error {
+  override name = 'AnswerLimitError';
 }
 
 const answerTimeoutMs = 30_000;
@@ -86,9 +91,9 @@ async function responseOf(response: IncomingMessage): Promise<Response> {
     const bytes = Buffer.from(chunk);
     chunks.push(bytes);
     size += bytes.length;
-    if (size > longestAnswer) throw new Error('The answer is too long.');
+    if (size > longestAnswer) throw new AnswerLimitError('The answer is too long.');
     const problem = scan(bytes);
-    if (problem !== null) throw new Error(`The answer ${problem}.`);
+    if (problem !== null) throw new AnswerLimitError(`The answer ${problem}.`);
   }
   return new Response(withoutBody.has(statusCode) ? null : Buffer.concat(chunks), { status: statusCode, headers });
 }

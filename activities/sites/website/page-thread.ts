@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { PoolAnswer } from '../../../lib/threads/thread-pool.ts';
 import { readWebPage } from '../../../search/read/formats/html.ts';
+import { readThread } from '../../../search/read/formats/thread.ts';
 import { isHtml, textOfBody } from '../../tools/fetch/page-text.ts';
 import { readSitemap } from './read-sitemap.ts';
 import { agentName, type ReadRequest, type ReadResults } from './website-reader.ts';
@@ -34,6 +35,7 @@ function robotsOf({ url, text }: { url: string; text: string }): Robots {
 }
 
 function resultOf(request: ReadRequest): ReadResults[keyof ReadResults] {
+  if (request.kind === 'thread') return readThread(request);
   if (request.kind === 'sitemap') return readSitemap(request.bytes);
   if (request.kind === 'robots') {
     const robots = robotsOf(request);

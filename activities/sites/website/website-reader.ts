@@ -1,6 +1,8 @@
 import { createThreadPool } from '../../../lib/threads/thread-pool.ts';
 import { ThreadQueueError } from '../../../lib/threads/thread-queue.ts';
 import type { WebPage } from '../../../search/read/formats/html.ts';
+import type { ThreadText } from '../../../search/read/formats/thread.ts';
+import type { FrontMatter } from '../../../search/read/front-matter.ts';
 import { PageError } from './crawl-errors.ts';
 import type { Sitemap } from './read-sitemap.ts';
 
@@ -9,19 +11,21 @@ export const agentName = 'docket';
 
 export type ReadRequest =
   | { kind: 'page'; url: string; type: string | null; bytes: Uint8Array }
+  | ({ kind: 'thread' } & ThreadText)
   | { kind: 'sitemap'; bytes: Uint8Array }
   | { kind: 'robots'; url: string; text: string }
   | { kind: 'allowed'; url: string; text: string; page: string };
 
 export interface ReadResults {
   page: WebPage | { problem: string };
+  thread: FrontMatter;
   /** Null if it is no sitemap. */
   sitemap: Sitemap | null;
   robots: { sitemaps: string[]; delaySeconds: number | null };
   allowed: boolean;
 }
 
-/** Reads what a website sent. Errors: PageError. */
+/** Reads what others wrote: a website, or people in a thread. Errors: PageError. */
 export interface WebsiteReader extends AsyncDisposable {
   read<Kind extends keyof ReadResults>(
     request: Extract<ReadRequest, { kind: Kind }>,

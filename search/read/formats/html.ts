@@ -1,4 +1,5 @@
 import type { Element, Root } from 'hast';
+import type { Nodes } from 'mdast';
 import { fromHtml } from 'hast-util-from-html';
 import { toMdast } from 'hast-util-to-mdast';
 import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
@@ -147,7 +148,12 @@ function markdownOf(root: Root): string {
     keepAnchor(element);
     replaceAdmonition(element);
   }
-  return toMarkdown(toMdast(root), {
+  return writeMarkdown(toMdast(root));
+}
+
+/** Writes Markdown without escapes inside of words, which search would not find. */
+export function writeMarkdown(tree: Nodes): string {
+  return toMarkdown(tree, {
     bullet: '-',
     rule: '-',
     fences: true,

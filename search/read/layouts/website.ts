@@ -3,7 +3,7 @@ import { noNavigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import type { Layout } from './layout.ts';
 
-/** Layout of the pages of a crawled website: they have been read already, and keep their own addresses. */
+/** Layout of pages that have been read already, and keep their own addresses: of a crawled website, or of issues. */
 export const websiteLayout: Layout = {
   name: null,
   navigation: noNavigation,

@@ -19,6 +19,8 @@ const added = { kind: 'directory', directory: '/srv', prefix: '' };
 const website = { kind: 'website', url: 'https://docs.example.com/guide', prefix: 'guide' };
 const blog = { kind: 'repository', repository: 'https://github.com/acme/blog.git', prefix: 'blog', weight: 0.5 };
 
+const issues = { kind: 'issues', repository: 'https://github.com/acme/app', prefix: 'issues' };
+
 async function newKey(): Promise<string> {
   const { id: organizationId } = await buildOrganization(database.pool);
   return (await buildKey(database.pool, { organizationId })).key;
@@ -26,12 +28,16 @@ async function newKey(): Promise<string> {
 
 it('are beside the main source of a site, or are all it has', async () => {
   const key = await newKey();
-  const created = await api.ask('/v1/sites', { key, json: { domain: 'many', sources: [added, blog, website] } });
+  const created = await api.ask('/v1/sites', {
+    key,
+    json: { domain: 'many', sources: [added, blog, website, issues] },
+  });
   expect(created.status).toBe(201);
   const sources = [
     { ...added, path: '', weight: 1 },
     { ...blog, repository: 'https://github.com/acme/blog', ref: null, path: '' },
     { ...website, weight: 1 },
+    { ...issues, threads: 'answered', labels: [], groups: [], weight: 0.5 },
   ];
   expect(siteSchema.strict().parse(created.body)).toMatchObject({ repository: null, directory: null, sources });
   await database.pool.query('update sites set index_requested_at = null');
@@ -51,6 +57,12 @@ it.each<[string, object]>([
   ['a website of no protocol of the web', { sources: [{ ...website, url: 'file:///etc/passwd' }] }],
   ['a website with a password', { sources: [{ ...website, url: 'https://u:p@docs.example.com/' }] }],
   ['a website with a query', { sources: [{ ...website, url: 'https://docs.example.com/?page=1' }] }],
+  ['issues of a repository of this machine', { sources: [{ ...issues, repository: '/srv/git/app' }] }],
+  ['issues at a host that is not allowed', { sources: [{ ...issues, repository: 'https://evil.example/a/b' }] }],
+  ['issues with a password', { sources: [{ ...issues, repository: 'https://u:p@github.com/acme/app' }] }],
+  ['issues over ssh', { sources: [{ ...issues, repository: 'git@github.com:acme/app.git' }] }],
+  ['issues in an unknown state', { sources: [{ ...issues, threads: 'open' }] }],
+  ['issues for a group without a name', { sources: [{ ...issues, groups: [' '] }] }],
   ['a weight of zero', { sources: [{ ...added, weight: 0 }] }],
   ['a source of no kind', { sources: [{ ...added, kind: 'file' }] }],
   ['a host that is not allowed', { sources: [{ ...blog, repository: 'https://evil.example/a/b' }] }],

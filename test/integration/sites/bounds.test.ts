@@ -48,7 +48,7 @@ it('passes many small files to the build without blocking the worker', async () 
   const sets = [smallFiles(30_000), smallFiles(30_000), smallFiles(30_000), smallFiles(2_500)];
   const build = async () => {
     const files = sets.pop() ?? [];
-    const parts = [{ prefix: '', weight: 1, isKept: false, isWebsite: false }];
+    const parts = [{ prefix: '', weight: 1, isKept: false, isParsed: false, isWithdrawn: false }];
     const request = { parts, files, file: join(directory, `${sets.length}`), signal };
     expect(await buildIndexInThread(request)).toMatchObject({ pages: 2 });
   };

@@ -13,8 +13,10 @@ import { createForges } from '../../../activities/forges/forges.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createSiteActivities, type SiteActivityDeps } from '../../../activities/sites/site-index.ts';
+import { threadLimits } from '../../../activities/sites/threads/read-threads.ts';
 import { crawlLimits } from '../../../activities/sites/website/crawl.ts';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
+import { createSourceThreadStore } from '../../../db/sites/source-threads.ts';
 import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
 import { createSearchPool } from '../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../api/assistant/site-indexes.ts';
@@ -25,6 +27,7 @@ import { type SiteRow } from '../../../db/sites/sites.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { indexFormat } from '../../../search/query/site-index.ts';
+import type { PageAccess } from '../../../search/query/page-access.ts';
 import { createWorker, jobQueue, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/chores/site-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
@@ -124,6 +127,7 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
     pages: createPageNetwork({ hosts: [], privateHosts: [] }),
+    issues: { store: createSourceThreadStore(pool), limits: threadLimits },
     websites: { pages: createWebsitePageStore(pool), limits: crawlLimits },
     embedding: null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
@@ -131,8 +135,13 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
   } satisfies SiteActivityDeps;
 }
 
-/** Titles of the pages that the API finds on a site for a query; null while it has no index. */
-export async function search({ pool }: TestDatabase, site: SiteRow, query: string): Promise<string[] | null> {
+/** Titles of the pages that the API finds on a site for a reader's query; null while it has no index. */
+export async function search(
+  { pool }: TestDatabase,
+  site: SiteRow,
+  query: string,
+  access: PageAccess = 'all',
+): Promise<string[] | null> {
   const directory = await mkdtemp(join(tmpdir(), 'docket-search-'));
   try {
     const store = createSiteIndexStore(pool);
@@ -145,7 +154,7 @@ export async function search({ pool }: TestDatabase, site: SiteRow, query: strin
       logger: silent,
       pollMs: 1_000,
     });
-    const lease = await indexes.lease(site, 'all');
+    const lease = await indexes.lease(site, access);
     const found = await lease?.index.search({ query, limit: 5 }, new AbortController().signal);
     lease?.release();
     return found?.map(({ title }) => title) ?? null;

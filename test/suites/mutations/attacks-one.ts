@@ -22,7 +22,7 @@ export const attackOneMutations: Mutation[] = [
   {
     name: 'an answer of a forge is parsed however many values it has',
     file: 'lib/network/egress.ts',
-    find: 'if (problem !== null) throw new Error(`The answer ${problem}.`);',
+    find: 'if (problem !== null) throw new AnswerLimitError(`The answer ${problem}.`);',
     replace: '',
     ...servers,
   },

@@ -72,8 +72,9 @@ export const grantMutations: Mutation[] = [
   {
     name: "a project's own token does not go before a grant",
     file: 'activities/job/granted-access.ts',
-    find: 'credential: own ?? forges.credentialOf(repository, { refusal })',
-    replace: 'credential: forges.credentialOf(repository, { refusal }) ?? own',
+    find: 'return (await ownCredential(organizationId, repository, refusal)) ?? forges.credentialOf(repository, { refusal });',
+    replace:
+      'return forges.credentialOf(repository, { refusal }) ?? (await ownCredential(organizationId, repository, refusal));',
     ...access,
   },
   {

@@ -17,6 +17,7 @@ import { capacityMutations } from './capacity.ts';
 import { organizationMutations } from './organizations.ts';
 import { environmentMutations } from './environments.ts';
 import { sandboxMutations } from './sandbox.ts';
+import { sourceMutations } from './sources.ts';
 import { toolMutations } from './tools.ts';
 import { readerMutations } from './readers.ts';
 import { lateAttemptMutations } from './late-attempts.ts';
@@ -38,6 +39,7 @@ export interface Mutation {
 }
 
 export const mutations: Mutation[] = [
+  ...sourceMutations,
   ...toolMutations,
   ...guidanceMutations,
   ...waitMutations,

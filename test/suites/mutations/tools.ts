@@ -8,7 +8,6 @@ const packages = { project: 'integration', tests: ['mcp-client/kept-packages'] }
 const hostile = { project: 'integration', tests: ['mcp-client/hostile-servers'] } as const;
 
 const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
-const websites = { project: 'integration', tests: ['sites/website'] } as const;
 const pages = { project: 'integration', tests: ['fetch/hostile-pages'] } as const;
 
 const pictures = { project: 'unit', tests: ['images/image'] } as const;
@@ -136,27 +135,6 @@ export const toolMutations: Mutation[] = [
     replace: 'as const, text: notice, notice };',
     project: 'integration',
     tests: ['jobs/mcp-servers'],
-  },
-  {
-    name: 'a crawl follows redirects out of its website',
-    file: 'activities/sites/website/crawl.ts',
-    find: 'if (withinScope(next, scope) === null) return',
-    replace: "if (next === '') return",
-    ...websites,
-  },
-  {
-    name: 'a crawl reads what robots.txt does not allow',
-    file: 'activities/sites/website/crawl.ts',
-    find: 'if (!(await robots.allows(url))) {',
-    replace: "if (url === '') {",
-    ...websites,
-  },
-  {
-    name: 'a page is published under the address of another website',
-    file: 'activities/sites/website/crawl.ts',
-    find: '!isRefused && !isElsewhere',
-    replace: '!isRefused',
-    ...websites,
   },
   {
     name: 'a redirect leads to any host',

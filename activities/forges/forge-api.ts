@@ -1,0 +1,60 @@
+import type { Egress } from '../../lib/network/egress.ts';
+import type { GitCredential } from '../git/git-credential.ts';
+import { askForge, type ForgeResponse } from './forge-http.ts';
+import type { HostedKind } from './forges.ts';
+import { repositoryPath } from './repository-path.ts';
+
+/** Asks a forge about one repository. Errors: ForgeError. */
+export interface ForgeApi {
+  kind: HostedKind;
+  /** Name of the forge, for error messages. */
+  forge: string;
+  hasCredential: boolean;
+  /** Returns any answer to a path below the address of the repository in the API. */
+  get(path: string, options: ForgeQuestion): Promise<ForgeResponse>;
+}
+
+export interface ForgeQuestion {
+  /** Version that is known already. */
+  etag?: string | null;
+  /** Asks as everybody can. */
+  isAnonymous?: boolean;
+  signal: AbortSignal;
+}
+
+export interface ForgeApiOptions {
+  kind: HostedKind;
+  forge: string;
+  /** Web address of the server, and that of its API. */
+  url: string;
+  apiUrl: string;
+  credential: GitCredential | null;
+  egress: Egress;
+}
+
+/** Creates the way to the API for one repository. A credential is sent only to its own server. Errors: ForgeError. */
+export function createForgeApi(
+  repository: string,
+  { kind, forge, url, apiUrl, credential, egress }: ForgeApiOptions,
+): ForgeApi {
+  const { owner, name, path: whole } = repositoryPath(repository, { root: url, forge });
+  const base =
+    kind === 'gitlab'
+      ? `${apiUrl}/projects/${encodeURIComponent(whole)}`
+      : `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
+  const own = credential?.origin === new URL(url).origin ? credential : null;
+  return {
+    kind,
+    forge,
+    hasCredential: own !== null,
+    async get(path, { etag = null, isAnonymous = false, signal }) {
+      const token = isAnonymous ? null : ((await own?.token()) ?? null);
+      const headers = {
+        accept: 'application/json',
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(etag !== null && { 'if-none-match': etag }),
+      };
+      return await askForge({ forge, method: 'GET', url: `${base}${path}`, headers, egress, signal });
+    },
+  };
+}

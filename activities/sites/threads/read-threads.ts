@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import type { AddedSource } from '../../../db/sites/site-sources.ts';
+import type {
+  ReadingState,
+  SourceThread,
+  SourceThreadStore,
+  ThreadSourceRef,
+} from '../../../db/sites/source-threads.ts';
+import type { ForgeApi } from '../../forges/forge-api.ts';
+import { ForgeError } from '../../forges/forge.ts';
+import { SourceFolderError } from '../../workspaces/source-folder.ts';
+import { PageError } from '../website/crawl-errors.ts';
+import { createWebsiteReader, type WebsiteReader } from '../website/website-reader.ts';
+import { createThreadClient, isTooLong, type ThreadClient } from './thread-client.ts';
+import type { ListedThread, ThreadReply } from './thread-forge.ts';
+
+export type IssuesSource = ThreadSourceRef & Extract<AddedSource, { kind: 'issues' }>;
+
+export interface ThreadLimits {
+  /** Time between requests, and for all of them. */
+  delayMs: number;
+  readMs: number;
+  threads: number;
+  /** Entries of the list, of which many may be no issues. */
+  entries: number;
+  repliesPerThread: number;
+  /** Characters of a question or reply, and of all of a thread. */
+  longestText: number;
+  longestThread: number;
+  /** Time after which the whole list is read again, which finds what was deleted. */
+  relistMs: number;
+}
+
+export const threadLimits: ThreadLimits = {
+  delayMs: 100,
+  readMs: 15 * 60_000,
+  threads: 2_000,
+  entries: 10_000,
+  repliesPerThread: 50,
+  longestText: 10_000,
+  longestThread: 40_000,
+  relistMs: 24 * 60 * 60_000,
+};
+
+export interface ThreadDeps {
+  store: SourceThreadStore;
+  limits: ThreadLimits;
+  redact(text: string): string;
+}
+
+export interface ReadThreads {
+  /** Those that are pages. */
+  threads: SourceThread[];
+  /** Why not everything was read, as a sentence; null if it was. */
+  problem: string | null;
+  /** The first threads that could not be read, as sentences. */
+  skipped: string[];
+  /** Not everybody may see the threads, so earlier pages of them must go. */
+  isWithdrawn: boolean;
+}
+
+interface Scene {
+  source: IssuesSource;
+  client: ThreadClient;
+  reader: WebsiteReader;
+  deps: ThreadDeps;
+  signal: AbortSignal;
+  /** Notes a sentence about a thread. */
+  skip(sentence: string): void;
+}
+
+const mostSkipped = 20;
+const longestTitle = 300;
+const unavailableInRow = 5;
+
+/**
+ * Reads the threads of an issue tracker that have changed since they were last read, and stores them. A reading that
+ * stops continues with the next one; until then the threads that it did not reach stay as they were. Without groups,
+ * only what everybody can see is read. Errors: SourceFolderError when nothing has been read.
+ */
+export async function readThreads(
+  deps: ThreadDeps,
+  { source, api, signal }: { source: IssuesSource; api: ForgeApi; signal: AbortSignal },
+): Promise<ReadThreads> {
+  const { store, limits } = deps;
+  const timeout = AbortSignal.timeout(limits.readMs);
+  const until = AbortSignal.any([signal, timeout]);
+  await using reader = createWebsiteReader();
+  const client = createThreadClient({ api, delayMs: limits.delayMs, signal: until });
+  const skipped: string[] = [];
+  const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
+  const state = await store.open(source, JSON.stringify([source.repository, source.threads, source.labels]));
+  let problem: string | null = null;
+  try {
+    if (source.groups.length === 0 && !(await client.isPublic())) {
+      await store.forget(source);
+      const refusal = `The issues on ${api.forge} are not public. Name the groups of readers who may see them.`;
+      return { threads: [], problem: refusal, skipped, isWithdrawn: true };
+    }
+    await readChanges({ source, client, reader, deps, signal: until, skip }, state);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (timeout.aborted)
+      problem = `The reading stopped after ${limits.readMs / 60_000} minutes and continues with the next index.`;
+    else if (error instanceof ForgeError) problem = sentenceOf(error, api.forge);
+    else throw error;
+  }
+  const threads = (await store.list(source)).filter(({ name }) => name !== null);
+  if (threads.length === 0 && problem !== null) throw new SourceFolderError(problem);
+  return { threads, problem, skipped, isWithdrawn: false };
+}
+
+function sentenceOf({ kind, message }: ForgeError, forge: string): string {
+  if (kind !== 'authentication') return message;
+  return `${forge} refuses the credential. Give a project of the repository a token that may read its issues.`;
+}
+
+/** Reads what has changed; once in a while the whole list, because no list of changes has what was deleted. */
+async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
+  const { source, client, skip, deps } = scene;
+  const { store, limits } = deps;
+  const isWhole = state.listedAt === null || Date.now() - state.listedAt.getTime() >= limits.relistMs;
+  const since = isWhole ? null : state.readUntil;
+  const known = new Map((await store.list(source)).map((thread) => [thread.id, thread]));
+  const seen = new Set<string>();
+  // among changes, issues that were opened again matter too
+  const query = { since, isClosed: isWhole && source.threads === 'answered', etag: isWhole ? null : state.etag };
+  let { readUntil } = state;
+  let etag: string | null = null;
+  let entries = 0;
+  let isFull = false;
+  const read = createTolerant(scene);
+  for await (const page of client.list(query)) {
+    etag ??= page.etag;
+    entries += page.entries.length;
+    for (const thread of page.entries) {
+      if (thread === null) continue;
+      const { id, changedAt } = thread;
+      if (readUntil === null || changedAt > readUntil) readUntil = changedAt;
+      if (!isWanted(thread, source)) {
+        if (known.has(id)) await store.remove(source, [id]);
+        continue;
+      }
+      isFull = seen.size >= limits.threads;
+      if (isFull) break;
+      seen.add(id);
+      if (known.get(id)?.changedAt !== changedAt) await read.thread(thread);
+    }
+    isFull ||= entries >= limits.entries;
+    if (isFull) break;
+  }
+  if (isFull) skip(`Only the first ${seen.size} threads of the list are indexed.`);
+  // what could not be read is listed again
+  if (read.hasFailed() || (entries === 0 && !isWhole)) return;
+  if (isWhole)
+    await store.remove(
+      source,
+      [...known.keys()].filter((id) => !seen.has(id)),
+    );
+  const listedAt = isWhole ? new Date() : state.listedAt;
+  // a version belongs to the list of changes since one time
+  await store.finish(source, { readUntil, etag: readUntil === since ? etag : null, listedAt });
+}
+
+function isWanted({ isForAll, isClosed, labels }: ListedThread, { threads, labels: wanted }: IssuesSource): boolean {
+  if (!isForAll || (threads === 'answered' && !isClosed)) return false;
+  return wanted.length === 0 || labels.some((label) => wanted.includes(label));
+}
+
+/** Reads threads; one that fails stays as it was, unless several do in a row. */
+function createTolerant(scene: Scene) {
+  let inRow = 0;
+  let hasFailed = false;
+  return {
+    hasFailed: () => hasFailed,
+    async thread(thread: ListedThread): Promise<void> {
+      try {
+        await readThread(scene, thread);
+        inRow = 0;
+      } catch (error) {
+        inRow += 1;
+        if (!(error instanceof ForgeError) || error.kind !== 'unavailable' || inRow >= unavailableInRow) throw error;
+        hasFailed = true;
+        scene.skip(`${thread.url} could not be read.`);
+      }
+    },
+  };
+}
+
+async function readThread({ source, client, reader, deps, signal, skip }: Scene, thread: ListedThread): Promise<void> {
+  const { id, url, changedAt } = thread;
+  const { store, limits } = deps;
+  const content = await contentOf();
+  if (content === 'gone') return store.remove(source, [id]);
+  const name = content === null ? null : createHash('sha256').update(content).digest('hex');
+  await store.put(source, { id, changedAt, content, name });
+
+  /** Returns the page as JSON; null for one that is not indexed. */
+  async function contentOf(): Promise<string | null | 'gone'> {
+    try {
+      const replies = thread.replies === 0 ? [] : await client.replies(id, limits.repliesPerThread);
+      if (replies === null) return 'gone';
+      if (source.threads === 'answered' && !replies.some((reply) => isAnswer(reply, thread))) return null;
+      const page = await reader.read<'thread'>({ kind: 'thread', ...textOf(thread, replies, deps) }, signal);
+      return page.body === '' ? null : JSON.stringify(page);
+    } catch (error) {
+      if (!(error instanceof PageError) && !isTooLong(error)) throw error;
+      skip(`${url} ${error instanceof PageError ? error.message : 'is too long'}.`);
+      return null;
+    }
+  }
+}
+
+/** An answer is by somebody else than who asked. */
+function isAnswer({ author }: ThreadReply, thread: ListedThread): boolean {
+  return author === null || author !== thread.author;
+}
+
+/** Returns the texts of a thread without secrets and without the names of its authors. */
+function textOf(thread: ListedThread, replies: ThreadReply[], { redact, limits }: ThreadDeps) {
+  const short = (text: string) => redact(text).slice(0, limits.longestText);
+  const question = short(thread.text);
+  let left = limits.longestThread - question.length;
+  const kept: { heading: string; text: string }[] = [];
+  for (const reply of replies) {
+    const text = short(reply.text);
+    left -= text.length;
+    if (left < 0) break;
+    const answer = reply.isMaintainer ? 'Answer by a maintainer' : 'Answer';
+    kept.push({ heading: isAnswer(reply, thread) ? answer : 'Follow-up', text });
+  }
+  const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, longestTitle);
+  return { url: thread.url, title, question, replies: kept };
+}

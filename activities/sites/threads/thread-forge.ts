@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import type { HostedKind } from '../../forges/forges.ts';
+
+/** An issue as a list shows it. */
+export interface ListedThread {
+  id: string;
+  url: string;
+  title: string;
+  text: string;
+  /** In UTC, so that times compare as texts. */
+  changedAt: string;
+  isClosed: boolean;
+  /** Not confidential. */
+  isForAll: boolean;
+  labels: string[];
+  replies: number;
+  /** Null when the account is gone. */
+  author: string | null;
+}
+
+export interface ThreadReply {
+  text: string;
+  author: string | null;
+  /** Its author works on the repository. */
+  isMaintainer: boolean;
+}
+
+export interface ListQuery {
+  page: number;
+  size: number;
+  /** Only what changed at this time or later. */
+  since: string | null;
+  isClosed: boolean;
+}
+
+/** How a forge is asked for its issues; paths are below the repository in its API. */
+export interface ThreadForge {
+  listPath(query: ListQuery): string;
+  /** Null for entries that are no issues. */
+  list: z.ZodType<(ListedThread | null)[]>;
+  /** Replies up to a number, oldest first. */
+  repliesPath(id: string, most: number): string;
+  replies: z.ZodType<(ThreadReply | null)[]>;
+  /** What a credential could see although nobody else may; null where the list without one tells. */
+  access: { path: string; isPublic: z.ZodType<boolean> } | null;
+}
+
+const link = z.url({ protocol: /^https?$/ }).max(2_000);
+const time = z
+  .string()
+  .pipe(z.coerce.date())
+  .transform((date) => date.toISOString());
+const text = z
+  .string()
+  .nullish()
+  .transform((given) => given ?? '');
+const named = z.object({ name: z.string() }).transform(({ name }) => name);
+const account = z.object({ login: z.string(), type: z.string().optional() }).nullish();
+const maintainers = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
+
+const isBot = (user: z.infer<typeof account>) => user?.type === 'Bot' || user?.login.endsWith('[bot]') === true;
+
+/** An issue of GitHub or Gitea, which share their names of fields. */
+const issue = z
+  .object({
+    number: z.number().int(),
+    html_url: link,
+    title: z.string(),
+    body: text,
+    updated_at: time,
+    state: z.string(),
+    labels: z.array(z.union([z.string(), named])).nullish(),
+    comments: z.number().int(),
+    user: account,
+    pull_request: z.unknown().optional(),
+  })
+  .transform((one): ListedThread | null =>
+    one.pull_request == null
+      ? {
+          id: String(one.number),
+          url: one.html_url,
+          title: one.title,
+          text: one.body,
+          changedAt: one.updated_at,
+          isClosed: one.state === 'closed',
+          isForAll: true,
+          labels: one.labels ?? [],
+          replies: one.comments,
+          author: one.user?.login ?? null,
+        }
+      : null,
+  );
+const comment = z
+  .object({ body: text, user: account, author_association: z.string().optional() })
+  .transform(({ body, user, author_association: association = '' }): ThreadReply | null =>
+    isBot(user) ? null : { text: body, author: user?.login ?? null, isMaintainer: maintainers.has(association) },
+  );
+const gitlabAccount = z.object({ username: z.string() }).nullish();
+
+export const threadForges: Record<HostedKind, ThreadForge> = {
+  github: {
+    listPath: ({ page, size, since, isClosed }) =>
+      `/issues?${queryOf({ state: isClosed ? 'closed' : 'all', sort: 'updated', direction: 'desc', since, per_page: size, page })}`,
+    list: z.array(issue),
+    repliesPath: (id, most) => `/issues/${id}/comments?per_page=${most}`,
+    replies: z.array(comment),
+    access: null,
+  },
+  gitea: {
+    listPath: ({ page, size, since, isClosed }) =>
+      `/issues?${queryOf({ type: 'issues', state: isClosed ? 'closed' : 'all', since, limit: size, page })}`,
+    list: z.array(issue),
+    repliesPath: (id) => `/issues/${id}/comments`,
+    replies: z.array(comment),
+    access: null,
+  },
+  gitlab: {
+    listPath: ({ page, size, since, isClosed }) =>
+      `/issues?${queryOf({ scope: 'all', state: isClosed ? 'closed' : null, order_by: 'updated_at', sort: 'desc', updated_after: since, per_page: size, page })}`,
+    list: z.array(
+      z
+        .object({
+          iid: z.number().int(),
+          web_url: link,
+          title: z.string(),
+          description: text,
+          updated_at: time,
+          state: z.string(),
+          labels: z.array(z.string()),
+          user_notes_count: z.number().int(),
+          author: gitlabAccount,
+          confidential: z.boolean().optional(),
+        })
+        .transform((one): ListedThread => ({
+          id: String(one.iid),
+          url: one.web_url,
+          title: one.title,
+          text: one.description,
+          changedAt: one.updated_at,
+          isClosed: one.state === 'closed',
+          isForAll: one.confidential !== true,
+          labels: one.labels,
+          replies: one.user_notes_count,
+          author: one.author?.username ?? null,
+        })),
+    ),
+    repliesPath: (id, most) =>
+      `/issues/${id}/notes?sort=asc&order_by=created_at&activity_filter=only_comments&per_page=${most}`,
+    replies: z.array(
+      z
+        .object({
+          body: text,
+          author: gitlabAccount,
+          system: z.boolean(),
+          internal: z.boolean().optional(),
+          confidential: z.boolean().nullish(),
+        })
+        .transform((one): ThreadReply | null =>
+          one.system || one.internal === true || one.confidential === true
+            ? null
+            : { text: one.body, author: one.author?.username ?? null, isMaintainer: false },
+        ),
+    ),
+    // members see the issues of a public project whose issues are for members only
+    access: {
+      path: '',
+      isPublic: z
+        .object({ visibility: z.string(), issues_access_level: z.string() })
+        .transform(
+          ({ visibility, issues_access_level: level }) => visibility === 'public' && /^(?:enabled|public)$/.test(level),
+        ),
+    },
+  },
+};
+
+function queryOf(values: Record<string, string | number | null>): string {
+  const given = Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]));
+  return new URLSearchParams(given).toString();
+}
