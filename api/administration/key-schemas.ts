@@ -83,11 +83,15 @@ const auditEntrySchema = z.object({
   at: time,
   actor: z.object({
     keyId: z.string().nullable(),
+    keyName: z.string().nullable(),
     sessionId: z.string().nullable().meta({ description: 'Set when the change was made in the dashboard.' }),
     person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
   }),
   action: z.string().meta({ description: 'For example key.create.' }),
   subject: z.string().nullable().meta({ description: 'The id of the changed resource.' }),
+  subjectName: z.string().nullable().meta({
+    description: "Its name, such as a project's name or a job's title; null when it has none or no longer exists.",
+  }),
   details: z.record(z.string(), z.unknown()),
 });
 export type PublicAuditEntry = z.infer<typeof auditEntrySchema>;

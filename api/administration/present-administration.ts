@@ -113,9 +113,10 @@ export function presentAuditEntry(entry: AuditEntry): PublicAuditEntry {
   return {
     id: entry.id,
     at: entry.createdAt.toISOString(),
-    actor: { keyId: entry.keyId, sessionId: entry.sessionId, person: entry.person },
+    actor: { keyId: entry.keyId, keyName: entry.keyName, sessionId: entry.sessionId, person: entry.person },
     action: entry.action,
     subject: entry.subject,
+    subjectName: entry.subjectName,
     details: entry.details,
   };
 }

@@ -5,6 +5,8 @@ import { EmptyNote } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { answerOf, api } from '../http/client.ts';
+import { Copy } from '../jobs/copy.tsx';
+import { headline, plain } from '../plain.ts';
 
 /** Shows the audit log of administrative actions. */
 export function AuditPage() {
@@ -25,7 +27,7 @@ export function AuditPage() {
         return (
           <>
             <Table name="Audit log" columns={['Time', 'Action', 'Subject', 'By']}>
-              {entries.map(({ id, at, action, subject, actor }) => (
+              {entries.map(({ id, at, action, subject, subjectName, actor }) => (
                 <tr key={id}>
                   <td>
                     <Ago date={at} />
@@ -33,12 +35,10 @@ export function AuditPage() {
                   <td>
                     <code>{action}</code>
                   </td>
+                  <td>{subject !== null && <Named id={subject} name={subjectName} />}</td>
                   <td>
-                    <code>{subject}</code>
-                  </td>
-                  <td className="one-line">
-                    {actor.person !== null && `${actor.person} `}
-                    <code>{actor.keyId ?? 'command line'}</code>
+                    {actor.person !== null && `${plain(actor.person)} `}
+                    {actor.keyId === null ? 'command line' : <Named id={actor.keyId} name={actor.keyName} />}
                     {actor.sessionId !== null && <span className="quiet"> in the dashboard</span>}
                   </td>
                 </tr>
@@ -49,5 +49,18 @@ export function AuditPage() {
         );
       }}
     </Loaded>
+  );
+}
+
+/** Shows the name of a resource, and its id to copy. */
+function Named({ id, name }: { id: string; name: string | null }) {
+  return (
+    <>
+      {name !== null && <>{headline(plain(name), 80)} </>}
+      <span className="one-line">
+        <code className={name === null ? undefined : 'quiet'}>{id}</code>
+        <Copy text={id} label={id} />
+      </span>
+    </>
   );
 }

@@ -27,6 +27,8 @@ export async function writeAudit(
 export interface AuditEntry {
   id: string;
   keyId: string | null;
+  /** Name of the key; null when it has none. */
+  keyName: string | null;
   sessionId: string | null;
   /** Name of the person who signed in, from the sign-in link. */
   person: string | null;
@@ -34,6 +36,8 @@ export interface AuditEntry {
   action: string;
   /** The id of the object. */
   subject: string | null;
+  /** Name of the object, such as a project's name or a job's title; null when it has none or no longer exists. */
+  subjectName: string | null;
   details: Record<string, unknown>;
   createdAt: Date;
 }
@@ -46,12 +50,44 @@ export interface AuditStore {
   ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
 }
 
+/** Longest name, in characters. */
+const longestName = 200;
+
+/** Reads the names of an organization's objects (`$1`) by their ids (`$2`). Sites and secrets are named by their id. */
+const namesStatement = `
+  select id, left(name, ${longestName}) as name from (
+    select id, name from api_keys where organization_id = $1 and id = any($2)
+    union all
+    select id, person from sessions where organization_id = $1 and id = any($2)
+    union all
+    select id, name from projects where organization_id = $1 and id = any($2)
+    union all
+    select id, coalesce(title, (select left(prompt, ${longestName}) from job_turns where job_id = jobs.id and turn = 1))
+    from jobs where organization_id = $1 and id = any($2)
+    union all
+    select id, title from pull_requests
+    where id = any($2) and exists (select from jobs where pr_id = pull_requests.id and organization_id = $1)
+    union all
+    select webhooks.id, webhooks.url from webhook_endpoints as webhooks join projects on projects.id = webhooks.project_id
+    where organization_id = $1 and webhooks.id = any($2)
+    union all
+    select sets.id, sets.name from question_sets as sets join sites on sites.id = sets.site_id
+    where organization_id = $1 and sets.id = any($2)
+    union all
+    select evaluations.id, set_name from evaluations join sites on sites.id = evaluations.site_id
+    where organization_id = $1 and evaluations.id = any($2)
+    union all
+    select gaps.id, label from gaps join sites on sites.id = gaps.site_id
+    where organization_id = $1 and gaps.id = any($2)
+  ) as named
+  where name is not null`;
+
 /** Creates the store of an organization's audit log. */
 export function createAuditStore(pool: Pool): AuditStore {
   return {
     async list({ organizationId }, { limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
-      const { rows } = await pool.query<AuditEntry & { createdMicros: string }>(
+      const { rows } = await pool.query<Omit<AuditEntry, 'keyName' | 'subjectName'> & { createdMicros: string }>(
         `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
                 (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
          from audit_entries
@@ -61,7 +97,16 @@ export function createAuditStore(pool: Pool): AuditStore {
         [organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
       );
       const page = pageOf(rows, limit);
-      return { entries: page.rows, nextCursor: page.nextCursor };
+      const ids = page.rows.flatMap(({ subject, keyId }) => [subject, keyId]).filter((id) => id !== null);
+      const named = await pool.query<{ id: string; name: string }>(namesStatement, [organizationId, [...new Set(ids)]]);
+      const names = new Map(named.rows.map(({ id, name }) => [id, name]));
+      const nameOf = (id: string | null) => (id === null ? null : (names.get(id) ?? null));
+      const entries = page.rows.map((entry) => ({
+        ...entry,
+        keyName: nameOf(entry.keyId),
+        subjectName: nameOf(entry.subject),
+      }));
+      return { entries, nextCursor: page.nextCursor };
     },
   };
 }

@@ -203,5 +203,11 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await row.getByText('revoked').waitFor();
     while ((await use()) !== 401) await wait(100);
+    await page.goto(`${baseUrl}/settings/audit`);
+    const entry = page.getByRole('row', { name: /key\.revoke of the test/ });
+    await entry
+      .getByRole('button', { name: /^Copy / })
+      .first()
+      .waitFor();
   });
 });

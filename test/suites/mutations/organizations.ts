@@ -21,6 +21,14 @@ export const organizationMutations: Mutation[] = [
     ...owned,
   },
   {
+    name: 'the audit log names jobs of any organization',
+    file: 'db/organizations/audit.ts',
+    find: 'from jobs where organization_id = $1 and id = any($2)',
+    replace: 'from jobs where id = any($2)',
+    project: 'integration',
+    tests: ['db/audit-names'],
+  },
+  {
     name: 'answers of the extractive model count in an evaluation of another one',
     file: 'api/evaluations/run-evaluations.ts',
     find: 'if (answer.modelName !== model) throw spent();',

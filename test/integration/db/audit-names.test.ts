@@ -1,0 +1,74 @@
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAuditStore } from '../../../db/organizations/audit.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createOwner, insertForeignRows, receiver, type Owner } from '../api/owner.ts';
+import { serveApi, type ServedApi } from '../api/serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const kinds = ['projects', 'keys', 'job', 'pull-requests', 'webhooks', 'question-sets', 'evaluations', 'gaps'];
+
+/** Writes an entry about each of some ids, by a key of the organization, and returns the newest entries of its log. */
+async function entriesAbout({ organizationId, keys, ids }: Owner, subjects: (string | undefined)[]) {
+  await database.pool.query(
+    `insert into audit_entries (id, organization_id, key_id, action, subject)
+     select 'aud_' || md5($1 || subject), $1, $3, 'x.change', subject from unnest($2::text[]) as subject`,
+    [organizationId, subjects, ids['keys']],
+  );
+  const { body } = await api.ask(`/v1/audit?limit=${subjects.length}`, { key: keys.admin });
+  const entries: { subject: string; subjectName: string; actor: { keyName: string | null } }[] = body.entries;
+  return entries;
+}
+
+it('names what its entries are about, and only what belongs to the organization', async () => {
+  const [ours, theirs] = [await createOwner(database.pool, api), await createOwner(database.pool, api)];
+  await insertForeignRows(database.pool, ours);
+  await database.pool.query(`update api_keys set name = 'Website' where organization_id = $1`, [ours.organizationId]);
+  const named = await entriesAbout(
+    ours,
+    [...kinds, 'sites'].map((kind) => ours.ids[kind]),
+  );
+  const names = new Map(named.map(({ subject, subjectName }) => [subject, subjectName]));
+  expect(Object.fromEntries([...kinds, 'sites'].map((kind) => [kind, names.get(ours.ids[kind]!)]))).toEqual({
+    projects: expect.stringMatching(/./),
+    keys: 'Website',
+    job: expect.stringMatching(/./),
+    'pull-requests': 'Change',
+    webhooks: receiver,
+    'question-sets': 'Known',
+    evaluations: 'Known',
+    gaps: 'x',
+    // its id is its name
+    sites: null,
+  });
+  expect(new Set(named.map(({ actor }) => actor.keyName))).toEqual(new Set(['Website']));
+
+  const foreign = await entriesAbout(
+    { ...theirs, ids: ours.ids },
+    kinds.map((kind) => ours.ids[kind]),
+  );
+  expect(foreign.map(({ subjectName, actor }) => [subjectName, actor.keyName])).toEqual(kinds.map(() => [null, null]));
+});
+
+it('reads a page of the log with its names in two queries', async () => {
+  const { organizationId } = await createOwner(database.pool, api);
+  let queries = 0;
+  const pool = {
+    query: (...args: Parameters<Pool['query']>) => {
+      queries += 1;
+      return database.pool.query(...args);
+    },
+  } as Pool;
+  const { entries } = await createAuditStore(pool).list({ organizationId }, { limit: 50 });
+  expect([entries.length > 5, queries]).toEqual([true, 2]);
+});
