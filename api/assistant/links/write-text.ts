@@ -24,8 +24,9 @@ const endOfSentence = /[.,;:!?*_~|\\]+$/;
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
 /** What may have to be rewritten. */
 const special = /[.:@/[\]()<&\\`~!|]/;
-/** What may have to be rewritten outside of links. A period or a colon before a space, as in a sentence, does not. */
-const suspicious = /[@[\]<&\\`~]|\/\/|!$|:(?![ \n\t])|(?:mailto|xmpp):|\.(?![ \n\t]|$)|(?<=\P{ASCII}|www)\./iu;
+/** What may have to be rewritten outside of links; not a period or a colon before a space, nor an `@` behind one. */
+const suspicious =
+  /(?<![ \n\t]|^)@|@[\w-]+\.|[[\]<&\\`~]|\/\/|!$|:(?![ \n\t])|(?:mailto|xmpp):|\.(?![ \n\t]|$)|(?<=\P{ASCII}|www)\./iu;
 /** Invisible character that breaks an autolink. */
 const gap = { raw: '\u200b', shown: '\u200b' };
 const foreign = /\P{ASCII}/u;
@@ -53,6 +54,7 @@ export function writeText(raw: string, options: TextOptions): string {
 
 /** Reports whether the text before makes the first character mean something else. */
 function continuesText(raw: string, previous: string): boolean {
+  if (raw.startsWith('@')) return /[^ \n\t]/.test(previous);
   return (previous === ']' || foreign.test(previous)) && /^[(:.]/.test(raw);
 }
 

@@ -179,6 +179,7 @@ describe('createLinkChecker', () => {
 
 it.each([
   ['中---README.md} is a file', String.raw`中---README\.md} is a file`],
+  ['of @docket/react and @a. Or', 'of @docket/react and \u200b@a. Or'],
   ['中. And', String.raw`中\. And`],
   ['at\u00a0127.0.0.1/x', 'at\u00a0127\\.0\\.0\\.1\\/x'],
 ])('breaks a host name that begins in text already sent: %s', (text, expected) => {
