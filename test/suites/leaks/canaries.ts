@@ -86,4 +86,5 @@ export const configured = {
   projectToken: shapelessSecret(3),
   gitlabToken: shapelessSecret(4),
   serverToken: shapelessSecret(5),
+  commandToken: shapelessSecret(6),
 };

@@ -5,13 +5,21 @@ import type { Canaries } from './canaries.ts';
 import type { SshProject } from './ssh.ts';
 import type { LeaksStage } from './stage.ts';
 
-export const courses: Course[] = ['published', 'provider-error', 'published', 'forge-error', 'push-refused'];
+export const courses: Course[] = [
+  'published',
+  'provider-error',
+  'published',
+  'forge-error',
+  'push-refused',
+  'plan',
+  'question',
+];
 const jobPatienceMs = 240_000;
 
 interface JobAnswer {
   id: string;
   status: string;
-  details: { failure: { category: string } | null };
+  details: { failure: { category: string } | null; phase: string | null };
 }
 
 export interface JobsOptions {
@@ -70,21 +78,34 @@ async function runJob(
   const base = `/v2/agent/${project}/job`;
   const headers = { 'idempotency-key': canaries.plain() };
   const prompt = `Job ${number} (${course}): improve the page. ${canaries.shaped()} ${canaries.shaped()}`;
-  const { id } = JSON.parse((await ask(base, { json: { prompt, source: { repository } }, headers })).text) as JobAnswer;
+  const waits = { ...(course === 'plan' && { plan: 'review' }), ...(course === 'question' && { ask: true }) };
+  const json = { prompt, source: { repository }, ...waits };
+  const { id } = JSON.parse((await ask(base, { json, headers })).text) as JobAnswer;
 
   async function ended(): Promise<JobAnswer> {
     const deadline = Date.now() + jobPatienceMs;
     for (;;) {
       const { text } = await ask(`${base}/${id}`);
       const job = JSON.parse(text) as JobAnswer;
-      if (job.status !== 'active' || Date.now() > deadline) return job;
+      const isWaiting = job.details.phase === 'waiting';
+      if (job.status !== 'active' || isWaiting || Date.now() > deadline) return job;
       await delay(200);
     }
   }
-  await ended();
+  async function tell(when: string): Promise<void> {
+    for (const part of ['', '/events?limit=500'])
+      answers.push({ place: `answer: job${part} ${when}`, text: (await ask(`${base}/${id}${part}`)).text });
+  }
+
+  const first = await ended();
+  if (first.details.phase === 'waiting') {
+    await tell('while it waits');
+    if (course === 'plan') await ask(`${base}/${id}/approve`, { json: { turn: 1 } });
+    else await ask(`${base}/${id}/message`, { json: { prompt: `The first. ${canaries.shaped()}` } });
+    await ended();
+  } else if (course === 'plan' || course === 'question') throw new Error(`The job of a ${course} waits for nobody.`);
   await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${canaries.shaped()}\n${canaries.shaped()}` } });
   const { status, details } = await ended();
-  for (const part of ['', '/events?limit=500'])
-    answers.push({ place: `answer: job${part}`, text: (await ask(`${base}/${id}${part}`)).text });
+  await tell('at its end');
   return details.failure?.category ?? status;
 }

@@ -3,7 +3,7 @@ import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
 import type { Canaries } from './canaries.ts';
 
 /** How the work of a job ends. */
-export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused';
+export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused' | 'plan' | 'question';
 
 /** A model that says secrets wherever it can say anything. The prompt names the job and its course: `Job 3 (published)`. */
 export function secretiveModel(canaries: Canaries) {
@@ -25,11 +25,18 @@ export function secretiveModel(canaries: Canaries) {
           { name: 'grep', input: { pattern: canaries.plain() } },
           { name: 'docs__look', input: { for: canaries.shaped() } },
           { name: 'docs__fail', input: {} },
+          { name: 'desk__look', input: { for: canaries.shaped() } },
           { name: canaries.plain(), input: { note: canaries.shaped() } },
         ],
       };
     }
-    if (step === 1) {
+    const has = (name: string) =>
+      body.messages.some(({ tool_calls: calls = [] }) => calls.some((call) => call.function.name === name));
+    if (step === 1 && course === 'question' && !has('ask')) {
+      const question = `Which one? ${canaries.shaped()} ${canaries.known()}`;
+      return { toolCalls: [{ name: 'ask', input: { question, choices: [canaries.plain(), 'Neither'] } }] };
+    }
+    if (step === 1 && (course !== 'plan' || has('finish'))) {
       const path = `notes/${texts.length}-${job}-${canaries.plain()}.md`;
       return { text: canaries.shaped(), toolCalls: [{ name: 'write', input: { path, content: canaries.some(4) } }] };
     }

@@ -124,6 +124,11 @@ async function tracesOf(stage: LeaksStage, answers: Trace[]): Promise<Trace[]> {
   // where git has its configuration, and a key while it is used
   for await (const { text } of fileTraces(join(lane.home, 'work-1', 'git-home'), ['']))
     traces.push({ place: 'file: home of git', text });
+  // what is there of MCP servers while the worker runs, and what is kept for their next starts
+  for await (const { text } of fileTraces(stage.temporary, ['']))
+    traces.push({ place: 'file: of a running server', text });
+  for await (const { text } of fileTraces(join(lane.home, 'work-1'), ['layer.tar']))
+    traces.push({ place: 'file: kept of a server', text });
   for (const name of Object.values(repositoryNames)) traces.push(...forgeTraces(github, name));
   for (const repository of repositories) {
     for await (const trace of gitTraces(repository)) traces.push(trace);

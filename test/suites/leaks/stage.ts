@@ -9,6 +9,7 @@ import { operatorOf } from '../../../db/caller.ts';
 import { buildKey, buildProject, testPepper } from '../../support/build.ts';
 import { testKeys, testKeysText } from '../../support/encryption.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
+import { scriptCommand } from '../../support/mcp-command.ts';
 import { startMcpServer, textResult } from '../../support/mcp-server.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
@@ -28,6 +29,8 @@ export interface LeaksStage extends AsyncDisposable {
   ssh: SshServer;
   /** Environment of the command line besides the database. */
   repositories: TestRepository[];
+  /** Folder of the processes for temporary files. */
+  temporary: string;
   assistantKey: string;
   domain: string;
   /** Of a repository that takes pushes, and of one whose hook refuses them. */
@@ -53,6 +56,13 @@ export const repositoryNames = {
   ssh: 'acme/ssh',
   sshLocked: 'acme/ssh-locked',
 };
+/** Command of a server that says its secret: to its standard error, in a file of its HOME, and when it is called. */
+const tellingCommand = [
+  'sh',
+  '-c',
+  'echo "The token is $DESK_TOKEN" | tee ~/token >&2; exec "$0" "$@"',
+  ...scriptCommand('echo "$DESK_TOKEN"; echo "$DESK_TOKEN" | rev; printf %s "$DESK_TOKEN" | base64; env'),
+];
 export const encryptionKeys = testKeys('k1');
 
 export async function startLeaksStage(canaries: Canaries, jobs: number): Promise<LeaksStage> {
@@ -80,7 +90,10 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   github.tokens.add(configured.projectToken);
   const ssh = started.use(await startSshServer({ authorizedKeys: [sshKeys.ed25519, sshKeys.rsa] }));
   const servers = started.use(await startServers());
+  const temporary = join(servers.home, 'tmp');
+  await mkdir(temporary);
   const environment = {
+    TMPDIR: temporary,
     DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
     DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
     DOCKET_KEY_PEPPER: testPepper,
@@ -151,8 +164,13 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   if (status !== 200) throw new Error(`The project was not changed: ${text}`);
 
   const headers = [{ name: 'Authorization', value: `Bearer ${configured.serverToken}` }];
+  const env = [{ name: 'DESK_TOKEN', value: configured.commandToken }];
+  const commands = [
+    { name: 'desk', command: tellingCommand, env },
+    { name: 'broken', command: ['sh', '-c', 'echo "No access with $DESK_TOKEN" >&2; exit 1'], env },
+  ];
   async function addToolServer(project: string): Promise<void> {
-    const json = { servers: [{ name: 'docs', url: toolServer.url, headers }] };
+    const json = { servers: [{ name: 'docs', url: toolServer.url, headers }, ...commands] };
     const { status } = await ask(`/v1/projects/${project}/mcp-servers`, { method: 'PATCH', json });
     if (status !== 200) throw new Error(`The MCP server was not added: ${status}`);
   }
@@ -186,6 +204,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     receiver,
     ssh,
     repositories: [open, locked, bySsh, lockedBySsh],
+    temporary,
     assistantKey,
     domain,
     projects: ids,
