@@ -12,6 +12,7 @@ import { answerOf, api, done } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 import { queryClient, sessionQuery } from '../queries.ts';
 import { SiteForm } from './site-form.tsx';
+import { SiteSourcesForm } from './site-sources-form.tsx';
 
 const queryKey = ['sites'];
 
@@ -140,6 +141,7 @@ function SiteCard({ site }: { site: Site }) {
       <details className="inner">
         <summary>Edit</summary>
         <SiteForm site={site} onSaved={refresh} />
+        <SiteSourcesForm site={site} onSaved={refresh} />
         <div className="danger">
           <p className="hint">Deletes the index and the conversations, too.</p>
           <Confirm

@@ -1,0 +1,162 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Button } from 'react-aria-components';
+import { ActionForm } from '../components/action-form.tsx';
+import { Choice } from '../components/choice.tsx';
+import { Field, linesOf } from '../components/fields.tsx';
+import { answerOf, api } from '../http/client.ts';
+import type { Site } from '../http/types.ts';
+
+type Source = Site['sources'][number];
+
+const kinds = [
+  ['repository', 'a repository'],
+  ['website', 'a published website, crawled'],
+  ['issues', 'the issues of a repository'],
+  ['directory', 'a directory on the worker'],
+] as const;
+
+const addresses = {
+  repository: { label: 'Repository', placeholder: 'https://github.com/acme/blog' },
+  website: { label: 'URL', placeholder: 'https://help.example.com/guide/' },
+  issues: { label: 'Repository', placeholder: 'https://github.com/acme/app' },
+  directory: { label: 'Directory', placeholder: '/srv/docs/api' },
+};
+
+const threadChoices = [
+  ['answered', 'that were answered and closed'],
+  ['all', 'all'],
+] as const;
+
+interface Draft {
+  kind: Source['kind'];
+  /** The repository, URL or directory. */
+  address: string;
+  ref: string;
+  path: string;
+  threads: (typeof threadChoices)[number][0];
+  labels: string;
+  groups: string;
+  prefix: string;
+  weight: string;
+}
+
+const newSource: Draft = {
+  kind: 'repository',
+  address: '',
+  ref: '',
+  path: '',
+  threads: 'answered',
+  labels: '',
+  groups: '',
+  prefix: '',
+  weight: '1',
+};
+
+/** Shows a form for the sources of a site beside its main one. A change re-indexes the site. */
+export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unknown }) {
+  const [drafts, setDrafts] = useState(() => site.sources.map(draftOf));
+  const params = { path: { domain: site.domain } };
+  const save = useMutation({
+    mutationFn: () => answerOf(api.PATCH('/v1/sites/{domain}', { params, body: { sources: drafts.map(sourceOf) } })),
+    onSuccess: ({ sources }) => {
+      setDrafts(sources.map(draftOf));
+      return onSaved();
+    },
+  });
+  const change = (at: number, part: Partial<Draft>) =>
+    setDrafts(drafts.map((draft, position) => (position === at ? { ...draft, ...part } : draft)));
+  return (
+    <ActionForm label="Update sources" action={save}>
+      <h3>More sources</h3>
+      {drafts.length === 0 && <p className="hint">None. Pages of more sources appear below a path of their own.</p>}
+      {drafts.map((draft, at) => (
+        <fieldset key={at} className="source-fields">
+          <legend className="label">{`Source ${at + 1}`}</legend>
+          <SourceFields draft={draft} onChange={(part) => change(at, part)} />
+          <Button
+            className="button"
+            aria-label={`Remove source ${at + 1}`}
+            onPress={() => setDrafts(drafts.filter((_, position) => position !== at))}
+          >
+            Remove
+          </Button>
+        </fieldset>
+      ))}
+      <div className="actions">
+        <Button className="button" onPress={() => setDrafts([...drafts, newSource])}>
+          Add source
+        </Button>
+      </div>
+    </ActionForm>
+  );
+}
+
+function SourceFields({ draft, onChange }: { draft: Draft; onChange(part: Partial<Draft>): void }) {
+  const field = (name: keyof Draft) => ({
+    value: draft[name],
+    onChange: (value: string) => onChange({ [name]: value }),
+  });
+  return (
+    <div className="field-pair">
+      <Choice label="Pages from" value={draft.kind} options={kinds} onChange={(kind) => onChange({ kind })} />
+      <Field {...addresses[draft.kind]} {...field('address')} isRequired isCode />
+      {(draft.kind === 'repository' || draft.kind === 'directory') && (
+        <Field label="Folder" {...field('path')} isCode placeholder="whole source" />
+      )}
+      {draft.kind === 'repository' && <Field label="Branch" {...field('ref')} isCode placeholder="default branch" />}
+      {draft.kind === 'issues' && (
+        <>
+          <Choice
+            label="Issues"
+            value={draft.threads}
+            options={threadChoices}
+            onChange={(threads) => onChange({ threads })}
+          />
+          <Field label="Labels, one per line" {...field('labels')} rows={2} placeholder="any" />
+          <Field
+            label="Groups that may read them, one per line"
+            {...field('groups')}
+            rows={2}
+            placeholder="everybody"
+            hint="Required if the issues are not public."
+          />
+        </>
+      )}
+      <Field label="Prefix" {...field('prefix')} isCode placeholder="blog" hint="Path below which its pages appear." />
+      <Field
+        label="Weight"
+        {...field('weight')}
+        isRequired
+        hint="0.1 to 10. At 2 its pages rank about 7% higher, at 0.5 about 7% lower."
+      />
+    </div>
+  );
+}
+
+function draftOf(source: Source): Draft {
+  const { kind, prefix } = source;
+  const weight = String(source.weight);
+  if (kind === 'website') return { ...newSource, kind, prefix, weight, address: source.url };
+  if (kind === 'issues') {
+    const { repository: address, threads } = source;
+    const [labels, groups] = [source.labels.join('\n'), source.groups.join('\n')];
+    return { ...newSource, kind, prefix, weight, address, threads, labels, groups };
+  }
+  const { path } = source;
+  if (kind === 'directory') return { ...newSource, kind, prefix, weight, path, address: source.directory };
+  return { ...newSource, kind, prefix, weight, path, ref: source.ref ?? '', address: source.repository };
+}
+
+function sourceOf({ kind, ...draft }: Draft): Source {
+  const address = draft.address.trim();
+  const place = { prefix: draft.prefix.trim(), weight: Number(draft.weight) };
+  if (kind === 'website') return { kind, url: address, ...place };
+  if (kind === 'issues') {
+    const [labels, groups] = [linesOf(draft.labels), linesOf(draft.groups)];
+    return { kind, repository: address, threads: draft.threads, labels, groups, ...place };
+  }
+  const path = draft.path.trim();
+  if (kind === 'directory') return { kind, directory: address, path, ...place };
+  return { kind, repository: address, ref: draft.ref.trim() || null, path, ...place };
+}
