@@ -26,6 +26,7 @@ import { createNoRoute } from './http/no-route.ts';
 import { createRequestGuard } from './http/request-guard.ts';
 import { createRequestSpan } from './http/request-span.ts';
 import { createRequestMetrics } from './http/request-metrics.ts';
+import { createRequestWatch } from './http/request-watch.ts';
 import { createRequestId } from './http/request-id.ts';
 import { createRequestHolders } from './access/request-holders.ts';
 import { refusalOfStore } from './http/store-refusals.ts';
@@ -159,12 +160,7 @@ export function createApp(deps: AppDeps): App {
     if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(error.code ?? ''))
       log.error({ err: error }, 'response failed');
   });
-  koa.use(openAnswers.track);
-  koa.use((ctx, next) => {
-    ctx.res.once('close', loopHolds.begin(ctx));
-    return next();
-  });
-  koa.use(createRequestMetrics({ metrics }));
+  koa.use(createRequestWatch([openAnswers.track, loopHolds.begin, createRequestMetrics({ metrics })]));
   koa.use(createRequestSpan());
   koa.use(createRequestId());
   koa.use((_ctx, next) => holders.run(next));

@@ -2,7 +2,7 @@ import type { AppContext, AppMiddleware } from './app-context.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
 import type { Authenticate } from '../access/authentication.ts';
 
-export interface JobPollDeps<Row> {
+export interface JobPollDeps<Row extends object> {
   authenticate: Authenticate;
   readJob: (caller: ApiCaller, projectId: string, jobId: string) => Promise<Row>;
   presentJob: (row: Row) => unknown;
@@ -11,14 +11,29 @@ export interface JobPollDeps<Row> {
 const jobPath = /^\/v2\/agent\/([\w-]{1,64})\/job\/([\w-]{1,64})$/;
 
 /** Answers `GET …/job/{id}` before the router, because it gets more requests than all other endpoints together. */
-export function createJobPoll<Row>({ authenticate, readJob, presentJob }: JobPollDeps<Row>): AppMiddleware {
+export function createJobPoll<Row extends object>({
+  authenticate,
+  readJob,
+  presentJob,
+}: JobPollDeps<Row>): AppMiddleware {
+  // a row that has not changed is the same object
+  const texts = new WeakMap<Row, string>();
+
+  function textOf(row: Row): string {
+    const known = texts.get(row);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(presentJob(row));
+    texts.set(row, text);
+    return text;
+  }
+
   async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
     ctx.state.route = '/v2/agent/:projectId/job/:id';
     const caller = await authenticate(ctx.req, 'admin');
     const row = await readJob(caller, projectId, jobId);
     ctx.set('Content-Type', 'application/json; charset=utf-8');
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = JSON.stringify(presentJob(row));
+    ctx.body = textOf(row);
   }
 
   return (ctx, next) => {

@@ -24,6 +24,7 @@ export function createRequestGuard(): AppMiddleware {
 }
 
 function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
   try {
     decodeURIComponent(path);
     return true;

@@ -26,11 +26,18 @@ export const noStepAfter = (step: string) =>
 export const ofActiveTurn = `exists (select from jobs where jobs.id = $1 and jobs.turn = $2 and jobs.status = 'active')`;
 
 /** Jobs by organization, project and id, as three lists of the same length. */
-export const findJobs = {
-  name: 'find-jobs',
-  text: `
-    select ${jobColumns} from unnest($1::text[], $2::text[], $3::text[]) as asked (organization_id, project_id, id)
-    join jobs using (organization_id, project_id, id)`,
+const fromListed = `
+    from unnest($1::text[], $2::text[], $3::text[]) as asked (organization_id, project_id, id)
+    join jobs using (organization_id, project_id, id)`;
+
+/** The version of a row: the transaction that wrote it. */
+const rowVersion = 'jobs.xmin::text as version';
+
+export const findJobs = { name: 'find-jobs', text: `select ${jobColumns}, ${rowVersion} ${fromListed}` };
+
+export const findJobVersions = {
+  name: 'find-job-versions',
+  text: `select organization_id as "organizationId", project_id as "projectId", id, ${rowVersion} ${fromListed}`,
 };
 
 /**

@@ -4,10 +4,10 @@ import type { JobCheck } from './agent-job.ts';
 import type { JobPhase, JobStatus, StepRef } from '../../workflows/contract/job.ts';
 import type { PullRequestState } from '../for-worker/job-branches.ts';
 import { writeAudit } from '../organizations/audit.ts';
-import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
-import { findJobs, insertJob, jobColumns, newestJobs } from './job-statements.ts';
+import { createJobFinder } from './find-job.ts';
+import { insertJob, jobColumns, newestJobs } from './job-statements.ts';
 import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { withTransaction } from '../pool.ts';
 import { takeAllowance, type RateLimitAnswer, type RateLimitCounter } from '../operations/rate-limits.ts';
@@ -139,7 +139,7 @@ export interface JobStore {
   /** Returns what the project's key was used for; null when it is new. */
   findEarlier(owner: Owner, projectId: string, idempotency: Idempotency | null): Promise<EarlierJob | null>;
   /** One indexed read; lookups of one event-loop turn share one query. Null when unknown or of another project. */
-  find(owner: Owner, projectId: string, jobId: string): Promise<JobRow | null>;
+  find(owner: Owner, projectId: string, jobId: string): Promise<Readonly<JobRow> | null>;
   /** Newest first. `cursor` comes from the previous page; a malformed one throws `InvalidCursorError`. */
   list(
     owner: Owner,
@@ -150,19 +150,6 @@ export interface JobStore {
 
 /** Creates the store of an organization's jobs. */
 export function createJobStore(pool: Pool): JobStore {
-  const loader = createBatchLoader<JobKey, JobRow>({
-    keyOf: ({ organizationId, projectId, id }) => `${organizationId} ${projectId} ${id}`,
-    async loadMany(keys) {
-      const values = [
-        keys.map((one) => one.organizationId),
-        keys.map((one) => one.projectId),
-        keys.map(({ id }) => id),
-      ];
-      const { rows } = await pool.query<JobRow>({ ...findJobs, values });
-      return rows;
-    },
-  });
-
   async function create(caller: Caller, job: NewJob): Promise<CreatedJob> {
     const created = await withTransaction(pool, async (client) => {
       const written = await writeJob(client, caller, job);
@@ -174,11 +161,6 @@ export function createJobStore(pool: Pool): JobStore {
     });
     if (created.kind === 'created') wakeWatchers(pool, job.id);
     return created;
-  }
-
-  function find({ organizationId }: Owner, projectId: string, jobId: string): Promise<JobRow | null> {
-    if (!canBeId(projectId) || !canBeId(jobId)) return Promise.resolve(null);
-    return loader.load({ organizationId, projectId, id: jobId });
   }
 
   async function list(
@@ -205,7 +187,7 @@ export function createJobStore(pool: Pool): JobStore {
 
   return {
     create,
-    find,
+    find: createJobFinder(pool),
     list,
     findEarlier: (owner, projectId, idempotency) => earlierJob(pool, owner, projectId, idempotency),
   };
@@ -244,8 +226,6 @@ export async function writeJob(client: PoolClient, owner: Owner, job: NewJob): P
   const allowance = job.counter === undefined ? null : await takeAllowance(client, job.counter);
   return { kind: 'created', job: created, allowance };
 }
-
-type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
 
 /** Returns the job that a key of the project was used for. */
 export async function earlierJob(

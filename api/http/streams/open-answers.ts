@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../../db/caller.ts';
 import type { AccessStore } from '../../../db/for-service/access.ts';
-import type { AppMiddleware } from '../app-context.ts';
 import { unauthorized } from '../errors.ts';
+import type { RequestWatch } from '../request-watch.ts';
 
 export interface OpenAnswers {
   /** Tracks every response of this process from its request to its last byte. */
-  track: AppMiddleware;
+  track: RequestWatch;
   /** Records the authenticated caller of a request. */
   admit(request: IncomingMessage, caller: Caller): void;
   /** Returns a signal that aborts when the key or session of the request ends. A stream is cut shortly afterwards. */
@@ -21,7 +21,9 @@ interface OpenAnswer {
   response: ServerResponse;
   /** Id of the session, or of the key when there is no session; null before authentication. */
   holder: string | null;
-  ended: AbortController;
+  hasEnded: boolean;
+  /** Null until a route asks for its signal, which most do not. */
+  ended: AbortController | null;
 }
 
 /**
@@ -43,7 +45,8 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   let isLooking = false;
 
   function end(answer: OpenAnswer): void {
-    answer.ended.abort();
+    answer.hasEnded = true;
+    answer.ended?.abort();
     setTimeout(() => stop(answer), lastWordsMs).unref();
   }
 
@@ -59,10 +62,10 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
 
   async function look(): Promise<void> {
     // a write may have started to stream its response in the meantime
-    for (const answer of open.values()) if (answer.ended.signal.aborted && answer.response.headersSent) stop(answer);
+    for (const answer of open.values()) if (answer.hasEnded && answer.response.headersSent) stop(answer);
     // listed before the query, which does not cover requests admitted while it runs
     const held = [...open.values()].flatMap((answer) =>
-      answer.holder === null || answer.ended.signal.aborted ? [] : [{ answer, holder: answer.holder }],
+      answer.holder === null || answer.hasEnded ? [] : [{ answer, holder: answer.holder }],
     );
     if (held.length === 0) return;
     const valid = await access.valid([...new Set(held.map(({ holder }) => holder))]);
@@ -72,10 +75,9 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   return {
     lookEveryMs,
 
-    track(ctx, next) {
-      open.set(ctx.req, { request: ctx.req, response: ctx.res, holder: null, ended: new AbortController() });
-      ctx.res.once('close', () => open.delete(ctx.req));
-      return next();
+    track({ req: request, res: response }) {
+      open.set(request, { request, response, holder: null, hasEnded: false, ended: null });
+      return () => open.delete(request);
     },
 
     admit(request, { keyId, sessionId }) {
@@ -84,7 +86,9 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
     },
 
     accessEnded(request) {
-      return open.get(request)?.ended.signal ?? AbortSignal.abort();
+      const answer = open.get(request);
+      if (answer === undefined || answer.hasEnded) return AbortSignal.abort();
+      return (answer.ended ??= new AbortController()).signal;
     },
 
     async endRevoked() {

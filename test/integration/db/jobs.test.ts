@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createJobStore } from '../../../db/jobs/jobs.ts';
+import { createJobEndings } from '../../../db/jobs/job-endings.ts';
 import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
@@ -58,6 +59,21 @@ it('batches lookups of one turn of the event loop, including ids that cannot exi
   const asked = [...ids, 'job_unknown', 'a\0b', "'; drop table jobs", 'x'.repeat(3_000), '', '\ud800'];
   const found = await Promise.all(asked.map((id) => jobs.find(owner, owner.projectId, id)));
   expect(found.map((job) => job?.id ?? null)).toEqual([...ids, null, null, null, null, null, null]);
+});
+
+it('keeps the row of a job until a transaction changes or removes it', async () => {
+  const jobs = createJobStore(database.pool);
+  const owner = await seedProject(database.pool);
+  const { id } = newJob(owner);
+  await jobs.create(operatorOf(owner), newJob(owner, { id }));
+  const find = () => jobs.find(owner, owner.projectId, id);
+  const first = await find();
+  expect(first).toMatchObject({ id, status: 'active' });
+  expect(await find()).toBe(first);
+  await createJobEndings(database.pool).cancel(operatorOf(owner), id);
+  expect(await find()).toMatchObject({ id, status: 'failed' });
+  await database.pool.query('delete from jobs where id = $1', [id]);
+  expect(await find()).toBeNull();
 });
 
 it('creates one job for many simultaneous requests with one idempotency key', async () => {

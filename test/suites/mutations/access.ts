@@ -128,6 +128,14 @@ export const accessMutations: Mutation[] = [
     tests: ['api/access/key-verifier'],
   },
   {
+    name: 'a kept row of a job is returned without a look at its version',
+    file: 'db/jobs/find-job.ts',
+    find: '(await versions.load(key))?.version === known.version',
+    replace: 'known.version',
+    project: 'integration',
+    tests: ['db/jobs.test.ts'],
+  },
+  {
     name: 'jobs are not counted',
     file: 'db/jobs/jobs.ts',
     find: 'job.counter === undefined ? null : await takeAllowance(client, job.counter)',

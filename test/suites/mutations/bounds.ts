@@ -133,7 +133,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a change that begins to stream after its session has ended goes on',
     file: 'api/http/streams/open-answers.ts',
-    find: 'answer.ended.signal.aborted && answer.response.headersSent',
+    find: 'answer.hasEnded && answer.response.headersSent',
     replace: 'answer.response.writableEnded',
     ...openAnswers,
   },
