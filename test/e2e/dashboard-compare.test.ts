@@ -1,31 +1,21 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
 import { focusRow } from '../support/keyboard.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; left: string; right: string };
+const shared = startForFile();
+const jobs = {} as { left: string; right: string };
 
 beforeAll(async () => {
   if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
   await using visit = await visitDashboard(shared.browser, shared.stack);
   const { page } = visit;
-  shared.left = await startJob(page, 'Create same.md with "same". Create both.md with "one". Create left.md with "l"');
+  jobs.left = await startJob(page, 'Create same.md with "same". Create both.md with "one". Create left.md with "l"');
   await untilStatus(page, 'completed');
-  shared.right = await startJob(
-    page,
-    'Create same.md with "same". Create both.md with "two". Create right.md with "r"',
-  );
+  jobs.right = await startJob(page, 'Create same.md with "same". Create both.md with "two". Create right.md with "r"');
   await untilStatus(page, 'completed');
 });
-
-afterAll(() => resources.disposeAsync());
 
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
@@ -38,7 +28,7 @@ const sidesOf = (page: Page) =>
 
 describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
   it('shows prompts, facts, steps and files of two jobs selected in the list', async () => {
-    const { browser, stack, left, right } = shared;
+    const { browser, stack, left, right } = { ...shared, ...jobs };
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.locator('.rows .row').nth(1).waitFor();
@@ -82,7 +72,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
   });
 
   it('is reached from a job with any other one, and from a fork with its origin', async () => {
-    const { browser, stack, left, right } = shared;
+    const { browser, stack, left, right } = { ...shared, ...jobs };
     await using visit = await visitDashboard(browser, stack, { width: 400, colorScheme: 'dark' });
     const { page } = visit;
     await page.goto(`${stack.localJson.baseUrl}/jobs/${stack.localJson.projectId}/${left}`);

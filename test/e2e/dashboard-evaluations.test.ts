@@ -1,21 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Browser } from 'playwright-core';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser };
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 describe.runIf(chromiumPath !== null)('the evaluations page', () => {
   it('compares two configurations over a set, in light and dark', { tags: ['slow'] }, async () => {

@@ -1,26 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { mergePull, seriousProblems, untilStatus, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  stack = resources.use(await startTestStack());
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 describe.runIf(chromiumPath !== null)('the first steps', () => {
   it('lead to a merged pull request and an answered question, with the offline models', { tags: 'slow' }, async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     const steps = page.getByRole('region', { name: 'First steps' });
     const done = steps.getByRole('img', { name: 'Done' });
@@ -50,7 +36,7 @@ describe.runIf(chromiumPath !== null)('the first steps', () => {
   });
 
   it('select the placeholder of a sentence that is used', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByRole('button', { name: 'Use “Delete PATH”' }).click();

@@ -1,19 +1,14 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { enter, focusRow, tabTo, walkAround } from '../support/keyboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; job: string; other: string };
+const shared = startForFile();
+const jobs = {} as { job: string; other: string };
 
 beforeAll(async () => {
   if (chromiumPath === null) return;
-  shared.stack = resources.use(await startTestStack());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
   await using visit = await visitDashboard(shared.browser, shared.stack);
   const { page } = visit;
   const made = async (prompt: string) => {
@@ -21,11 +16,9 @@ beforeAll(async () => {
     await untilStatus(page, 'completed');
     return new URL(page.url()).pathname;
   };
-  shared.other = await made('Create other.md with "Other."');
-  shared.job = await made('Replace "colour" with "color" everywhere. Create docs/guides/new.md with "# New"');
+  jobs.other = await made('Create other.md with "Other."');
+  jobs.job = await made('Replace "colour" with "color" everywhere. Create docs/guides/new.md with "# New"');
 });
-
-afterAll(() => resources.disposeAsync());
 
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(shared.stack.localJson.baseUrl + path);
@@ -48,7 +41,7 @@ const timeout = 300_000;
 
 describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
   it('each page is walked around, and the focus is always visible', { tags: 'slow', timeout }, async () => {
-    const { browser, stack, job, other } = shared;
+    const { browser, stack, job, other } = { ...shared, ...jobs };
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const paths = [

@@ -1,36 +1,14 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { checkLooks, commitOnMain, mergePull, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startWithModelForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-let model: ScriptedModelServer;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  model = resources.use(await startScriptedModelServer());
-  const env = {
-    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-    DOCKET_SELF_REVIEW: 'off',
-    OPENAI_COMPATIBLE_API_KEY: 'key',
-    DOCKET_AGENT_MODEL: 'compatible/writer',
-  };
-  stack = resources.use(await startTestStack({ env }));
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startWithModelForFile();
 
 /** Lets the agent of the next job write a file and finish. */
 function writes(path: string, content: string, title: string): void {
-  model.script(
+  shared.model.script(
     { toolCalls: [{ name: 'write', input: { path, content } }] },
     { toolCalls: [{ name: 'finish', input: { title, summary: `${title}.` } }] },
   );
@@ -38,18 +16,18 @@ function writes(path: string, content: string, title: string): void {
 
 /** The prompt of the agent's last job. */
 function lastPrompt(): string {
-  const said = model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'user') ?? [];
+  const said = shared.model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'user') ?? [];
   return JSON.stringify(said);
 }
 
 function git(...args: string[]): Promise<string> {
-  const repository = `${stack.home}/repositories/lamp.git`;
-  return runTestGit(['--git-dir', repository, ...args], { cwd: stack.home });
+  const repository = `${shared.stack.home}/repositories/lamp.git`;
+  return runTestGit(['--git-dir', repository, ...args], { cwd: shared.stack.home });
 }
 
 /** Asks in the playground, in a new conversation, and returns once the answer is complete. */
 async function askAsReader(page: Page, question: string): Promise<Locator> {
-  await page.goto(`${stack.localJson.baseUrl}/playground`);
+  await page.goto(`${shared.stack.localJson.baseUrl}/playground`);
   await page.getByText('Reader context').click();
   await page.getByRole('checkbox', { name: /conversations and gaps/ }).press('Space');
   await page.getByRole('textbox', { name: 'Question' }).fill(question);
@@ -63,7 +41,7 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
   const hopeless = 'Which paint suits the gearbox?';
 
   it('becomes a gap, a job, a merged change and an answer; one that remains unanswered is shown as such', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     for (const question of [missed, hopeless]) {
       const answer = await askAsReader(page, question);
@@ -110,14 +88,14 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
 
     const now = await askAsReader(page, missed);
     await now.getByRole('link', { name: 'Mobile app' }).first().waitFor();
-    expect(model.violations).toEqual([]);
+    expect(shared.model.violations).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
 });
 
 /** The base URL of the site's pages from now on. */
 async function setPages(path: string): Promise<void> {
-  const { baseUrl, domain, adminKey } = stack.localJson;
+  const { baseUrl, domain, adminKey } = shared.stack.localJson;
   const changed = await fetch(`${baseUrl}/v1/sites/${domain}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
@@ -141,7 +119,7 @@ async function closeGap(page: Page, question: string): Promise<void> {
 
 describe.runIf(chromiumPath !== null)('the playground', () => {
   it('sends the reader’s current page, and shows sources and scored passages that link to pages', async () => {
-    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page, context } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
     await page.getByText('Reader context').click();
@@ -180,10 +158,10 @@ describe.runIf(chromiumPath !== null)('the playground', () => {
   });
 
   it('links to the published site if its address is known', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
-    await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
-    const card = page.getByRole('region', { name: stack.localJson.domain });
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
+    const card = page.getByRole('region', { name: shared.stack.localJson.domain });
     await card.getByText('Edit', { exact: true }).click();
     await card.getByLabel('Published URL').fill('https://docs.example.com/lamp');
     await card.getByRole('button', { name: 'Save' }).click();
@@ -211,7 +189,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
   }
 
   it('reports a conflict, and is merged once the conflict is gone', async () => {
-    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page } = visit;
     await openPull(page, 'clash.txt');
     expect(await page.getByRole('region', { name: 'Description' }).innerText()).toContain('Write clash.txt');
@@ -219,14 +197,14 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await page.getByRole('region', { name: 'clash.txt' }).waitFor();
     await page.getByText('No conflicts with main').waitFor();
     const before = (await git('rev-parse', 'main')).trim();
-    await commitOnMain(stack, 'clash.txt', 'theirs\n');
+    await commitOnMain(shared.stack, 'clash.txt', 'theirs\n');
     await page.reload();
     await page.getByText('Conflicts with main.').waitFor();
     await page.getByRole('list', { name: 'Files with conflicts' }).getByText('clash.txt').waitFor();
     expect(await page.getByRole('button', { name: 'Merge', exact: true }).isDisabled()).toBe(true);
     await checkLooks(page, 'pull-conflict-dark');
     const pull = page.url();
-    model.script({ toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] });
+    shared.model.script({ toolCalls: [{ name: 'finish', input: { title: 'Resolve', summary: 'Resolved.' } }] });
     await page.getByRole('button', { name: 'Ask the agent to resolve' }).click();
     await page.locator('.said', { hasText: 'cannot be merged into main' }).waitFor();
     await untilStatus(page, 'completed');
@@ -241,7 +219,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
   });
 
   it('is closed without being merged', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await openPull(page, 'unwanted.txt');
     await page.getByRole('button', { name: 'Close' }).click();

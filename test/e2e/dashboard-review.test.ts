@@ -1,6 +1,5 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import {
   checkLooks,
   startJob,
@@ -9,36 +8,15 @@ import {
   type DashboardVisit,
   type VisitOptions,
 } from '../support/dashboard.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startWithModelForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-let model: ScriptedModelServer;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  model = resources.use(await startScriptedModelServer());
-  const env = {
-    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-    DOCKET_SELF_REVIEW: 'off',
-    OPENAI_COMPATIBLE_API_KEY: 'key',
-    DOCKET_AGENT_MODEL: 'compatible/writer',
-  };
-  stack = resources.use(await startTestStack({ env }));
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startWithModelForFile();
 
 const finishes = (title: string) => ({ toolCalls: [{ name: 'finish', input: { title, summary: `${title}.` } }] });
 
-/** Runs a job that writes files; the browser is then on the changes of the job. */
+/** Runs a job that writes files; the shared.browser is then on the changes of the job. */
 async function visitChanges(title: string, options: VisitOptions = {}): Promise<DashboardVisit> {
-  const visit = await visitDashboard(browser, stack, options);
+  const visit = await visitDashboard(shared.browser, shared.stack, options);
   const { page } = visit;
   const files = {
     'README.md': '# Lamp\n\nA lamp for the desk.\n',
@@ -46,7 +24,7 @@ async function visitChanges(title: string, options: VisitOptions = {}): Promise<
     'docs/guides/hinges.md': '# Hinges\n\nSteel.\n',
   };
   const toolCalls = Object.entries(files).map(([path, content]) => ({ name: 'write', input: { path, content } }));
-  model.script({ toolCalls: [{ name: 'read', input: { path: 'README.md' } }] }, { toolCalls }, finishes(title));
+  shared.model.script({ toolCalls: [{ name: 'read', input: { path: 'README.md' } }] }, { toolCalls }, finishes(title));
   if (options.width !== undefined) await page.getByRole('button', { name: 'Menu' }).click();
   await startJob(page, title);
   await untilStatus(page, 'completed');
@@ -91,7 +69,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
       .click();
     await comment(page, 'line 3', 'Three coats of paint.');
 
-    model.script(finishes('Paint thrice'));
+    shared.model.script(finishes('Paint thrice'));
     await page.getByRole('button', { name: 'Send 2 comments to the agent' }).click();
     const said = page.locator('.said', { hasText: 'Comments on lines of your change' });
     await said.waitFor();
@@ -100,7 +78,7 @@ describe.runIf(chromiumPath !== null)('comments on lines', () => {
     expect(message).toContain('docs/guides/paint.md, line 3:\n> + Two coats.\nThree coats of paint.');
     expect(message).not.toContain('For how long?');
     await untilStatus(page, 'completed');
-    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('Three coats of paint.');
+    expect(JSON.stringify(shared.model.requests.at(-1)?.body.messages)).toContain('Three coats of paint.');
     await page.getByRole('tab', { name: 'Changes' }).click();
     await paint.waitFor();
     await expect.poll(() => page.getByRole('region', { name: 'Comments for the agent' }).count()).toBe(0);

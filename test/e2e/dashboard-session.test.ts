@@ -2,34 +2,20 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  stack = resources.use(await startTestStack());
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 describe.runIf(chromiumPath !== null)('a session', () => {
   it('that has expired says so, and returns its owner to the same page after signing in', async () => {
     await using closing = new AsyncDisposableStack();
-    const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 1 });
+    const pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 1 });
     closing.defer(() => pool.end());
-    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page } = visit;
-    await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
     const index = page.getByRole('region', { name: 'sample' }).getByRole('button', { name: 'Re-index' });
     await index.waitFor();
     await pool.query('update sessions set expires_at = now()');
@@ -44,26 +30,26 @@ describe.runIf(chromiumPath !== null)('a session', () => {
       .getByRole('alert')
       .getByText(/key is unknown/)
       .waitFor();
-    await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
+    await page.getByLabel('Admin key').fill(shared.stack.localJson.adminKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('region', { name: stack.localJson.domain }).waitFor();
+    await page.getByRole('region', { name: shared.stack.localJson.domain }).waitFor();
     expect(new URL(page.url()).pathname).toBe('/settings/sites');
 
     const other = await page.context().newPage();
-    await other.goto(`${stack.localJson.baseUrl}/settings/sites`);
-    await other.getByRole('region', { name: stack.localJson.domain }).waitFor();
+    await other.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
+    await other.getByRole('region', { name: shared.stack.localJson.domain }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
     expect(await page.getByText('Your session has ended.').count()).toBe(0);
-    await page.goto(`${stack.localJson.baseUrl}/settings/keys`);
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
     await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
   });
 
   it('starts once with the printed link; the second time, the page says how to get another link', async () => {
-    const link = /http\S+#link=\S+/.exec(stack.output())?.[0] ?? '';
+    const link = /http\S+#link=\S+/.exec(shared.stack.output())?.[0] ?? '';
     for (const isFirst of [true, false]) {
       await using resources = new AsyncDisposableStack();
-      const context = await browser.newContext({ colorScheme: 'dark' });
+      const context = await shared.browser.newContext({ colorScheme: 'dark' });
       context.setDefaultTimeout(60_000);
       resources.defer(() => context.close());
       const page = await context.newPage();
@@ -82,9 +68,9 @@ describe.runIf(chromiumPath !== null)('a session', () => {
   });
 
   it('does nothing for a page of another origin', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page, context } = visit;
-    const { baseUrl, domain } = stack.localJson;
+    const { baseUrl, domain } = shared.stack.localJson;
     const foreign = createServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>'),
     );

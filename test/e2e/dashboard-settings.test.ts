@@ -1,29 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { checkLooks, commitOnMain, visitDashboard } from '../support/dashboard.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
 import { webhookEventTypes } from '../../workflows/contract/webhook.ts';
 import { startReceiver, type Receiver } from './webhook-receiver.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
 let receiver: Receiver;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
+const shared = startForFile(async (resources) => {
   const started = await startReceiver();
   receiver = started.receiver;
   resources.defer(() => void started.server.close());
-  const env = { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver.url).host };
-  stack = resources.use(await startTestStack({ env }));
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
+  return { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver.url).host };
 });
-
-afterAll(() => resources.disposeAsync());
 
 async function showPart(page: Page, part: string): Promise<void> {
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -32,7 +20,7 @@ async function showPart(page: Page, part: string): Promise<void> {
 
 describe.runIf(chromiumPath !== null)('the settings', () => {
   it('show why a webhook could not be delivered, and deliver it again on a click', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await showPart(page, 'Webhooks');
     await page.getByText('New webhook').click();
@@ -72,7 +60,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
   });
 
   it('create and change a project, and accept a token that is never shown', async () => {
-    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page, context } = visit;
     const token = 'ghp_of_the_test_0123456789abcdefghij';
     const answers: string[] = [];
@@ -176,7 +164,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
   });
 
   it('of the model of a new job are sent with it', { tags: 'slow' }, async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByLabel('What should change?').fill('Create effort.md with "high"');
@@ -204,18 +192,18 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
   });
 
   it('create, change, index and delete a site', async () => {
-    await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page } = visit;
     await showPart(page, 'Sites');
     await page.getByText('New site').click();
     const form = page.locator('details.panel', { hasText: 'New site' });
     await form.getByLabel('Domain').fill('guides');
-    await form.getByLabel('Repository').fill(`${stack.home}/repositories/lamp.git`);
+    await form.getByLabel('Repository').fill(`${shared.stack.home}/repositories/lamp.git`);
     await form.getByLabel('Docs folder').fill('docs/guides');
     await form.getByRole('button', { name: 'Create site' }).click();
     const card = page.getByRole('region', { name: 'guides' });
     await card.getByText('version 1, 5 pages').waitFor();
-    await commitOnMain(stack, 'docs/guides/colours.md', '# Colours\n\nA lamp has sixteen colours.\n');
+    await commitOnMain(shared.stack, 'docs/guides/colours.md', '# Colours\n\nA lamp has sixteen colours.\n');
     await card.getByRole('button', { name: 'Re-index' }).click();
     await card.getByText('version 2, 6 pages').waitFor();
 
@@ -242,9 +230,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
   });
 
   it('show a key with its expiry and its last use, next to the ids of projects', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
-    const { baseUrl, projectId } = stack.localJson;
+    const { baseUrl, projectId } = shared.stack.localJson;
     await showPart(page, 'API keys');
     await page.getByRole('group', { name: 'Identifiers' }).getByText(projectId).waitFor();
     await page.getByText('New key').click();

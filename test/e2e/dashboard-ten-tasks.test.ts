@@ -1,35 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { mergePull, visitDashboard } from '../support/dashboard.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startWithModelForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-let model: ScriptedModelServer;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  model = resources.use(await startScriptedModelServer());
-  const env = {
-    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-    DOCKET_SELF_REVIEW: 'off',
-    OPENAI_COMPATIBLE_API_KEY: 'key',
-    DOCKET_AGENT_MODEL: 'compatible/writer',
-  };
-  stack = resources.use(await startTestStack({ env }));
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startWithModelForFile();
 
 /** Lets the agent write a file and finish. */
 function writes(path: string, content: string): void {
-  model.script(
+  shared.model.script(
     { toolCalls: [{ name: 'write', input: { path, content } }] },
     { toolCalls: [{ name: 'finish', input: { title: `Write ${path}`, summary: 'Written.' } }] },
   );
@@ -49,7 +27,7 @@ const question = 'Is there a mobile app for Android?';
 // finds everything by the labels and roles that a person meets, never by a selector or an address
 describe.runIf(chromiumPath !== null)('a person who knows only what the pages say', () => {
   it('does ten tasks', { tags: 'slow' }, async () => {
-    await using visit = await visitDashboard(browser, stack, { width: 1440 });
+    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 1440 });
     const { page } = visit;
     const prompt = page.getByLabel('What should change?');
     const start = page.getByRole('button', { name: 'Start job' });
@@ -139,7 +117,7 @@ describe.runIf(chromiumPath !== null)('a person who knows only what the pages sa
     await page.getByRole('button', { name: 'Revoke key' }).click();
     await key.getByText('revoked').waitFor();
 
-    expect(model.violations).toEqual([]);
+    expect(shared.model.violations).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
 });

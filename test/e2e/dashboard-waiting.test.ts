@@ -1,35 +1,17 @@
-import type { Browser, Page } from 'playwright-core';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { answerOf, createApi, type Api } from '../../cli/http/api.ts';
-import { findChromium, launchChromium } from '../support/browser.ts';
 import { seriousProblems, untilStatus, visitDashboard } from '../support/dashboard.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { chromiumPath, startWithModelForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-const shared = {} as { stack: TestStack; browser: Browser; model: ScriptedModelServer; api: Api; pool: pg.Pool };
+const shared = startWithModelForFile();
+let api: Api;
 
-beforeAll(async () => {
+beforeAll(() => {
   if (chromiumPath === null) return;
-  shared.model = resources.use(await startScriptedModelServer());
-  const env = {
-    OPENAI_COMPATIBLE_BASE_URL: shared.model.baseUrl,
-    OPENAI_COMPATIBLE_API_KEY: 'key',
-    DOCKET_AGENT_MODEL: 'compatible/writer',
-    DOCKET_SELF_REVIEW: 'off',
-  };
-  shared.stack = resources.use(await startTestStack({ env }));
-  const { baseUrl, adminKey, databaseUrl } = shared.stack.localJson;
-  shared.api = createApi({ baseUrl, key: adminKey });
-  shared.pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  resources.defer(() => shared.pool.end());
-  shared.browser = await launchChromium(chromiumPath);
-  resources.defer(() => shared.browser.close());
+  const { baseUrl, adminKey } = shared.stack.localJson;
+  api = createApi({ baseUrl, key: adminKey });
 });
-
-afterAll(() => resources.disposeAsync());
 
 const finish = (title: string, summary: string) => ({ toolCalls: [{ name: 'finish', input: { title, summary } }] });
 
@@ -37,7 +19,7 @@ const finish = (title: string, summary: string) => ({ toolCalls: [{ name: 'finis
 async function openJob(page: Page, body: { prompt: string; plan?: 'review'; ask?: boolean }): Promise<string> {
   const { baseUrl, projectId } = shared.stack.localJson;
   const params = { path: { projectId } };
-  const { id } = await answerOf(shared.api.POST('/v2/agent/{projectId}/job', { params, body }));
+  const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params, body }));
   await page.goto(`${baseUrl}/jobs/${projectId}/${id}`);
   return id;
 }
@@ -134,7 +116,7 @@ describe.runIf(chromiumPath !== null)('the setup of a project', () => {
   });
 
   it('prints into the page of a job while it runs', { tags: 'slow' }, async () => {
-    const { browser, stack, model, api, pool } = shared;
+    const { browser, stack, model, pool } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const params = { path: { id: stack.localJson.projectId } };

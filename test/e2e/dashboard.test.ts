@@ -1,34 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { mergePull, seriousProblems, startJob, untilStatus, visitDashboard } from '../support/dashboard.ts';
 import { runTestGit } from '../support/git-repository.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
 import { focusRow } from '../support/keyboard.ts';
+import { chromiumPath, startForFile } from '../support/dashboard-of-file.ts';
 
-const chromiumPath = findChromium();
-const resources = new AsyncDisposableStack();
-let stack: TestStack;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (chromiumPath === null) return;
-  stack = resources.use(await startTestStack());
-  browser = await launchChromium(chromiumPath);
-  resources.defer(() => browser.close());
-});
-
-afterAll(() => resources.disposeAsync());
+const shared = startForFile();
 
 describe.runIf(chromiumPath !== null)('the dashboard', () => {
   it('follows a job from its creation to its merge, on its page and in the list, while the worker is killed', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
-    await using watching = await visitDashboard(browser, stack);
+    await using watching = await visitDashboard(shared.browser, shared.stack);
     const prompt = 'Replace "colour" with "color" everywhere. Create CHANGES.md with "Spelling."';
     const id = await startJob(page, prompt);
-    await stack.killAndWait('worker');
+    await shared.stack.killAndWait('worker');
     await untilStatus(page, 'completed');
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
@@ -51,8 +37,8 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(await page.locator('.commits li').count()).toBe(2);
     await mergePull(page);
     await page.getByText('Merged into main').waitFor();
-    const repository = `${stack.home}/repositories/lamp.git`;
-    expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: stack.home })).toBe(
+    const repository = `${shared.stack.home}/repositories/lamp.git`;
+    expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: shared.stack.home })).toBe(
       'Spelling.\nMore.',
     );
     await page.getByRole('link', { name: 'this job' }).click();
@@ -62,7 +48,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('explains a failed job, and forks one from a step', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'New job' }).click();
     await page.getByLabel('What should change?').fill('Delete README.md');
@@ -86,7 +72,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('shows what a command prints while it runs, and cancels its job', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await startJob(page, 'Run "for i in 1 2 3 4 5 6 7 8 9; do echo row $i; done; sleep 300"');
     const output = page.getByRole('log', { name: 'Output' });
@@ -103,7 +89,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('keeps the filters of the list in the URL', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('button', { name: /^failed 1$/ }).click();
     await page.waitForURL(/status=failed/);
@@ -119,9 +105,9 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('acts on several jobs at once, by keys and check boxes, and tells each failure', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
-    await page.goto(`${stack.localJson.baseUrl}/jobs?status=failed`);
+    await page.goto(`${shared.stack.localJson.baseUrl}/jobs?status=failed`);
     const failed = page.locator('.rows .row', { hasText: 'Delete README.md' });
     await failed.waitFor();
     await focusRow(page);
@@ -153,13 +139,13 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('continues after the API restarts', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.locator('.live-live').waitFor();
-    await stack.killAndWait('api');
+    await shared.stack.killAndWait('api');
     await page.locator('.live-live').waitFor();
     await page.locator('.offline-bar').waitFor({ state: 'detached' });
-    const { baseUrl, projectId, adminKey } = stack.localJson;
+    const { baseUrl, projectId, adminKey } = shared.stack.localJson;
     const made = await fetch(`${baseUrl}/v2/agent/${projectId}/job`, {
       method: 'POST',
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
@@ -170,7 +156,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('answers a question in the playground, with sources and the passages found', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'Playground' }).click();
     await page.getByRole('textbox', { name: 'Question' }).fill('How do I run a scene?');
@@ -182,7 +168,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('creates a working key, shows it once, and revokes it', async () => {
-    await using visit = await visitDashboard(browser, stack);
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByText('New key').click();
@@ -190,7 +176,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByLabel('Name').fill('of the test');
     await page.getByRole('button', { name: 'Create key' }).click();
     const key = await page.locator('.shown-once code').innerText();
-    const { baseUrl, projectId } = stack.localJson;
+    const { baseUrl, projectId } = shared.stack.localJson;
     const use = async () =>
       (await fetch(`${baseUrl}/v2/agent/${projectId}/jobs`, { headers: { authorization: `Bearer ${key}` } })).status;
     expect(await use()).toBe(200);
