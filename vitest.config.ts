@@ -57,7 +57,7 @@ export default defineConfig({
       project('replay', { isolate: false }),
       project('integration', { ...integration, isolate: false, exclude: alone }),
       project('integration-alone', { ...integration, include: alone }),
-      project('attacks', { globalSetup: servers }, 'suites/attacks'),
+      project('attacks', { globalSetup: servers, isolate: false }, 'suites/attacks'),
       project('smoke', { ...stacks, include: [smoke] }),
       project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),
     ],

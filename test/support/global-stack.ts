@@ -16,6 +16,8 @@ declare module 'vitest' {
     /** A PostgreSQL database whose user may create others; `docket_template` on the same server has the schema. */
     databaseUrl: string;
     temporalAddress: string;
+    /** Is removed after the run. */
+    temporaryFolder: string;
   }
 }
 
@@ -62,6 +64,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   if (engine.status === 'rejected') throw engine.reason;
   run.provide('databaseUrl', database.value.url);
   run.provide('temporalAddress', engine.value.address);
+  run.provide('temporaryFolder', home);
   const running = started.move();
   return () => running.disposeAsync();
 }

@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { describeEnd } from '../../../activities/tools/run-tool.ts';
 import { openJobDisks, removeJobFolder } from '../../../activities/workspaces/job-disks.ts';
 import type { CommandEnvironment } from '../../../activities/sandbox/command-environment.ts';
@@ -9,12 +9,14 @@ import type { SandboxNetwork } from '../../../activities/sandbox/network.ts';
 import type { Scene } from './scene.ts';
 
 const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
-const directory = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
+// the files of a process share the sandboxes
+const temporary = inject('temporaryFolder');
+const directory = await mkdtemp(join(temporary, 'attack-sandbox-'));
 const opened: OpenedSandbox = await openSandbox({ directory, limits });
 
-const online = await mkdtemp(join(tmpdir(), 'docket-attack-sandbox-'));
+const online = await mkdtemp(join(temporary, 'attack-sandbox-'));
 
-const work = await mkdtemp(join(tmpdir(), 'docket-attack-disks-'));
+const work = await mkdtemp(join(temporary, 'attack-disks-'));
 const disks = await openJobDisks(work, { growthBytes: limits.diskBytes }).catch((error: Error) => error);
 
 /** Why commands with job disks cannot be attacked here, or null. */
@@ -22,10 +24,6 @@ export const diskProblem: string | null = opened.problem ?? (disks instanceof Er
 
 /** Why commands cannot be attacked here, or null. */
 export const sandboxProblem: string | null = opened.problem;
-
-export async function closeSandbox(): Promise<void> {
-  for (const one of [directory, online, work]) await rm(one, { recursive: true, force: true });
-}
 
 /** Runs a command as the agent's tool does; `text` is what the model would read. */
 export async function inSandbox(

@@ -1,10 +1,8 @@
 import { afterAll } from 'vitest';
 import { playAttacks } from './attack.ts';
-import { closeSandbox } from './in-sandbox.ts';
 import { layerAttacks } from './lists/layers.ts';
 import { setupAttacks } from './lists/setups.ts';
 import { closeSetupStage } from './setup-stage.ts';
 
-afterAll(closeSandbox);
 afterAll(closeSetupStage);
 playAttacks([...setupAttacks, ...layerAttacks]);
