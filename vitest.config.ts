@@ -2,7 +2,7 @@ import './lib/check-node.cjs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-const servers = ['test/support/global-stack.ts'];
+const servers = ['test/support/stack/global-stack.ts'];
 // Node runs the files as it runs the product: nothing is transformed
 const native = { viteModuleRunner: false, nodeLoader: false };
 /** The processes that tests start keep what they have compiled; a stack looks after that itself. */
@@ -25,7 +25,7 @@ const dashboard = 'test/unit/dashboard/**/*.test.ts';
 /** They measure how long their own process blocks its event loop, which the memory of other files prolongs. */
 const alone = [
   'api/gaps',
-  'api/large-answers',
+  'api/jobs/large-answers',
   'assistant/large-questions',
   'clients/hostile-servers',
   'models/event-loop',
@@ -51,7 +51,7 @@ export default defineConfig({
       project('unit-dashboard', {
         isolate: false,
         include: [dashboard],
-        setupFiles: ['test/support/browser-globals.ts'],
+        setupFiles: ['test/support/browser/browser-globals.ts'],
         experimental: {},
       }),
       project('replay', { isolate: false }),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium, startPageServer, type PageServer } from '../support/browser.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-client-service.ts';
+import { findChromium, launchChromium, startPageServer, type PageServer } from '../support/browser/browser.ts';
+import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
 
 const pages = ['ai-4', 'ai-6', 'ai-7'];
 const chromiumPath = findChromium();

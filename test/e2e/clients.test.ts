@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSdkClient } from '../support/sdk-client.ts';
-import { sdkVersions, type SdkClientOptions } from '../support/sdk-client-interface.ts';
-import { whenIndexed } from '../support/sdk-client-service.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { createSdkClient } from '../support/sdk-clients/sdk-client.ts';
+import { sdkVersions, type SdkClientOptions } from '../support/sdk-clients/sdk-client-interface.ts';
+import { whenIndexed } from '../support/sdk-clients/sdk-client-service.ts';
+import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 
 const turns = [
   { question: 'How do I pair a lamp?', quotes: 'lamp pair', page: 'first-lamp' },

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { livingOf, runDemo } from '../support/demo.ts';
+import { livingOf, runDemo } from '../support/stack/demo.ts';
 
 vi.setConfig({ testTimeout: 600_000 }); // a whole stack each, on a slow machine
 

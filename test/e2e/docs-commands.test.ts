@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startTestStack } from '../support/stack.ts';
-import type { TestStack } from '../support/stack.ts';
+import { startTestStack } from '../support/stack/stack.ts';
+import type { TestStack } from '../support/stack/stack.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

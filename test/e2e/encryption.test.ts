@@ -3,9 +3,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { testKeysText } from '../support/encryption.ts';
-import { startScriptedModelServer } from '../support/scripted-model-server.ts';
-import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack.ts';
+import { testKeysText } from '../support/database/encryption.ts';
+import { startScriptedModelServer } from '../support/servers/scripted-model-server.ts';
+import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../support/stack/stack.ts';
 
 const run = promisify(execFile);
 

@@ -9,8 +9,8 @@ import {
   startScriptedModelServer,
   type ScriptedModelServer,
   type ScriptedReply,
-} from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+} from '../support/servers/scripted-model-server.ts';
+import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 
 const sum = 'export const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);\n';
 const write = (path: string, content: string): ScriptedReply => ({

@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
 import { createProjectReader } from '../../db/for-worker/projects/projects.ts';
-import { buildProject } from '../support/build.ts';
+import { buildProject } from '../support/database/build.ts';
 import { createTestRepository } from '../support/git-repository.ts';
-import { startScriptedModelServer } from '../support/scripted-model-server.ts';
-import { mountSmallDisk } from '../support/small-disk.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { startScriptedModelServer } from '../support/servers/scripted-model-server.ts';
+import { mountSmallDisk } from '../support/sandbox/small-disk.ts';
+import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 import { writingOf } from '../support/writing-script.ts';
 
 interface PublicJob {

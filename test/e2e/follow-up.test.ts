@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../support/servers/scripted-model-server.ts';
+import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 
 interface PublicJob {
   id: string;

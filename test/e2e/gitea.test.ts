@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runDocket } from '../support/docket-process.ts';
+import { runDocket } from '../support/stack/docket-process.ts';
 import { findGitea } from '../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../support/forges/gitea-server.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../support/scripted-model-server.ts';
-import { startTestStack, type TestStack } from '../support/stack.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../support/servers/scripted-model-server.ts';
+import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 
 // `npm run test:forges` builds one
 const binary = await findGitea(process.env);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkTypes, packReact, type PackedReact } from '../support/packed-react.ts';
+import { checkTypes, packReact, type PackedReact } from '../support/browser/packed-react.ts';
 
 let packed: PackedReact;
 

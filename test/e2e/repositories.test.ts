@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createTestRepository } from '../support/git-repository.ts';
-import { accountsWithSandbox } from '../support/sandbox.ts';
+import { accountsWithSandbox } from '../support/sandbox/sandbox.ts';
 
 const program = resolve(import.meta.dirname, '../suites/repositories/main.ts');
 const { accounts } = await accountsWithSandbox();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { livingOf, runDemo } from '../support/demo.ts';
+import { livingOf, runDemo } from '../support/stack/demo.ts';
 
 const changedFiles = [
   'README.md',

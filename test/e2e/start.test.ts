@@ -10,7 +10,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { identityOf } from '../../local/processes/process-identity.ts';
 import { startPostgres } from '../../local/postgres/postgres.ts';
 import type { LocalJson } from '../../local/local-json.ts';
-import { createTestHome, removeTestHome, startTestStack } from '../support/stack.ts';
+import { createTestHome, removeTestHome, startTestStack } from '../support/stack/stack.ts';
 
 vi.setConfig({ testTimeout: 600_000 }); // several starts each, on a slow machine
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { traceOfTurn } from '../../lib/tracing/turn-trace.ts';
-import { startTestStack } from '../support/stack.ts';
-import { startTraceCollector } from '../support/trace-collector.ts';
+import { startTestStack } from '../support/stack/stack.ts';
+import { startTraceCollector } from '../support/servers/trace-collector.ts';
 
 it('traces a job from the request to the model calls as one trace, without any content', async () => {
   await using collector = await startTraceCollector();

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../support/browser.ts';
-import { problemsFor, takeScreenshot } from '../support/dashboard.ts';
-import { startEmbeddingSite, type EmbeddingSite } from '../support/embedding-site.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-client-service.ts';
+import { findChromium, launchChromium } from '../support/browser/browser.ts';
+import { problemsFor, takeScreenshot } from '../support/browser/dashboard.ts';
+import { startEmbeddingSite, type EmbeddingSite } from '../support/servers/embedding-site.ts';
+import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
 
 const chromiumPath = findChromium();
 const resources = new AsyncDisposableStack();

@@ -2,7 +2,7 @@ import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { prepareWorkflowBundle } from '../../worker/workflow-bundle.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
-import { readHistories } from '../support/histories.ts';
+import { readHistories } from '../support/database/histories.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: 'OFF' } } });
 

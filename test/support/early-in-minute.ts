@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { TestDatabase } from './database.ts';
+import type { TestDatabase } from './database/database.ts';
 
 /**
  * Waits for the next minute of the database unless this one has 20 seconds left: refused keys are counted by the minute, and

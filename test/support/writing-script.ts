@@ -1,4 +1,4 @@
-import type { ScriptedReply } from './scripted-model-wire.ts';
+import type { ScriptedReply } from './servers/scripted-model-wire.ts';
 
 /** The model writes new.txt, then finishes. */
 export const writing = writingOf('new\n');

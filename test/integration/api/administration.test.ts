@@ -4,9 +4,9 @@ import { projectListSchema, projectSchema } from '../../../api/administration/pr
 import { siteListSchema, siteSchema } from '../../../api/sites/site-schemas.ts';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { buildJob, buildKey, buildOrganization, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { testKeys, testKeysText } from '../../support/database/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readDescription, type Operation } from '../../suites/fuzz/description.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { bodyOf, pathOf } from './described-requests.ts';
-import { createOwner, receiver, type Owner } from './owner.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { bodyOf, pathOf } from './access/described-requests.ts';
+import { createOwner, receiver, type Owner } from './access/owner.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
 // Generated from the API description: each operation that changes something is called with the audit log broken, which changes

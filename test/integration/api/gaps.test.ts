@@ -8,8 +8,8 @@ import {
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
-import { buildProject, buildSite, buildKey } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildProject, buildSite, buildKey } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';
 import { comparable, serveApi, type ServedApi } from './serve.ts';
 

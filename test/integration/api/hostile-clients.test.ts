@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { createKeyText } from '../../../db/organizations/key-format.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { untilEarlyInMinute } from '../../support/early-in-minute.ts';
-import { openStream } from '../../support/open-stream.ts';
+import { openStream } from '../../support/sdk-clients/open-stream.ts';
 import { serveApi } from './serve.ts';
 
 /** Sends the beginning, then a byte now and then; returns everything received until the server closes. */

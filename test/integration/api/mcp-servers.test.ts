@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createProjectToolReader } from '../../../db/for-worker/projects/project-tools.ts';
 import { createSealedValueStore } from '../../../db/organizations/sealed-values.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { testKeys, testKeysText } from '../../support/database/encryption.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;

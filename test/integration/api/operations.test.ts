@@ -4,8 +4,8 @@ import { operationsSchema } from '../../../api/administration/operations-schemas
 import { createServiceFigureStore } from '../../../db/operations/service-figures.ts';
 import { createOperatorView } from '../../../db/operations/operator-view.ts';
 import { createWorkerStore } from '../../../db/for-worker/workers.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { buildIndexedSite, question } from '../assistant/site.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 

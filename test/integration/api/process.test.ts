@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../api/http/server.ts';
 import { createStreamOutput } from '../../../api/http/streams/stream-output.ts';
-import { startApi } from '../../support/api-process.ts';
-import { buildJob, buildKey, buildProject, testPepper } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { openLine } from '../../support/line.ts';
+import { startApi } from '../../support/stack/api-process.ts';
+import { buildJob, buildKey, buildProject, testPepper } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { openLine } from '../../support/servers/line.ts';
 
 describe('the API process', () => {
   it('serves without Temporal, reports that it is ready, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../support/browser.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { startApi, type ApiProcess } from '../../support/api-process.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { startRoundRobin } from '../../support/round-robin.ts';
-import { openEvents, type WatchRequest } from '../../support/watch-events.ts';
+import { startApi, type ApiProcess } from '../../support/stack/api-process.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { startRoundRobin } from '../../support/stack/round-robin.ts';
+import { openEvents, type WatchRequest } from '../../support/sdk-clients/watch-events.ts';
 
 it(
   'two API processes behind a proxy restart one after the other without a failed request',

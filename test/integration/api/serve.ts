@@ -20,7 +20,7 @@ import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
 import { createPriceBook } from '../../../models/prices.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { readDescription } from '../../suites/fuzz/description.ts';
-import { testPepper } from '../../support/build.ts';
+import { testPepper } from '../../support/database/build.ts';
 
 export interface ServedApi extends AsyncDisposable {
   url: string;

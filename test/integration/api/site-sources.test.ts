@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { siteSchema } from '../../../api/sites/site-schemas.ts';
-import { buildKey, buildOrganization } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildKey, buildOrganization } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
 let database: TestDatabase;

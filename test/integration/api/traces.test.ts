@@ -10,7 +10,7 @@ import { traceModels } from '../../../lib/tracing/trace-models.ts';
 import { endSpan, startTurn, tracer, traceOfTurn } from '../../../lib/tracing/turn-trace.ts';
 import { createMcpToolset } from '../../../activities/mcp/mcp-toolset.ts';
 import { traceTools } from '../../../worker/trace-tools.ts';
-import { startTraceCollector, type TraceCollector } from '../../support/trace-collector.ts';
+import { startTraceCollector, type TraceCollector } from '../../support/servers/trace-collector.ts';
 
 const turn = { jobId: 'job_1', turn: 1 };
 const failures: unknown[] = [];

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { usageSchema, type PublicUsage } from '../../../api/administration/usage-schemas.ts';
 import { createKeyUses } from '../../../api/access/key-uses.ts';
 import { createUsageStore } from '../../../db/organizations/usage.ts';
-import { buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveApi } from './serve.ts';
 

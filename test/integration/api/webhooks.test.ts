@@ -8,8 +8,8 @@ import {
   webhookSchema,
 } from '../../../api/webhooks/webhook-schemas.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { comparable, serveApi, type AskOptions, type ServedApi } from './serve.ts';
 
 const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseMessageRequest } from '../../../api/assistant/message-request.ts';
 import { readJsonBody } from '../../../api/http/json-body.ts';
-import { holdOf } from '../../support/hold-of.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
 
 const maxBytes = 4_194_304;
 const list = (count: number, item: (at: number) => string) => Array.from({ length: count }, (_, at) => item(at)).join();

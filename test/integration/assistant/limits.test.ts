@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase } from '../../support/database.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
 import type { Answer, ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, question } from './site.ts';

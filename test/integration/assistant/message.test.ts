@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { buildKey, buildOrganization, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
 import type { ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';

@@ -1,11 +1,11 @@
-import { createTestDatabase } from '../../support/database.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
 import type { ServedApi, ServedTimes } from '../api/serve.ts';
-import { openStream } from '../../support/open-stream.ts';
-import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
+import { openStream } from '../../support/sdk-clients/open-stream.ts';
+import type { OpenOptions, OpenStream } from '../../support/sdk-clients/open-stream.ts';
 import { buildIndexedSite, question } from './site.ts';
 import type { TestSite } from './site.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { buildKey, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { buildKey, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, textOf } from './site.ts';
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectMcp } from '../mcp/mcp-client.ts';
-import { openStream } from '../../support/open-stream.ts';
+import { openStream } from '../../support/sdk-clients/open-stream.ts';
 import { serveModelApi, type ModelApi } from './model-api.ts';
 import { pages, publishPages, question, textOf } from './site.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConversationStore } from '../../../db/sites/conversations.ts';
-import { answerOf, endingOf } from '../../support/open-stream.ts';
+import { answerOf, endingOf } from '../../support/sdk-clients/open-stream.ts';
 import { serveModelApi, type ModelApi } from './model-api.ts';
 
 let api: ModelApi;

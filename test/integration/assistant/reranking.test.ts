@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UnknownModelError } from '../../../models/registry.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { startRerankingServer } from '../../support/reranking-server.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { startRerankingServer } from '../../support/servers/reranking-server.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, type TestSite } from './site.ts';
 

@@ -1,7 +1,7 @@
 import { DefaultChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildSite } from '../../support/build.ts';
-import { openStream, type OpenStream } from '../../support/open-stream.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { openStream, type OpenStream } from '../../support/sdk-clients/open-stream.ts';
 import { serveModelApi, type ModelApi } from './model-api.ts';
 import { pages, publishPages, question } from './site.ts';
 

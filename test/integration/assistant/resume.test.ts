@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createReplyStore } from '../../../db/sites/replies.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { buildKey } from '../../support/build.ts';
+import { buildKey } from '../../support/database/build.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
-import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/open-stream.ts';
-import type { OpenOptions, OpenStream } from '../../support/open-stream.ts';
+import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/sdk-clients/open-stream.ts';
+import type { OpenOptions, OpenStream } from '../../support/sdk-clients/open-stream.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 type Protocol = 'v1' | 'v2';

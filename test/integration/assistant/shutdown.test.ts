@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { testPepper } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { answerOf, endingOf, openStream } from '../../support/open-stream.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { testPepper } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { answerOf, endingOf, openStream } from '../../support/sdk-clients/open-stream.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { buildIndexedSite, question } from './site.ts';
 
 it(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endingOf, openStream } from '../../support/open-stream.ts';
+import { endingOf, openStream } from '../../support/sdk-clients/open-stream.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
 

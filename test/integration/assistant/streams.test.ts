@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createThreadStore } from '../../../db/sites/threads.ts';
 import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
-import { answerOf, endingOf } from '../../support/open-stream.ts';
+import { answerOf, endingOf } from '../../support/sdk-clients/open-stream.ts';
 import { addressesIn, readers } from '../../suites/fuzz/links/readers.ts';
 import { eventsOf, pages, publishPages } from './site.ts';
 

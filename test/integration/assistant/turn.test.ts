@@ -4,12 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSweeps } from '../../../db/for-service/sweeps.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
 import type { ServedApi } from '../api/serve.ts';
 import { serveModelApi } from './model-api.ts';
-import { openStream } from '../../support/open-stream.ts';
+import { openStream } from '../../support/sdk-clients/open-stream.ts';
 import { buildIndexedSite, eventsOf, publishPages, question, textOf } from './site.ts';
 import type { TestSite } from './site.ts';
 

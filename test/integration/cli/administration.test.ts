@@ -4,9 +4,9 @@ import { createSessionLookup } from '../../../db/for-service/session-lookup.ts';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { parseKey } from '../../../db/organizations/key-format.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { buildSite, testPepper } from '../../support/build.ts';
-import { runDocket } from '../../support/docket-process.ts';
-import { testKeys, testKeysText } from '../../support/encryption.ts';
+import { buildSite, testPepper } from '../../support/database/build.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
+import { testKeys, testKeysText } from '../../support/database/encryption.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
 
 let served: ServedCommands;

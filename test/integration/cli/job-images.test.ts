@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buildProject } from '../../support/build.ts';
-import { jpeg, pngOf } from '../../support/images.ts';
+import { buildProject } from '../../support/database/build.ts';
+import { jpeg, pngOf } from '../../support/sandbox/images.ts';
 import { serveCommands } from './served.ts';
 
 it('sends images with a job and with a message', async () => {

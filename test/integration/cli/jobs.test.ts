@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { readBundle } from '../../../db/jobs/bundle-file.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
-import { runDocket } from '../../support/docket-process.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
 
 let served: ServedCommands;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { buildProject } from '../../support/build.ts';
+import { buildProject } from '../../support/database/build.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveCommands } from './served.ts';
 

@@ -1,7 +1,7 @@
-import { buildKey, buildOrganization } from '../../support/build.ts';
-import { createTestCommands, type TestCommands } from '../../support/commands.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeysText } from '../../support/encryption.ts';
+import { buildKey, buildOrganization } from '../../support/database/build.ts';
+import { createTestCommands, type TestCommands } from '../../support/sandbox/commands.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { testKeysText } from '../../support/database/encryption.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 
 export interface ServedCommands extends TestCommands, AsyncDisposable {

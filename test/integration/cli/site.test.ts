@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
-import { runDocket } from '../../support/docket-process.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { testKeys } from '../../support/encryption.ts';
+import { testKeys } from '../../support/database/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 import { serveCommands } from './served.ts';
 

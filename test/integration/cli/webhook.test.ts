@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildProject } from '../../support/build.ts';
+import { buildProject } from '../../support/database/build.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
 
 let served: ServedCommands;

@@ -12,7 +12,7 @@ import type { TreeLimits } from '../../../activities/workspaces/tree-limits.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { verdictOf } from '../../../activities/failures.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { access } from './setup.ts';
 import { makeBomb } from './tree-bomb.ts';
 import { GitError } from '../../../activities/git/git-error.ts';

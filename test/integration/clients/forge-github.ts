@@ -6,7 +6,7 @@ import { createAppCredential, createTokenCredential } from '../../../activities/
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { addLamp, draftOf, githubStage } from './forge-stage.ts';
 import { access, createTestWorkspaces } from './setup.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 
 /** Behavior that only GitHub has. */
 export function describeGithub(github: () => FakeGithub): void {

@@ -4,12 +4,12 @@ import { createTokenCredential } from '../../../activities/forges/github-credent
 import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import { createLocalForge } from '../../../activities/forges/local-forge.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestFiles, type TestRepository } from '../../support/git-repository.ts';
 import { live } from './setup.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 
 /** A pull request as stored on the server; its title has no draft prefix. */
 export interface SeenPullRequest {

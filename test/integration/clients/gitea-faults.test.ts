@@ -5,7 +5,7 @@ import { createGiteaForge } from '../../../activities/forges/gitea.ts';
 import { startFailingProxy, type FailingProxy } from '../../support/forges/failing-proxy.ts';
 import { findGitea } from '../../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { draftOf } from './forge-stage.ts';
 
 const binary = await findGitea(process.env);

@@ -11,7 +11,7 @@ import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { hostKeyLinesOf, hostKeySchema } from '../../../lib/inputs/ssh-keys.ts';
 import { findGitea } from '../../support/forges/gitea-build.ts';
 import { startGitea, type Gitea } from '../../support/forges/gitea-server.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, type KeyPair } from '../../support/ssh/ssh-server.ts';
 import { live } from './setup.ts';

@@ -14,7 +14,7 @@ import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import { listRemote } from '../../../activities/git/remote.ts';
 import { createWebhookSender } from '../../../activities/network/webhook-sender.ts';
 import type { Marks } from '../../../activities/forges/forge.ts';
-import { holdOf } from '../../support/hold-of.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
 import { live } from './setup.ts';
 
 const opened: Server[] = [];

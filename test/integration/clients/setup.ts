@@ -7,7 +7,7 @@ import { createTestGit } from '../../support/git.ts';
 import { openJobDisks } from '../../../activities/workspaces/job-disks.ts';
 import type { TakenSnapshot } from '../../../activities/workspaces/job-snapshot.ts';
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import type { GitCredential } from '../../../activities/git/git-credential.ts';
 
 export const live = new AbortController().signal;

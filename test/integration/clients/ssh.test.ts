@@ -10,7 +10,7 @@ import { runProcess, type ProcessCall } from '../../../activities/git/git-proces
 import { openSshSession } from '../../../activities/git/ssh-session.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
 import { live } from './setup.ts';

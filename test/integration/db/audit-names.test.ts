@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuditStore } from '../../../db/organizations/audit.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createOwner, insertForeignRows, receiver, type Owner } from '../api/owner.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createOwner, insertForeignRows, receiver, type Owner } from '../api/access/owner.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 
 let database: TestDatabase;

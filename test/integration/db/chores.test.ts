@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createChoreClaims } from '../../../db/for-worker/chores.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 
 it('gives each round of a chore to one of many processes', async () => {
   await using database = await createTestDatabase();

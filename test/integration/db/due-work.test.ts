@@ -6,8 +6,8 @@ import { createPullRequestMergeStore } from '../../../db/for-worker/pull-request
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
-import { buildJob, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildJob, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { buildWebhook } from '../webhooks/webhook-worker.ts';
 
 it('reports each kind of work from its request until a worker has claimed it', async () => {

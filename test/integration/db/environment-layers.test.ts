@@ -6,8 +6,8 @@ import { inspectArchive } from '../../../activities/environment/layer-archive.ts
 import { createLayerFiles, type LayerFiles } from '../../../activities/environment/layer-files.ts';
 import { provideLayer } from '../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
-import { buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let directory: string;

@@ -3,8 +3,8 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createGapCheckStore } from '../../../db/for-service/gap-checks.ts';
 import { createGapStore, type NewGap } from '../../../db/sites/gaps.ts';
 import { withTransaction } from '../../../db/pool.ts';
-import { buildProject } from '../../support/build.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database.ts';
+import { buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database/database.ts';
 import { newJob, seedSite } from './seed.ts';
 
 let database: TestDatabase;

@@ -4,8 +4,8 @@ import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { asOperator } from '../../support/operator.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 import { seedJob } from './seed.ts';
 
 let database: TestDatabase;

@@ -7,8 +7,8 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createJobEndings } from '../../../db/jobs/job-endings.ts';
 import { createJobListStore } from '../../../db/jobs/job-lists.ts';
 import { createJobMessageStore } from '../../../db/jobs/job-messages.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 
 it('updates the rows of active jobs in place, without writing to their indexes', { tags: ['slow'] }, async () => {
   await using database = await createTestDatabase();

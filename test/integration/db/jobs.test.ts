@@ -5,7 +5,7 @@ import { createJobEndings } from '../../../db/jobs/job-endings.ts';
 import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { newJob, seedJob, seedProject } from './seed.ts';
 import { InvalidCursorError } from '../../../db/page-cursor.ts';

@@ -8,7 +8,7 @@ import { createProjectStore } from '../../../db/organizations/projects.ts';
 import { createAccessStore } from '../../../db/for-service/access.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { seedProject } from './seed.ts';
 
 let database: TestDatabase;

@@ -8,8 +8,8 @@ import { migrate } from '../../../db/migrate.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { isStoreDown } from '../../../db/store-down.ts';
 import { parseGrant } from '../../../lib/inputs/grants.ts';
-import { buildOrganization, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 
 async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
   const server = new Client({ connectionString: inject('databaseUrl') });

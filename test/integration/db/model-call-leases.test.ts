@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { claimAnswer } from '../../support/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { asOperator } from '../../support/operator.ts';
+import { claimAnswer } from '../../support/database/claim-answer.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 import { seedJob } from './seed.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { moveFolders } from '../../../db/organizations/moved-folders.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { buildJob, buildOrganization, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildJob, buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 
 it('updates every stored path after a folder moves, whole names and innermost folders only, idempotently', async () => {
   await using database = await createTestDatabase();

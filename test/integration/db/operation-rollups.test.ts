@@ -8,8 +8,8 @@ import { newId } from '../../../db/ids.ts';
 import { createJobForkStore } from '../../../db/jobs/job-forks.ts';
 import { createOperationsStore, type MeasuredDurations } from '../../../db/operations/operations.ts';
 import { binGrowth } from '../../../db/operations/rollups.ts';
-import { buildOrganization, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 /** A job of one turn with steps, and an answer; times are seconds before now. */

@@ -6,12 +6,12 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createOperationRollups } from '../../../db/for-service/operation-rollups.ts';
 import { createWorkerStores } from '../../../worker/stores.ts';
 import { readDescription } from '../../suites/fuzz/description.ts';
-import { testPepper } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createExplainedPool, examinedBy, type ExplainedPool } from '../../support/explained-pool.ts';
-import { insertManyRows } from '../../support/many-rows.ts';
-import { bodyOf, createAsker, pathOf } from '../api/described-requests.ts';
-import { createOwner, insertForeignRows, receiver, type Owner } from '../api/owner.ts';
+import { testPepper } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createExplainedPool, examinedBy, type ExplainedPool } from '../../support/database/explained-pool.ts';
+import { insertManyRows } from '../../support/database/many-rows.ts';
+import { bodyOf, createAsker, pathOf } from '../api/access/described-requests.ts';
+import { createOwner, insertForeignRows, receiver, type Owner } from '../api/access/owner.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 
 /** A million takes six minutes and 8 GB. */

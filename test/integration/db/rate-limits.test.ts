@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRateLimitStore } from '../../../db/operations/rate-limits.ts';
 import { fitsOneMore } from '../../../db/operations/sliding-window.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

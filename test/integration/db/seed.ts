@@ -3,7 +3,7 @@ import { operatorOf } from '../../../db/caller.ts';
 import { newId } from '../../../db/ids.ts';
 import { createJobStore, type NewJob } from '../../../db/jobs/jobs.ts';
 import type { NewSite } from '../../../db/sites/sites.ts';
-import { buildProject, buildSite } from '../../support/build.ts';
+import { buildProject, buildSite } from '../../support/database/build.ts';
 
 /** An organization with a project. */
 export async function seedProject(pool: Pool) {

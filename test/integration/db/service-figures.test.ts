@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createServiceFigureStore } from '../../../db/operations/service-figures.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 
 it('counts jobs, tokens and cost exactly as their rows do, whatever happens to the rows', async () => {
   await using database = await createTestDatabase();

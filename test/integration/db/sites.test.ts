@@ -9,7 +9,7 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createSiteIndexing, type SiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createReplyStore } from '../../../db/sites/replies.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { seedSite } from './seed.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import { IndexGoneError } from '../../../db/sites/index-blocks.ts';

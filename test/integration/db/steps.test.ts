@@ -8,9 +8,9 @@ import { createModelFailureStore } from '../../../db/for-worker/model-failures.t
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { seedJob } from './seed.ts';
-import { asOperator } from '../../support/operator.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createOutboxStore } from '../../../db/jobs/outbox.ts';
 import { createWorkNotices } from '../../../db/work-notices.ts';
-import { buildJob, buildProject, buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { asOperator } from '../../support/operator.ts';
+import { buildJob, buildProject, buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 import { buildWebhook } from '../webhooks/webhook-worker.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));

@@ -7,11 +7,11 @@ import type { EncryptionKey } from '../../../lib/encryption/keys.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { readableHistory, testKeys } from '../../support/encryption.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;

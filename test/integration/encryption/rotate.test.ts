@@ -10,11 +10,11 @@ import type { EncryptionKey } from '../../../lib/encryption/keys.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobTaskQueue, jobWorkflowName, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
 import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
-import { buildProject, buildSite, changeProject } from '../../support/build.ts';
-import { createTestCommands } from '../../support/commands.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { readableDatabase, testKeys } from '../../support/encryption.ts';
-import { createTestNamespace } from '../../support/namespace.ts';
+import { buildProject, buildSite, changeProject } from '../../support/database/build.ts';
+import { createTestCommands } from '../../support/sandbox/commands.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { readableDatabase, testKeys } from '../../support/database/encryption.ts';
+import { createTestNamespace } from '../../support/sandbox/namespace.ts';
 
 let database: TestDatabase;
 let connection: Connection;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { Resolve } from '../../../lib/network/public-lookup.ts';
-import { endless, page, redirect, startPageServer, type Answer } from '../../support/page-server.ts';
+import { endless, page, redirect, startPageServer, type Answer } from '../../support/servers/page-server.ts';
 import { fetcherOf } from './scene.ts';
 
 const bomb = gzipSync(Buffer.alloc(200_000_000), { level: 9 });

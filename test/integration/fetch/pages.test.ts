@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { page, redirect, startPageServer, type Answer } from '../../support/page-server.ts';
+import { page, redirect, startPageServer, type Answer } from '../../support/servers/page-server.ts';
 import { fetcherOf, token } from './scene.ts';
 
 const html = `<!doctype html><html><head><title>Retries</title><script>alert(1)</script></head>

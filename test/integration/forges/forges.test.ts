@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
 import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-github.ts';
 import { createFakeGitlab } from '../../support/forges/fake-gitlab.ts';

@@ -13,7 +13,7 @@ import {
   type Stage,
   type StageRepository,
 } from '../clients/forge-stage.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 
 // `npm run test:forges` builds one
 const binary = await findGitea(process.env);

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGit } from '../../../activities/git/git.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
-import { loopbackEgress } from '../../support/loopback.ts';
+import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { access, createTestWorkspaces, live } from '../clients/setup.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
 

@@ -3,11 +3,11 @@ import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { reportJob } from '../../../worker/replay/job-report.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
-import { asOperator } from '../../support/operator.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));

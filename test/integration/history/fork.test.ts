@@ -5,15 +5,15 @@ import { createJobForkStore, type NewFork } from '../../../db/jobs/job-forks.ts'
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { buildKey } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { runDocket } from '../../support/docket-process.ts';
+import { buildKey } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { serveApi } from '../api/serve.ts';
-import { asOperator } from '../../support/operator.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));

@@ -7,14 +7,14 @@ import { createHistoryChores, type HistoryChoresDeps } from '../../../worker/cho
 import { createClosedExecutionReader } from '../../../worker/chores/history-export.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { readableHistory, testKeys } from '../../support/encryption.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
-import { asOperator } from '../../support/operator.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 const log = pino({ level: 'silent' });
 const encryptionKeys = testKeys('k1');

@@ -11,14 +11,14 @@ import { packHistory, unpackHistory } from '../../../db/jobs/stored-history.ts';
 import { createHistoryChores } from '../../../worker/chores/history-chores.ts';
 import { createClosedExecutionReader } from '../../../worker/chores/history-export.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildKey } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { runDocket } from '../../support/docket-process.ts';
+import { buildKey } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
-import { asOperator } from '../../support/operator.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 const call = (name: string, input: object) => ({ name, input });
 

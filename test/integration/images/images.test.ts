@@ -13,7 +13,7 @@ import {
   writeImage,
   type LayerEntry,
   type TestImage,
-} from '../../support/oci-image.ts';
+} from '../../support/sandbox/oci-image.ts';
 
 const live = new AbortController().signal;
 const shell: LayerEntry = { path: 'bin/sh', content: '#!', mode: 0o755 };

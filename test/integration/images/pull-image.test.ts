@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openImages, type Images } from '../../../activities/images/images.ts';
 import { createPuller } from '../../../activities/images/pull-image.ts';
-import { hasSkopeo, startRegistry, type ImageRegistry } from '../../support/image-registry.ts';
-import { architectureOfImages, blobsOf, type LayerEntry } from '../../support/oci-image.ts';
-import { processesNamed } from '../../support/sandbox.ts';
+import { hasSkopeo, startRegistry, type ImageRegistry } from '../../support/servers/image-registry.ts';
+import { architectureOfImages, blobsOf, type LayerEntry } from '../../support/sandbox/oci-image.ts';
+import { processesNamed } from '../../support/sandbox/sandbox.ts';
 
 const skopeo = '/usr/bin/skopeo';
 const isInstalled = await hasSkopeo(skopeo);
 
 const otherUid = 64_322;
-const pullProgram = resolve(import.meta.dirname, '../../support/pull-as-user.ts');
+const pullProgram = resolve(import.meta.dirname, '../../support/sandbox/pull-as-user.ts');
 /** Only root can close a folder to another user, who has to read this checkout. */
 const canBeOther =
   process.getuid?.() === 0 &&

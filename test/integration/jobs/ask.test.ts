@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { asOperator } from '../../support/operator.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { ScriptedReply, ScriptedToolCall } from '../../support/scripted-model-wire.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedReply, ScriptedToolCall } from '../../support/servers/scripted-model-wire.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../../activities/index.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { startCommandScene } from '../../support/command-scene.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { accountsWithSandbox } from '../../support/sandbox.ts';
-import { asOperator } from '../../support/operator.ts';
+import { startCommandScene } from '../../support/sandbox/command-scene.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 const { accounts } = await accountsWithSandbox();
 let database: TestDatabase;

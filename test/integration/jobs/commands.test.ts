@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCommandScene } from '../../support/command-scene.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { asOperator } from '../../support/operator.ts';
-import { accountsWithSandbox, processesNamed } from '../../support/sandbox.ts';
+import { startCommandScene } from '../../support/sandbox/command-scene.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { accountsWithSandbox, processesNamed } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 let database: TestDatabase;

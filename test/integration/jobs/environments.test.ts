@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCommandScene } from '../../support/command-scene.ts';
+import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { createSetupSecretStore } from '../../../db/organizations/setup-secrets.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildProject, operatorOfProject } from '../../support/build.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { accountsWithSandbox } from '../../support/sandbox.ts';
+import { buildProject, operatorOfProject } from '../../support/database/build.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 let database: TestDatabase;

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { asOperator } from '../../support/operator.ts';
-import { page, startPageServer } from '../../support/page-server.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { page, startPageServer } from '../../support/servers/page-server.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 import { toLoopback } from '../fetch/scene.ts';
 
 const finish = { name: 'finish', input: { title: 'Edit', summary: 'Edited.' } };

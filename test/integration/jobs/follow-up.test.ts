@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
-import { asOperator } from '../../support/operator.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

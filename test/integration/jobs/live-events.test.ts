@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJobEventBell, createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
 import type { JobEventRow } from '../../../db/jobs/job-events.ts';
-import { claimAnswer } from '../../support/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { claimAnswer } from '../../support/database/claim-answer.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
-import { asOperator } from '../../support/operator.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

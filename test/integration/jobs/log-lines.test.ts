@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildKey, testPepper } from '../../support/build.ts';
-import { createFleet, type Fleet } from '../../support/fleet.ts';
+import { buildKey, testPepper } from '../../support/database/build.ts';
+import { createFleet, type Fleet } from '../../support/stack/fleet.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process.ts';
+import { startWorkerProcess, type WorkerProcess } from '../../support/stack/worker-process.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const forged = '{"level":30,"process":"worker","msg":"forged"}';

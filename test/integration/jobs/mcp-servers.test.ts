@@ -4,13 +4,13 @@ import { createProjectToolStore, type ServerValue } from '../../../db/organizati
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { exactQuestionOf } from '../../../worker/replay/exact-question.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { openTestCommands, scriptCommand } from '../../support/mcp-command.ts';
-import { startMcpServer, textResult } from '../../support/mcp-server.ts';
-import { asOperator } from '../../support/operator.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { openTestCommands, scriptCommand } from '../../support/servers/mcp-command.ts';
+import { startMcpServer, textResult } from '../../support/servers/mcp-server.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 

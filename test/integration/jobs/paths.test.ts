@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
 
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createProjectRepositoryStore } from '../../../db/organizations/project-repository.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 
 const token = `ghp_${'aB3'.repeat(12)}`;
 const done = { toolCalls: [{ name: 'finish', input: { title: 'Read', summary: 'Nothing to do.' } }] };

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 
 it('a job on a repository with too many files fails at once and names the limit to raise', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'docket-size-'));

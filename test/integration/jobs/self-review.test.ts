@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
-import { asOperator } from '../../support/operator.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
-import { startTestWorker, type TestWorker } from '../../support/worker.ts';
+import { recordHistory } from '../../support/database/histories.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
+import { startTestWorker, type TestWorker } from '../../support/stack/worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -7,10 +7,10 @@ import { createEgress } from '../../../lib/network/egress.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import { createRunTool } from '../../../activities/tools/run-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
-import { startCommandScene } from '../../support/command-scene.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { startNpmRegistry } from '../../support/npm-registry.ts';
-import { accountsWithSandbox, testLimits } from '../../support/sandbox.ts';
+import { startCommandScene } from '../../support/sandbox/command-scene.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { startNpmRegistry } from '../../support/servers/npm-registry.ts';
+import { accountsWithSandbox, testLimits } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hasNpm = ['/usr/bin/npm', '/usr/local/bin/npm'].some((path) => existsSync(path));

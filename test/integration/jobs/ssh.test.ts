@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeProject } from '../../support/build.ts';
+import { changeProject } from '../../support/database/build.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { readableDatabase, readableHistory, testKeys } from '../../support/encryption.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { readableDatabase, readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer } from '../../support/ssh/ssh-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

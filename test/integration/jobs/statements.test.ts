@@ -1,9 +1,9 @@
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { expect, it } from 'vitest';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { startTestWorker } from '../../support/worker.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../support/stack/worker.ts';
 
 /** Statements of timers, which a longer step repeats; a process sends one for all of its steps. */
 const periodic = ['renew-model-calls', 'ended-turns', 'wake-watchers'];

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { openLogFile } from '../../../local/processes/log-file.ts';
 import { openChildren } from '../../../local/processes/stack-children.ts';
 import { superviseProcess } from '../../../local/processes/supervised-process.ts';
-import { mountSmallDisk } from '../../support/small-disk.ts';
+import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
 
 it('keeps the supervisor and its processes running on a full disk, and records them once there is space again', async (context) => {
   await using disk = await mountSmallDisk(4);

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ImageError } from '../../../activities/images/image-error.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
-import { openTestCommands, scriptCommand, sdkCommand, type TestCommands } from '../../support/mcp-command.ts';
+import { openTestCommands, scriptCommand, sdkCommand, type TestCommands } from '../../support/servers/mcp-command.ts';
 import { commandSceneOf, testJob } from './scene.ts';
 import { startTextServer } from './text-server.ts';
 

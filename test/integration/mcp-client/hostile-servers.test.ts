@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { startMcpServer } from '../../support/mcp-server.ts';
+import { startMcpServer } from '../../support/servers/mcp-server.ts';
 import { echo, sceneOf } from './scene.ts';
 
 const hang = () => undefined;

@@ -3,8 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createEgress } from '../../../lib/network/egress.ts';
-import { openTestCommands, scriptCommand, scriptServer, type TestCommands } from '../../support/mcp-command.ts';
-import { startNpmRegistry } from '../../support/npm-registry.ts';
+import { openTestCommands, scriptCommand, scriptServer, type TestCommands } from '../../support/servers/mcp-command.ts';
+import { startNpmRegistry } from '../../support/servers/npm-registry.ts';
 import { commandSceneOf, testJob } from './scene.ts';
 
 const hasNpm = ['/usr/bin/npm', '/usr/local/bin/npm'].some((path) => existsSync(path));

@@ -7,7 +7,7 @@ import type { Commands } from '../../../activities/tools/commands.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
 import type { McpServer, ServerValue } from '../../../db/organizations/project-tools.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
-import { textResult, type TestMcpServer, type TestTool } from '../../support/mcp-server.ts';
+import { textResult, type TestMcpServer, type TestTool } from '../../support/servers/mcp-server.ts';
 
 export const { signal } = new AbortController();
 const ref = { jobId: 'job_1', turn: 1, step: 1 };

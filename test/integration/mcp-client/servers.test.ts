@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startMcpServer, textResult, type TestMcpServer, type TestTool } from '../../support/mcp-server.ts';
+import { startMcpServer, textResult, type TestMcpServer, type TestTool } from '../../support/servers/mcp-server.ts';
 import { echo, sceneOf, token } from './scene.ts';
 
 async function callOf(server: TestMcpServer, input: Record<string, unknown> = { text: 'hi' }, name = 'docs__echo') {

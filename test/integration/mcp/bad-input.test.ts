@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type AskOptions, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, type TestSite } from '../assistant/site.ts';
 import { connectMcp, textOf } from './mcp-client.ts';

@@ -4,7 +4,7 @@ import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, pages, publishPages, type TestSite } from '../assistant/site.ts';
 import { connectMcp, textOf } from './mcp-client.ts';

@@ -15,14 +15,14 @@ import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createStreamRedactor } from '../../../lib/redaction/redact-stream.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
-import { holdOf } from '../../support/hold-of.ts';
-import { hostileAnswers } from '../../support/hostile-provider.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
+import { hostileAnswers } from '../../support/servers/hostile-provider.ts';
 
 /** In its own process, so that its work does not count as the worker's. */
 let provider: ChildProcess;
 let port = '';
 beforeAll(async () => {
-  const script = join(import.meta.dirname, '../../support/hostile-provider.ts');
+  const script = join(import.meta.dirname, '../../support/servers/hostile-provider.ts');
   provider = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = await once(provider.stdout!, 'data');
   port = String(said).trim();

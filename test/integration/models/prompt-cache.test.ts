@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountsWithSandbox, openTestSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
+import { accountsWithSandbox, openTestSandbox, processesNamed, testLimits } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 const network = { hosts: ['localhost:4873', 'registry.test'], privateHosts: ['localhost:4873'] };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 const megabyte = 2 ** 20;

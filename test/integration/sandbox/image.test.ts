@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { buildMachineImage } from '../../support/machine-image.ts';
-import { accountsWithSandbox, openTestSandbox, type OpenSandbox } from '../../support/sandbox.ts';
+import { buildMachineImage } from '../../support/sandbox/machine-image.ts';
+import { accountsWithSandbox, openTestSandbox, type OpenSandbox } from '../../support/sandbox/sandbox.ts';
 import { containmentCases } from './cases/containment.ts';
 import { limitCases } from './cases/limits.ts';
 import { networkCases } from './cases/network.ts';

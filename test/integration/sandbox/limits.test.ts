@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { accountsWithSandbox, openTestSandbox } from '../../support/sandbox.ts';
+import { accountsWithSandbox, openTestSandbox } from '../../support/sandbox/sandbox.ts';
 import { limitCases } from './cases/limits.ts';
 
 const { accounts } = await accountsWithSandbox();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { accountsWithSandbox } from '../../support/sandbox.ts';
+import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 
 const execute = promisify(execFile);
 const { accounts } = await accountsWithSandbox();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandboxHost, type HostedSandbox } from '../../../activities/sandbox/sandbox-host.ts';
-import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox.ts';
+import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox/sandbox.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hostProgram = 'sandbox/sandbox-host-main.ts';

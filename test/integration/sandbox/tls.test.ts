@@ -6,8 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
-import { createTestAuthority, hasOpenssl, type Certificate, type TestAuthority } from '../../support/test-authority.ts';
+import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox/sandbox.ts';
+import {
+  createTestAuthority,
+  hasOpenssl,
+  type Certificate,
+  type TestAuthority,
+} from '../../support/servers/test-authority.ts';
 
 const { accounts } = await accountsWithSandbox();
 const canRun = accounts.length > 0 && hasOpenssl;

@@ -6,8 +6,8 @@ import { newId } from '../../../db/ids.ts';
 import { createConversationStore } from '../../../db/sites/conversations.ts';
 import { createSiteAnalyticsStore, type SiteAnalytics } from '../../../db/sites/site-analytics.ts';
 import { createThreadStore } from '../../../db/sites/threads.ts';
-import { buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 const name = fc.constantFrom(null, 'one', 'two');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { analyticsSchema } from '../../../api/analytics/schemas.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, question, type TestSite } from '../assistant/site.ts';
 

@@ -7,10 +7,10 @@ import { buildIndexInThread, type BuildFile } from '../../../activities/sites/in
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildSite } from '../../support/build.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { holdOf } from '../../support/hold-of.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
 import { startSiteWorker } from './site-worker.ts';
 
 it('fails at once on a few objects that list as a billion pages, without blocking the worker', async () => {

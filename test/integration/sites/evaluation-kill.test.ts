@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { createQuestionSetStore } from '../../../db/sites/question-sets.ts';
 import { createEvaluationStore } from '../../../db/sites/evaluations.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { startApi } from '../../support/api-process.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { openLine } from '../../support/line.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startApi } from '../../support/stack/api-process.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { openLine } from '../../support/servers/line.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 
 const patient = { timeout: 60_000 };

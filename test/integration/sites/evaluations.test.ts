@@ -5,8 +5,8 @@ import { createEvaluationRuns } from '../../../api/evaluations/run-evaluations.t
 import { evaluationSchema, questionSetSchema } from '../../../api/evaluations/schemas.ts';
 import { createEvaluationRunStore } from '../../../db/for-service/evaluation-runs.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
-import { createTestDatabase } from '../../support/database.ts';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, question, type TestSite } from '../assistant/site.ts';
 

@@ -3,8 +3,8 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createQuestionSetStore, type SetQuestion } from '../../../db/sites/question-sets.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
-import { buildSite } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
 

@@ -8,8 +8,8 @@ import { createSiteStore, type SiteRow } from '../../../db/sites/sites.ts';
 import { createSourceThreadStore } from '../../../db/sites/source-threads.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
-import { buildSite, readSite } from '../../support/build.ts';
-import type { TestDatabase } from '../../support/database.ts';
+import { buildSite, readSite } from '../../support/database/build.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
 import {
   startIssueServer,
   token,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { reply, token, type IssueServerKind } from '../../support/forges/issue-server.ts';
 import { answered, startTracker } from './issue-scene.ts';
 

@@ -7,10 +7,10 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
-import { buildSite } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
+import { recordHistory } from '../../support/database/histories.ts';
 import { search, startSiteWorker } from './site-worker.ts';
 import type { SiteWorker } from './site-worker.ts';
 

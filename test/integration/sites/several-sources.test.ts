@@ -2,9 +2,9 @@ import { rename } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
-import { buildSite } from '../../support/build.ts';
+import { buildSite } from '../../support/database/build.ts';
 import { operatorOf } from '../../../db/caller.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { search, startSiteWorker } from './site-worker.ts';
 

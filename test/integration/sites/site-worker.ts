@@ -33,8 +33,8 @@ import { createSiteChores } from '../../../worker/chores/site-chores.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { indexSiteWorkflowId, indexSiteWorkflowName } from '../../../workflows/contract/messages.ts';
 import type { IndexSiteOutcome } from '../../../workflows/contract/site.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { quietRuntime, testWorkers } from '../../support/worker.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
+import { quietRuntime, testWorkers } from '../../support/stack/worker.ts';
 import { createIndexChangeStore } from '../../../db/for-service/index-changes.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 

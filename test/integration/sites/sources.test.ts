@@ -6,10 +6,10 @@ import { GitError } from '../../../activities/git/git-error.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildSite } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildSite } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { recordHistory } from '../../support/histories.ts';
+import { recordHistory } from '../../support/database/histories.ts';
 import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
 
 let resources: AsyncDisposableStack;

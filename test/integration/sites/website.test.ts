@@ -5,9 +5,9 @@ import { crawlLimits } from '../../../activities/sites/website/crawl.ts';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
-import { buildSite, readSite } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { endless, page, redirect, startPageServer, type Answer } from '../../support/page-server.ts';
+import { buildSite, readSite } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { endless, page, redirect, startPageServer, type Answer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
 import { search, startSiteWorker } from './site-worker.ts';
 

@@ -5,12 +5,12 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhooks/webhook-deliveries.ts';
 import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { recordHistory } from '../../support/histories.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { recordHistory } from '../../support/database/histories.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 import { startWebhookWorker, testBox } from './webhook-worker.ts';
-import { asOperator } from '../../support/operator.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,11 +10,11 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
 import { createWebhookStore, mostWebhooks } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
-import { untilBlocked } from '../../support/database.ts';
-import { asOperator } from '../../support/operator.ts';
+import { untilBlocked } from '../../support/database/database.ts';
+import { asOperator } from '../../support/stack/operator.ts';
 
 let database: TestDatabase;
 let pool: Pool;

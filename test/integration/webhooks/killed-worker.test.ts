@@ -7,13 +7,13 @@ import { Connection } from '@temporalio/client';
 import { expect, inject, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
-import { buildProject } from '../../support/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { testKeysText } from '../../support/encryption.ts';
-import { createTestNamespace } from '../../support/namespace.ts';
+import { buildProject } from '../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { testKeysText } from '../../support/database/encryption.ts';
+import { createTestNamespace } from '../../support/sandbox/namespace.ts';
 import { startReceiver } from './receiver.ts';
 import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
-import { untilBlocked } from '../../support/database.ts';
+import { untilBlocked } from '../../support/database/database.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
 

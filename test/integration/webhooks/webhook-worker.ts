@@ -23,10 +23,10 @@ import type { Pool } from 'pg';
 import { operatorOf } from '../../../db/caller.ts';
 import type { ProjectRow } from '../../../db/organizations/projects.ts';
 import { createWebhookStarts } from '../../../db/for-worker/webhooks/webhook-starts.ts';
-import { operatorOfProject } from '../../support/build.ts';
-import type { TestDatabase } from '../../support/database.ts';
-import { testKeys } from '../../support/encryption.ts';
-import { quietRuntime, testWorkers } from '../../support/worker.ts';
+import { operatorOfProject } from '../../support/database/build.ts';
+import type { TestDatabase } from '../../support/database/database.ts';
+import { testKeys } from '../../support/database/encryption.ts';
+import { quietRuntime, testWorkers } from '../../support/stack/worker.ts';
 
 export interface WebhookWorkerOptions extends Partial<WebhookSenderOptions> {
   database: TestDatabase;

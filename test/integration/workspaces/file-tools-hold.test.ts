@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToolset } from '../../../activities/tools/toolset.ts';
-import { holdOf } from '../../support/hold-of.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
 
 const texts: Record<string, string> = {
   'one line': 'aB3dE5gH7 '.repeat(400_000),

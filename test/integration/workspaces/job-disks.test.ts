@@ -8,8 +8,8 @@ import { NoJobDisksError, openJobDisks } from '../../../activities/workspaces/jo
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { Sandbox } from '../../../activities/sandbox/sandbox.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { testLimits } from '../../support/sandbox.ts';
-import { mountSmallDisk } from '../../support/small-disk.ts';
+import { testLimits } from '../../support/sandbox/sandbox.ts';
+import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
 import { access, changeTree, createTestWorkspaces, live, type TestWorkspaces } from '../clients/setup.ts';
 
 const execute = promisify(execFile);

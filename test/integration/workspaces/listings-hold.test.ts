@@ -6,7 +6,7 @@ import { createProcessHost } from '../../../activities/git/process-host.ts';
 import { jobDirectoryOf } from '../../../activities/workspaces/job-directory.ts';
 import { ownPaths } from '../../../activities/workspaces/own-paths.ts';
 import { checkTree, defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
-import { holdOf } from '../../support/hold-of.ts';
+import { holdOf } from '../../support/database/hold-of.ts';
 
 const { signal } = new AbortController();
 const object = 'a'.repeat(40);

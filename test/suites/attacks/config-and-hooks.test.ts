@@ -1,4 +1,4 @@
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { configAndHookAttacks } from './lists/config-and-hooks.ts';
 
 playAttacks(configAndHookAttacks);

@@ -1,4 +1,4 @@
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { fileAttacks } from './lists/files.ts';
 
 playAttacks(fileAttacks);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { startBeside } from './beside.ts';
+import { startBeside } from './stage/beside.ts';
 import { attackClasses } from './classes.ts';
 
 /**

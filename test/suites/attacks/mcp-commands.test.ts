@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { closeCommands, mcpCommandAttacks } from './lists/mcp-commands.ts';
 
 afterAll(closeCommands);

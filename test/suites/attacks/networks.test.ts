@@ -1,4 +1,4 @@
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { networkAttacks } from './lists/networks.ts';
 
 playAttacks(networkAttacks);

@@ -1,4 +1,4 @@
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { pageAttacks } from './lists/pages.ts';
 
 playAttacks(pageAttacks);

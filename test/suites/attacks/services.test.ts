@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { serviceAttacks } from './lists/services.ts';
-import { closeServiceStage } from './service-stage.ts';
+import { closeServiceStage } from './stage/service-stage.ts';
 
 afterAll(closeServiceStage);
 playAttacks(serviceAttacks);

@@ -1,9 +1,9 @@
 import { afterAll } from 'vitest';
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { agentWaitAttacks } from './lists/agent-waits.ts';
 import { waitAttacks } from './lists/waits.ts';
-import { closeServiceStage } from './service-stage.ts';
-import { closeSetupStage } from './setup-stage.ts';
+import { closeServiceStage } from './stage/service-stage.ts';
+import { closeSetupStage } from './stage/setup-stage.ts';
 
 afterAll(closeServiceStage);
 afterAll(closeSetupStage);

@@ -1,4 +1,4 @@
-import { playAttacks } from './attack.ts';
+import { playAttacks } from './stage/attack.ts';
 import { webhookAttacks } from './lists/webhooks.ts';
 
 playAttacks(webhookAttacks);

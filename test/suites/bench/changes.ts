@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
-import { buildKey, buildOrganization, buildSite } from '../../support/build.ts';
+import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { loadCore, serverCore, startService } from './support/bench-process.ts';
 import { cpuSecondsOf, cpuSecondsOfTree, meterLoad } from './support/cpu.ts';

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
-import { findChromium, launchChromium } from '../../support/browser.ts';
-import { visitDashboard, type DashboardVisit } from '../../support/dashboard.ts';
-import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/many-jobs.ts';
-import { longestTaskOf, type LongestTask } from '../../support/page-tasks.ts';
-import { startTestStack, type TestStack } from '../../support/stack.ts';
+import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { visitDashboard, type DashboardVisit } from '../../support/browser/dashboard.ts';
+import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/database/many-jobs.ts';
+import { longestTaskOf, type LongestTask } from '../../support/browser/page-tasks.ts';
+import { startTestStack, type TestStack } from '../../support/stack/stack.ts';
 import { figure, printNote, printTable } from './support/report.ts';
 import type { BenchServers } from './support/servers.ts';
 import type { BenchOptions } from './support/options.ts';

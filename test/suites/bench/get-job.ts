@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
 import { loadCore, serverCore, startBenchProcess, startService } from './support/bench-process.ts';
 import { cpuSecondsOf, cpuSecondsOfTree, meterLoad } from './support/cpu.ts';
 import type { BenchOptions } from './support/options.ts';

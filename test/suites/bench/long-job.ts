@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildKey, buildProject } from '../../support/build.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { promptFor } from './support/agent-model.ts';
 import { loadCore, serverCore, startBenchProcess, startService } from './support/bench-process.ts';

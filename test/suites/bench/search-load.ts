@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
 import { loadCore, pin, serverCore, startService } from './support/bench-process.ts';
 import { cpuSecondsOf, meterLoad } from './support/cpu.ts';
 import { generateSite } from './support/generate-pages.ts';

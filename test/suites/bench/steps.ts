@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { Pool } from 'pg';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { buildKey, buildProject } from '../../support/build.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { promptFor, stepKinds } from './support/agent-model.ts';
 import type { StepKind } from './support/agent-model.ts';

@@ -2,7 +2,7 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
-import { buildJob, buildKey, buildProject } from '../../support/build.ts';
+import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
 import { cpuSecondsOf } from './support/cpu.ts';
 import { serverCore, startService } from './support/bench-process.ts';
 import type { BenchOptions } from './support/options.ts';

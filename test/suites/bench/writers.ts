@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
 import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
-import { buildJob, buildProject } from '../../support/build.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
 import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
 import type { BenchServers } from './support/servers.ts';

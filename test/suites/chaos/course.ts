@@ -1,13 +1,13 @@
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { checkEnd } from './check-end.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { checkEnd } from './checks/check-end.ts';
 import { createJobClient } from './job-client.ts';
-import type { JobPlan } from './job-plans.ts';
+import type { JobPlan } from './plans/job-plans.ts';
 import { atRandom, runJobs, type JobRun } from './job-run.ts';
 import { startLane, type Lane, type LaneOptions } from './lane.ts';
-import { playPlans } from './planned-model.ts';
-import { createRandom } from './random.ts';
+import { playPlans } from './plans/planned-model.ts';
+import { createRandom } from './plans/random.ts';
 import { repositoryFiles, setScene, type Scene } from './scene.ts';
-import type { ChaosServers } from './servers.ts';
+import type { ChaosServers } from './servers/servers.ts';
 
 export interface Course {
   lane: Lane;

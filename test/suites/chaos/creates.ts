@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startLane, type Lane } from './lane.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from './plans/random.ts';
 import { printEnd } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
-import { startServers } from './servers.ts';
+import { startServers } from './servers/servers.ts';
 
 interface Options {
   creates: number;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChildName } from '../../../local/local-json.ts';
 import { identityOf, sendSignal } from '../../../local/processes/process-identity.ts';
-import type { TestStack } from '../../support/stack.ts';
-import type { Random } from './random.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
+import type { Random } from './plans/random.ts';
 
 /** A process that was killed with SIGKILL, or suspended for a while. */
 export interface Fault {

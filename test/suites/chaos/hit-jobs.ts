@@ -1,7 +1,7 @@
 import { Client, Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { Pool } from 'pg';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import type { TemporalNamespace } from './check-executions.ts';
+import type { TemporalNamespace } from './checks/check-executions.ts';
 
 /** A job that a killed worker was working on. */
 export interface HitJob {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobPlan } from './job-plans.ts';
+import type { JobPlan } from './plans/job-plans.ts';
 
 /** One request to the API; status null: no answer. */
 export interface Exchange {

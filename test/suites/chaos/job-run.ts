@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from './faults.ts';
 import type { JobClient } from './job-client.ts';
-import type { JobPlan } from './job-plans.ts';
-import type { ModelCall } from './planned-model.ts';
-import type { Random } from './random.ts';
+import type { JobPlan } from './plans/job-plans.ts';
+import type { ModelCall } from './plans/planned-model.ts';
+import type { Random } from './plans/random.ts';
 
 /** Outcome of the run, for the checks and the report. */
 export interface JobRun {

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { checkEnd } from './check-end.ts';
-import { checkSpecial, countSetups, startPlannedServer } from './check-special.ts';
-import { checkRepeats, repeatedCalls } from './check-traffic.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { checkEnd } from './checks/check-end.ts';
+import { checkSpecial, countSetups, startPlannedServer } from './checks/check-special.ts';
+import { checkRepeats, repeatedCalls } from './checks/check-traffic.ts';
 import type { Fault } from './faults.ts';
 import { createHitFinder, measureRecovery, percentile, type HitFinder, type HitJob } from './hit-jobs.ts';
 import { createJobClient } from './job-client.ts';
-import { planJobs } from './job-plans.ts';
+import { planJobs } from './plans/job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
 import { startLane, type Lane } from './lane.ts';
-import { playPlans } from './planned-model.ts';
-import { createRandom, type Random } from './random.ts';
+import { playPlans } from './plans/planned-model.ts';
+import { createRandom, type Random } from './plans/random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
-import { startServers, type StartTemporal } from './servers.ts';
+import { startServers, type StartTemporal } from './servers/servers.ts';
 import { describeRecoveries } from './slow-hits.ts';
 
 export interface JobsOptions {

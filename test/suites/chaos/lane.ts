@@ -6,9 +6,9 @@ import { parseLogLine } from '../../../local/processes/log-lines.ts';
 import { findFreePort } from '../../../local/processes/ports.ts';
 import { superviseProcess, type ProcessSpec } from '../../../local/processes/supervised-process.ts';
 import { untilSuccess } from '../../../local/processes/until-success.ts';
-import { buildKey, buildOrganization, testPepper } from '../../support/build.ts';
-import type { Member } from './members.ts';
-import type { ChaosServers } from './servers.ts';
+import { buildKey, buildOrganization, testPepper } from '../../support/database/build.ts';
+import type { Member } from './servers/members.ts';
+import type { ChaosServers } from './servers/servers.ts';
 
 export interface LaneOptions {
   servers: ChaosServers;

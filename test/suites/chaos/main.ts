@@ -1,7 +1,7 @@
-import { runClockChaos } from './clock.ts';
+import { runClockChaos } from './servers/clock.ts';
 import { runCreatesChaos } from './creates.ts';
-import { runDiskChaos } from './disk.ts';
-import { runTemporalChaos } from './temporal.ts';
+import { runDiskChaos } from './servers/disk.ts';
+import { runTemporalChaos } from './servers/temporal.ts';
 import { runFailpointsChaos } from './failpoints.ts';
 import { runJobsChaos } from './jobs.ts';
 import { runMixedChaos } from './mixed.ts';

@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { createPool } from '../../../db/pool.ts';
 import { createProjectReader } from '../../../db/for-worker/projects/projects.ts';
-import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { TestStack } from '../../support/stack.ts';
-import { checkEnd } from './check-end.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
+import { checkEnd } from './checks/check-end.ts';
 import { causeFaults } from './faults.ts';
 import { createJobClient } from './job-client.ts';
-import { planJobs, plannedCalls } from './job-plans.ts';
+import { planJobs, plannedCalls } from './plans/job-plans.ts';
 import { atRandom, runJobs, type JobRun } from './job-run.ts';
-import { playPlans } from './planned-model.ts';
-import { onPlannedStack } from './planned-stack.ts';
-import { createRandom } from './random.ts';
+import { playPlans } from './plans/planned-model.ts';
+import { onPlannedStack } from './plans/planned-stack.ts';
+import { createRandom } from './plans/random.ts';
 import { printReport } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
 

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startReceiver } from '../../integration/webhooks/receiver.ts';
-import type { Member } from './members.ts';
-import { plannedServer } from './special-plans.ts';
+import type { Member } from './servers/members.ts';
+import { plannedServer } from './plans/special-plans.ts';
 
 /** The MCP server that special plans call, as a command. */
 export interface PlannedCommand extends AsyncDisposable {

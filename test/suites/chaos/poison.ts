@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { ScriptedReply } from '../../support/scripted-model-server.ts';
-import { checkJob } from './check-job.ts';
-import { checkCalls, type StoredAnswer } from './check-traffic.ts';
+import type { ScriptedReply } from '../../support/servers/scripted-model-server.ts';
+import { checkJob } from './checks/check-job.ts';
+import { checkCalls, type StoredAnswer } from './checks/check-traffic.ts';
 import { runCourse, type Course } from './course.ts';
 import { percentile } from './hit-jobs.ts';
-import { planJobs, type JobPlan } from './job-plans.ts';
-import { createRandom } from './random.ts';
+import { planJobs, type JobPlan } from './plans/job-plans.ts';
+import { createRandom } from './plans/random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles } from './scene.ts';
-import { startServers } from './servers.ts';
+import { startServers } from './servers/servers.ts';
 
 const pollMs = 100;
 const cancelledMs = 60_000;

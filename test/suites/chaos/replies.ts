@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { ScriptedModelServer } from '../../support/scripted-model-server.ts';
-import type { TestStack } from '../../support/stack.ts';
-import { onPlannedStack } from './planned-stack.ts';
-import { createRandom, type Random } from './random.ts';
-import { planReplies, type ReplyPlan } from './reply-plans.ts';
+import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
+import { onPlannedStack } from './plans/planned-stack.ts';
+import { createRandom, type Random } from './plans/random.ts';
+import { planReplies, type ReplyPlan } from './plans/reply-plans.ts';
 import { readReply, type ReplyResult, type ReplyService } from './reply-reader.ts';
 
 interface Options {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/open-stream.ts';
-import type { OpenStream } from '../../support/open-stream.ts';
-import type { ReplyPlan } from './reply-plans.ts';
+import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/sdk-clients/open-stream.ts';
+import type { OpenStream } from '../../support/sdk-clients/open-stream.ts';
+import type { ReplyPlan } from './plans/reply-plans.ts';
 
 export interface ReplyService {
   baseUrl: string;

@@ -1,4 +1,4 @@
-import { repeatedCalls } from './check-traffic.ts';
+import { repeatedCalls } from './checks/check-traffic.ts';
 import type { JobRun } from './job-run.ts';
 
 /** Prints the faults and what they cost. */

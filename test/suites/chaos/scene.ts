@@ -2,12 +2,12 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createProjectToolStore, type McpServer } from '../../../db/organizations/project-tools.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { environmentPath } from '../../../lib/environments/environment.ts';
-import { buildProject } from '../../support/build.ts';
+import { buildProject } from '../../support/database/build.ts';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import type { FakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
-import { plannedEnvironments, plannedServer } from './special-plans.ts';
+import { plannedEnvironments, plannedServer } from './plans/special-plans.ts';
 
 export interface SceneRepository {
   repository: TestRepository;

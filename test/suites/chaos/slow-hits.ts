@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import type { TemporalNamespace } from './check-executions.ts';
+import type { TemporalNamespace } from './checks/check-executions.ts';
 import type { Recovery } from './hit-jobs.ts';
 
 interface TimedEvent {

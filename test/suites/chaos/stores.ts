@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { checkEnd } from './check-end.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { checkEnd } from './checks/check-end.ts';
 import type { Fault } from './faults.ts';
 import { createJobClient } from './job-client.ts';
-import { planJobs, planTwoTurns } from './job-plans.ts';
+import { planJobs, planTwoTurns } from './plans/job-plans.ts';
 import { runJobs, type JobRun } from './job-run.ts';
 import { startLane } from './lane.ts';
-import type { Member } from './members.ts';
-import { playPlans } from './planned-model.ts';
-import { createRandom, type Random } from './random.ts';
+import type { Member } from './servers/members.ts';
+import { playPlans } from './plans/planned-model.ts';
+import { createRandom, type Random } from './plans/random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
-import { startServers } from './servers.ts';
+import { startServers } from './servers/servers.ts';
 
 const pollMs = 10;
 const jobsPerKill = 0.6;

@@ -1,21 +1,21 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startScriptedModelServer } from '../../support/scripted-model-server.ts';
-import { checkEnd } from './check-end.ts';
-import { checkSpecial } from './check-special.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { checkEnd } from './checks/check-end.ts';
+import { checkSpecial } from './checks/check-special.ts';
 import type { Fault } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { readJobsOptions, type JobsOptions } from './jobs.ts';
 import { runJobs, type JobRun } from './job-run.ts';
 import { startLane, type Lane } from './lane.ts';
 import { startPlannedCommand, type PlannedCommand } from './planned-command.ts';
-import { playPlans } from './planned-model.ts';
-import { createRandom, type Random } from './random.ts';
+import { playPlans } from './plans/planned-model.ts';
+import { createRandom, type Random } from './plans/random.ts';
 import { printEnd, printTraffic } from './report.ts';
 import { repositoryFiles, setScene } from './scene.ts';
-import { startServers } from './servers.ts';
-import { planSpecial, type SpecialKind } from './special-plans.ts';
+import { startServers } from './servers/servers.ts';
+import { planSpecial, type SpecialKind } from './plans/special-plans.ts';
 
 const kinds: readonly SpecialKind[] = ['tools', 'plan', 'question'];
 const pollMs = 50;

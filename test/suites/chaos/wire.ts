@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { localTablePreference } from './own-network.ts';
+import { localTablePreference } from './servers/own-network.ts';
 
 const execute = promisify(execFile);
 

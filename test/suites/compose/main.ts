@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createSampleRepository } from '../../../local/sample-repository.ts';
-import { runDocket } from '../../support/docket-process.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import { buildImages } from './images.ts';
 import { openCompose, type ComposeStack } from './stack.ts';
 

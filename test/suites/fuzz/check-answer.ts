@@ -1,6 +1,6 @@
 import { appPaths } from '../../../api/http/files/dashboard.ts';
 import { findCanaries } from '../../support/canary-secrets.ts';
-import { endingOf } from '../../support/open-stream.ts';
+import { endingOf } from '../../support/sdk-clients/open-stream.ts';
 import type { Description } from './description.ts';
 import type { FuzzRequest } from './requests.ts';
 import { foreignWord } from './stage.ts';

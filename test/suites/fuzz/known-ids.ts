@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../chaos/plans/random.ts';
 import type { FuzzAnswer } from './check-answer.ts';
 
 /** Something that an answer named. */

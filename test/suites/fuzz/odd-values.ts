@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../chaos/plans/random.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

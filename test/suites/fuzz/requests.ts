@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../chaos/plans/random.ts';
 import { canarySecret } from '../../support/canary-secrets.ts';
 import type { Operation } from './description.ts';
 import type { KnownIds } from './known-ids.ts';

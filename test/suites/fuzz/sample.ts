@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../chaos/plans/random.ts';
 import type { Schema } from './description.ts';
 import type { Json } from './odd-values.ts';
 

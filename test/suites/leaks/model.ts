@@ -1,5 +1,5 @@
-import type { ChatMessage, RecordedRequest } from '../../support/scripted-model-server.ts';
-import type { ScriptedReply } from '../../support/scripted-model-wire.ts';
+import type { ChatMessage, RecordedRequest } from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
 import type { Canaries } from './canaries.ts';
 
 /** How the work of a job ends. */

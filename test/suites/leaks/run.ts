@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { findKeys } from '../../support/canary-keys.ts';
 import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
-import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/sinks.ts';
+import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/servers/sinks.ts';
 import { courses, runJobs, runSshJobs } from './jobs.ts';
 import { sshKeys, refusedKeys } from './keys.ts';
 import { isMeant } from './meant.ts';

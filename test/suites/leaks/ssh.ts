@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runDocket } from '../../support/docket-process.ts';
+import { runDocket } from '../../support/stack/docket-process.ts';
 import type { Trace } from '../../support/canary-secrets.ts';
 import { refusedKeys, sshKeys } from './keys.ts';
 import type { LeaksStage } from './stage.ts';

@@ -1,9 +1,9 @@
 import type { Mutation } from './list.ts';
 
-const endedAccess = { project: 'integration', tests: ['api/ended-access'] } as const;
+const endedAccess = { project: 'integration', tests: ['api/access/ended-access'] } as const;
 const paths = { project: 'integration', tests: ['api/paths'] } as const;
-const unknownFields = { project: 'integration', tests: ['api/unknown-fields'] } as const;
-const allowance = { project: 'integration', tests: ['api/allowance'] } as const;
+const unknownFields = { project: 'integration', tests: ['api/access/unknown-fields'] } as const;
+const allowance = { project: 'integration', tests: ['api/access/allowance'] } as const;
 
 /** Who may hold what open, and what a limit counts. */
 export const accessMutations: Mutation[] = [
@@ -117,7 +117,7 @@ export const accessMutations: Mutation[] = [
     find: 'if (key !== null) {',
     replace: 'if (key !== null && failures.blockedSeconds(addressOf(request)) === 0) {',
     project: 'integration',
-    tests: ['api/limits'],
+    tests: ['api/access/limits'],
   },
   {
     name: 'each request with an unknown key asks the database',

@@ -1,6 +1,6 @@
 import type { Mutation } from './list.ts';
 
-const owned = { project: 'integration', tests: ['api/owned-stores'] } as const;
+const owned = { project: 'integration', tests: ['api/access/owned-stores'] } as const;
 const audited = { project: 'integration', tests: ['api/audit'] } as const;
 const privateFolder = { project: 'unit', tests: ['lib/private-folder'] } as const;
 const fullDisk = { project: 'integration', tests: ['local/full-disk'] } as const;

@@ -76,7 +76,7 @@ export const attackFourMutations: Mutation[] = [
     find: 'onSignedOutElsewhere(() => {',
     replace: 'void (() => {',
     project: 'e2e',
-    tests: ['e2e/dashboard-session'],
+    tests: ['e2e/dashboard/session'],
   },
   {
     name: 'a name may have no visible character',

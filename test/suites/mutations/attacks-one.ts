@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const servers = { project: 'integration', tests: ['clients/hostile-servers'] } as const;
-const races = { project: 'integration', tests: ['db/erasure-races'] } as const;
+const races = { project: 'integration', tests: ['db/retention/erasure-races'] } as const;
 
 /** Checks on repository servers, forges and webhook receivers, and on deletions in progress. */
 export const attackOneMutations: Mutation[] = [

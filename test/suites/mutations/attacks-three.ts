@@ -19,7 +19,7 @@ export const attackThreeMutations: Mutation[] = [
     find: "'delete from sign_in_links using api_keys where api_keys.id = key_id and organization_id = $1'",
     replace: "'select from sign_in_links where $1 = $1'",
     project: 'integration',
-    tests: ['api/session'],
+    tests: ['api/access/session'],
   },
   {
     name: 'what a killed API process copied of pages stays',

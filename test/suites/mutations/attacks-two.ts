@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const hostile = { project: 'integration', tests: ['models/hostile-model'] } as const;
-const job = { project: 'integration', tests: ['jobs/hostile-model'] } as const;
+const job = { project: 'integration', tests: ['jobs/model/hostile-model'] } as const;
 const tokens = { project: 'unit', tests: ['models/used-tokens'] } as const;
 
 /** Checks on hostile model servers, page names and request targets. */

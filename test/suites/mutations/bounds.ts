@@ -1,6 +1,6 @@
 import type { Mutation } from './list.ts';
 
-const lists = { project: 'integration', tests: ['api/bounded-lists'] } as const;
+const lists = { project: 'integration', tests: ['api/access/bounded-lists'] } as const;
 const described = { project: 'unit', tests: ['api/bounded-lists'] } as const;
 const openAnswers = { project: 'unit', tests: ['api/http/streams/open-answers'] } as const;
 const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'lib/threads/hold-watch'] } as const;

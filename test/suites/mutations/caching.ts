@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const transcript = { project: 'unit', tests: ['activities/model/transcript/transcript'] } as const;
-const wire = { project: 'integration', tests: ['jobs/prompt-cache'] } as const;
+const wire = { project: 'integration', tests: ['jobs/model/prompt-cache'] } as const;
 const keys = { project: 'integration', tests: ['models/prompt-cache'] } as const;
 const replay = { project: 'unit', tests: ['worker/replay/exact-question'] } as const;
 

@@ -1,11 +1,11 @@
 import type { Mutation } from './list.ts';
 
-const retention = { project: 'integration', tests: ['db/retention'] } as const;
-const erasure = { project: 'integration', tests: ['db/erasure'] } as const;
-const quotas = { project: 'integration', tests: ['api/quotas'] } as const;
-const fairSlots = { project: 'integration', tests: ['jobs/fair-slots'] } as const;
-const fairDatabase = { project: 'integration', tests: ['api/fair-database'] } as const;
-const jobMoney = { project: 'integration', tests: ['jobs/money'] } as const;
+const retention = { project: 'integration', tests: ['db/retention/retention'] } as const;
+const erasure = { project: 'integration', tests: ['db/retention/erasure'] } as const;
+const quotas = { project: 'integration', tests: ['api/access/quotas'] } as const;
+const fairSlots = { project: 'integration', tests: ['jobs/endings/fair-slots'] } as const;
+const fairDatabase = { project: 'integration', tests: ['api/access/fair-database'] } as const;
+const jobMoney = { project: 'integration', tests: ['jobs/model/money'] } as const;
 const answerMoney = { project: 'integration', tests: ['assistant/money'] } as const;
 
 /** Checks on shares between organizations, on retention and on deletion. */
@@ -182,7 +182,7 @@ export const capacityMutations: Mutation[] = [
     find: "while (last !== '')",
     replace: 'while (last !== last)',
     project: 'integration',
-    tests: ['jobs/watchdog'],
+    tests: ['jobs/endings/watchdog'],
   },
   {
     name: 'an answer that is voted up again stays a gap',
@@ -190,7 +190,7 @@ export const capacityMutations: Mutation[] = [
     find: "(answer.answered = false and answer.ending = 'finished') is not true;",
     replace: 'false;',
     project: 'integration',
-    tests: ['db/unanswered'],
+    tests: ['db/retention/unanswered'],
   },
   {
     name: 'the newest conversations go first',

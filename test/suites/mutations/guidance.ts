@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
-const guidance = { project: 'integration', tests: ['jobs/guidance'] } as const;
-const skills = { project: 'integration', tests: ['jobs/skills'] } as const;
+const guidance = { project: 'integration', tests: ['jobs/model/guidance'] } as const;
+const skills = { project: 'integration', tests: ['jobs/model/skills'] } as const;
 
 /** Checks on what projects and repositories tell the agent. */
 export const guidanceMutations: Mutation[] = [

@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
-const temporal = { project: 'integration', tests: ['jobs/temporal-tls'] } as const;
-const outcomes = { project: 'integration', tests: ['jobs/stopped', 'jobs/check'] } as const;
+const temporal = { project: 'integration', tests: ['jobs/endings/temporal-tls'] } as const;
+const outcomes = { project: 'integration', tests: ['jobs/endings/stopped', 'jobs/check'] } as const;
 
 /** Checks on credentials of Temporal, outcomes, and attempts that come late. */
 export const lateAttemptMutations: Mutation[] = [
@@ -47,7 +47,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: '.fence !== fence + 1) return;',
     replace: '.fence < 1) return;',
     project: 'integration',
-    tests: ['jobs/twice'],
+    tests: ['jobs/endings/twice'],
   },
   {
     name: 'an attempt of an ended turn sets the tree of the newer one',
@@ -71,7 +71,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: "($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))",
     replace: "($3 = 'failed' or waiting_messages = 0)",
     project: 'integration',
-    tests: ['db/job-messages', 'jobs/twice'],
+    tests: ['db/job-messages', 'jobs/endings/twice'],
   },
   {
     name: 'an overtaken attempt publishes what the turn that continued has half done',
@@ -79,7 +79,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: "and ${noStepAfter('$5')}",
     replace: '',
     project: 'integration',
-    tests: ['jobs/twice'],
+    tests: ['jobs/endings/twice'],
   },
   {
     name: 'a look that is late reopens a merged pull request',
@@ -103,7 +103,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: '!(await merges.isRequested(id))',
     replace: 'false',
     project: 'integration',
-    tests: ['api/pull-requests'],
+    tests: ['api/jobs/pull-requests'],
   },
   {
     name: 'a check of a gap that stood still ends the newer one',

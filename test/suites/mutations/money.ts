@@ -1,7 +1,7 @@
 import type { Mutation } from './list.ts';
 
-const money = { project: 'integration', tests: ['jobs/money'] } as const;
-const fallback = { project: 'integration', tests: ['jobs/fallback'] } as const;
+const money = { project: 'integration', tests: ['jobs/model/money'] } as const;
+const fallback = { project: 'integration', tests: ['jobs/model/fallback'] } as const;
 const settings = { project: 'integration', tests: ['models/model-settings'] } as const;
 const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
 
@@ -154,6 +154,6 @@ export const moneyMutations: Mutation[] = [
     find: 'if (hasSettings) requested.push(',
     replace: 'if (false) requested.push(',
     project: 'integration',
-    tests: ['api/job-models'],
+    tests: ['api/jobs/job-models'],
   },
 ];

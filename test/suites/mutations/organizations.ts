@@ -1,8 +1,8 @@
 import type { Mutation } from './list.ts';
 
-const owned = { project: 'integration', tests: ['api/owned-stores'] } as const;
-const walked = { project: 'integration', tests: ['api/foreign-ids'] } as const;
-const audited = { project: 'integration', tests: ['api/job-audit'] } as const;
+const owned = { project: 'integration', tests: ['api/access/owned-stores'] } as const;
+const walked = { project: 'integration', tests: ['api/access/foreign-ids'] } as const;
+const audited = { project: 'integration', tests: ['api/jobs/job-audit'] } as const;
 
 /** Conditions that keep organizations apart, each in the SQL of one query, and entries of the audit log. */
 export const organizationMutations: Mutation[] = [
@@ -163,7 +163,7 @@ export const organizationMutations: Mutation[] = [
     find: 'where organization_id = $1 and ($2::text[] is null or status = any($2))',
     replace: 'where $1::text is not null and ($2::text[] is null or status = any($2))',
     project: 'integration',
-    tests: ['api/job-lists'],
+    tests: ['api/jobs/job-lists'],
   },
   {
     name: 'the jobs of all organizations are listed',

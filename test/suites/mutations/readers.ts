@@ -1,10 +1,10 @@
 import type { Mutation } from './list.ts';
 
 const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
-const keyOrigins = { project: 'integration', tests: ['api/key-origins'] } as const;
-const requestLimits = { project: 'integration', tests: ['api/request-limits'] } as const;
-const captcha = { project: 'integration', tests: ['api/captcha'] } as const;
-const proofOfWork = { project: 'integration', tests: ['api/proof-of-work'] } as const;
+const keyOrigins = { project: 'integration', tests: ['api/access/key-origins'] } as const;
+const requestLimits = { project: 'integration', tests: ['api/access/request-limits'] } as const;
+const captcha = { project: 'integration', tests: ['api/access/captcha'] } as const;
+const proofOfWork = { project: 'integration', tests: ['api/access/proof-of-work'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] } as const;
 

@@ -104,7 +104,7 @@ export const sandboxMutations: Mutation[] = [
     find: 'update job_steps set patch = null from which',
     replace: 'update job_steps set patch = job_steps.patch from which',
     project: 'integration',
-    tests: ['db/retention'],
+    tests: ['db/retention/retention'],
   },
   {
     name: 'the changes of steps do not count to the room of snapshots',
@@ -112,7 +112,7 @@ export const sandboxMutations: Mutation[] = [
     find: 'select sum(octet_length(job_steps.patch)) from',
     replace: 'select sum(0) from',
     project: 'integration',
-    tests: ['db/retention'],
+    tests: ['db/retention/retention'],
   },
   {
     name: 'git has no limit on its memory',

@@ -11,7 +11,7 @@ const readPages = { project: 'integration', tests: ['fetch/pages'] } as const;
 const pages = { project: 'integration', tests: ['fetch/hostile-pages'] } as const;
 
 const pictures = { project: 'unit', tests: ['images/image'] } as const;
-const storedImages = { project: 'integration', tests: ['api/job-images'] } as const;
+const storedImages = { project: 'integration', tests: ['api/jobs/job-images'] } as const;
 
 /** Checks on tools that reach outside of the working copy. */
 export const toolMutations: Mutation[] = [
@@ -243,7 +243,7 @@ export const toolMutations: Mutation[] = [
     find: " and hash = $2 and ${isJobOf('$1', '$3')}`",
     replace: ' and hash = $2 and $3::text is not null`',
     project: 'integration',
-    tests: ['api/owned-stores'],
+    tests: ['api/access/owned-stores'],
   },
   {
     name: 'images are taken for a model that cannot see',
@@ -258,7 +258,7 @@ export const toolMutations: Mutation[] = [
     find: 'prices.seesImages(model) ? undefined : blind',
     replace: 'undefined',
     project: 'integration',
-    tests: ['jobs/model-images'],
+    tests: ['jobs/model/model-images'],
   },
   {
     name: 'images stay when the transcript goes',
@@ -266,6 +266,6 @@ export const toolMutations: Mutation[] = [
     find: 'delete from job_images using old where job_id = id',
     replace: 'delete from job_images using old where job_id = id and false',
     project: 'integration',
-    tests: ['db/transcript-retention'],
+    tests: ['db/retention/transcript-retention'],
   },
 ];

@@ -3,7 +3,7 @@ import type { Mutation } from './list.ts';
 const plan = { project: 'integration', tests: ['jobs/plan'] } as const;
 const ask = { project: 'integration', tests: ['jobs/ask'] } as const;
 const review = { project: 'integration', tests: ['jobs/self-review'] } as const;
-const decisions = { project: 'integration', tests: ['api/job-plans'] } as const;
+const decisions = { project: 'integration', tests: ['api/jobs/job-plans'] } as const;
 
 /** Checks on jobs that wait for a person. */
 export const waitMutations: Mutation[] = [
@@ -34,7 +34,7 @@ export const waitMutations: Mutation[] = [
     find: " and phase is distinct from 'waiting'",
     replace: '',
     project: 'integration',
-    tests: ['db/idle-jobs'],
+    tests: ['db/retention/idle-jobs'],
   },
   {
     name: 'a job waits beyond its deadline',
@@ -77,7 +77,7 @@ export const waitMutations: Mutation[] = [
     find: 'where id = $1 and organization_id = $2 for update',
     replace: "where id = $1 and $2 <> '' for update",
     project: 'integration',
-    tests: ['api/owned-stores'],
+    tests: ['api/access/owned-stores'],
   },
   {
     name: 'an agent asks although the job runs unattended',

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { printTable } from '../../../cli/commands/output.ts';
 import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
-import { guardServers } from '../../support/guard-servers.ts';
-import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../../support/stack.ts';
+import { guardServers } from '../../support/servers/guard-servers.ts';
+import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../../support/stack/stack.ts';
 import { branches, prepareRepository, readList, type ListedRepository, type PreparedRepository } from './prepare.ts';
 import { runJob, type JobReport, type Phase } from './run-job.ts';
 

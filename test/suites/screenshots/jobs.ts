@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
-import type { ScriptedModelServer, ScriptedReply, ScriptedToolCall } from '../../support/scripted-model-server.ts';
-import type { TestStack } from '../../support/stack.ts';
+import type {
+  ScriptedModelServer,
+  ScriptedReply,
+  ScriptedToolCall,
+} from '../../support/servers/scripted-model-server.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
 
 /** The stack, its model and its database. */
 export interface Stage {

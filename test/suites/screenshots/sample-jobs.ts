@@ -1,5 +1,5 @@
 import { answerOf } from '../../../cli/http/api.ts';
-import { commitOnMain } from '../../support/dashboard.ts';
+import { commitOnMain } from '../../support/browser/dashboard.ts';
 import {
   edit,
   finish,

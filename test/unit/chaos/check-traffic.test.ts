@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkRepeats, repeatedCalls } from '../../suites/chaos/check-traffic.ts';
+import { checkRepeats, repeatedCalls } from '../../suites/chaos/checks/check-traffic.ts';
 
 const callsAt = (job: number, step: number, ...times: number[]) =>
   times.map((atMs) => ({ job, step, atMs, status: 200 }));

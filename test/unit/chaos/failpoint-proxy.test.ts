@@ -11,7 +11,7 @@ import { readConfig } from '../../../worker/config/config.ts';
 import { createClients } from '../../../worker/clients.ts';
 import { createJobActivities, createIndexActivities } from '../../../worker/activities.ts';
 import { createFailpointFile, type Failpoint } from '../../suites/chaos/failpoint-file.ts';
-import { createFailpoints, immediate } from '../../suites/chaos/failpoint-proxy.ts';
+import { createFailpoints, immediate } from '../../suites/chaos/servers/failpoint-proxy.ts';
 
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 1 }) } as unknown as Pool;
 

@@ -7,7 +7,7 @@ import { MarkdownText } from '../../../dashboard/components/markdown-text.tsx';
 import { AnswerMarkdown } from '../../../dashboard/widget/answer/answer-markdown.tsx';
 import { defaultLabels } from '../../../dashboard/widget/labels.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
-import { createRandom } from '../../suites/chaos/random.ts';
+import { createRandom } from '../../suites/chaos/plans/random.ts';
 import { brokenDocument } from '../../suites/fuzz/links/documents.ts';
 
 type Node = DefaultTreeAdapterMap['node'];

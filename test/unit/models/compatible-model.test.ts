@@ -2,7 +2,7 @@ import { generateText, streamText } from 'ai';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createModelRegistry } from '../../../models/registry.ts';
-import { startScriptedModelServer, type ScriptedModelServer } from '../../support/scripted-model-server.ts';
+import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { collect } from './memory-agent.ts';
 
 const tools = { read: { inputSchema: z.object({ path: z.string() }) } };

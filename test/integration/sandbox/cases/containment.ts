@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { numberOf, refusedSyscalls } from '../../../../activities/sandbox/syscalls.ts';
-import { type OpenSandbox, type TestAccount, type TestSandbox } from '../../../support/sandbox.ts';
+import { type OpenSandbox, type TestAccount, type TestSandbox } from '../../../support/sandbox/sandbox.ts';
 
 const execute = promisify(execFile);
 const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { mountSmallDisk } from '../../../support/small-disk.ts';
+import { mountSmallDisk } from '../../../support/sandbox/small-disk.ts';
 import { WorkerDiskFullError } from '../../../../activities/sandbox/sandbox-error.ts';
 import {
   type OpenSandbox,
@@ -11,7 +11,7 @@ import {
   testLimits,
   type TestAccount,
   type TestSandbox,
-} from '../../../support/sandbox.ts';
+} from '../../../support/sandbox/sandbox.ts';
 
 const megabyte = 2 ** 20;
 

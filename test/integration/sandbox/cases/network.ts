@@ -3,7 +3,12 @@ import { createServer as createHttpServer, type IncomingMessage, type Server } f
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Resolve } from '../../../../lib/network/public-lookup.ts';
-import { type OpenSandbox, type TestNetwork, type TestAccount, type TestSandbox } from '../../../support/sandbox.ts';
+import {
+  type OpenSandbox,
+  type TestNetwork,
+  type TestAccount,
+  type TestSandbox,
+} from '../../../support/sandbox/sandbox.ts';
 
 const curl = 'curl --silent --show-error --max-time 20';
 const connectTo = (host: string, at: number) =>

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createEgress } from '../../../../lib/network/egress.ts';
 import { createTestGit } from '../../../support/git.ts';
 import type { Resolve } from '../../../../lib/network/public-lookup.ts';
-import type { Attack } from '../attack.ts';
-import { openAsJob } from '../open-as-job.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { openAsJob } from '../stage/open-as-job.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
 
 const { signal } = new AbortController();
 

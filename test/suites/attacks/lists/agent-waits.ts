@@ -1,8 +1,8 @@
 import { questionOf } from '../../../../activities/tools/ask-tool.ts';
 import { waitsFor } from '../../../../cli/commands/job-watch.ts';
 import { plain } from '../../../../cli/commands/output.ts';
-import type { Attack } from '../attack.ts';
-import { runSetupJob } from '../setup-stage.ts';
+import type { Attack } from '../stage/attack.ts';
+import { runSetupJob } from '../stage/setup-stage.ts';
 
 const approval = 'The plan is approved. Carry it out now; the tools that change files are available.';
 const ask = (question: string, choices: string[] = []) => ({ name: 'ask', input: { question, choices } });

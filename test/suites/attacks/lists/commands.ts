@@ -7,9 +7,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Attack } from '../attack.ts';
-import { inSandbox, sandboxProblem } from '../in-sandbox.ts';
-import { carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { inSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
 
 const isRoot = process.getuid?.() === 0;
 const needs = sandboxProblem;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostileConfig } from '../../../integration/clients/hostile-files.ts';
-import type { Attack } from '../attack.ts';
-import { carelessCopy, committed, inCopy } from '../careless-copy.ts';
-import { playJob } from '../play.ts';
-import { answered, carelessly } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { carelessCopy, committed, inCopy } from '../stage/careless-copy.ts';
+import { playJob } from '../stage/play.ts';
+import { answered, carelessly } from '../stage/scene.ts';
 
 /** Files that an agent leaves in `.git` for the next command of a careless worker. */
 const settings: [string, (mark: string) => string, (copy: string) => Promise<unknown>][] = [

@@ -3,9 +3,9 @@ import { parse as parseYaml } from 'yaml';
 import { readDevcontainer } from '../../../../lib/environments/devcontainer.ts';
 import { parseEnvironment } from '../../../../lib/environments/environment.ts';
 import { settingsOf, type EnvironmentCeilings } from '../../../../activities/environment/environment-settings.ts';
-import type { Attack } from '../attack.ts';
-import { runSetupJob } from '../setup-stage.ts';
-import { sandboxProblem } from '../in-sandbox.ts';
+import type { Attack } from '../stage/attack.ts';
+import { runSetupJob } from '../stage/setup-stage.ts';
+import { sandboxProblem } from '../stage/in-sandbox.ts';
 
 const ceilings: EnvironmentCeilings = {
   usual: { memoryBytes: 256 << 20, processes: 64, seconds: 60 },

@@ -1,11 +1,11 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestFiles } from '../../../support/git-repository.ts';
-import type { Attack } from '../attack.ts';
-import { carelessCopy, committed, inCopy } from '../careless-copy.ts';
-import { callTool } from '../call-tool.ts';
-import { playJob } from '../play.ts';
-import { carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { carelessCopy, committed, inCopy } from '../stage/careless-copy.ts';
+import { callTool } from '../stage/call-tool.ts';
+import { playJob } from '../stage/play.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
 
 /** Leaves `config` and attributes where a careless git reads them, then runs `act` in the copy. */
 interface Driver {

@@ -4,9 +4,9 @@ import { link, lstat, mkdir, open, readdir, readFile, rename, rm, symlink, write
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isGitName } from '../../../../activities/workspaces/tree-hygiene.ts';
-import type { Attack } from '../attack.ts';
-import { callTool } from '../call-tool.ts';
-import { answered, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { callTool } from '../stage/call-tool.ts';
+import { answered, type Scene } from '../stage/scene.ts';
 import { evil, isTouched, outside } from './links.ts';
 
 /** Swaps a folder and a link to the folder outside, as fast as one process can. */

@@ -12,10 +12,10 @@ import {
   writeImage,
   type LayerEntry,
   type TestImage,
-} from '../../../support/oci-image.ts';
-import type { Attack } from '../attack.ts';
-import { inSandbox, sandboxProblem } from '../in-sandbox.ts';
-import { answered, type Scene } from '../scene.ts';
+} from '../../../support/sandbox/oci-image.ts';
+import type { Attack } from '../stage/attack.ts';
+import { inSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
+import { answered, type Scene } from '../stage/scene.ts';
 
 const execute = promisify(execFile);
 const limits = { bytes: 8e6, entries: 2_000 };

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { settingsOf, type EnvironmentCeilings } from '../../../../activities/environment/environment-settings.ts';
 import { createEgress } from '../../../../lib/network/egress.ts';
 import { parseEnvironment } from '../../../../lib/environments/environment.ts';
-import type { Attack } from '../attack.ts';
-import { inOnlineSandbox, sandboxProblem } from '../in-sandbox.ts';
-import { carelessly, type Scene } from '../scene.ts';
-import { continueSetupJob, runSetupJob, type SeenJob } from '../setup-stage.ts';
+import type { Attack } from '../stage/attack.ts';
+import { inOnlineSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
+import { continueSetupJob, runSetupJob, type SeenJob } from '../stage/setup-stage.ts';
 import { withoutSandbox } from './setups.ts';
 
 const secret = 'tok-4f9a2c81d7e6b350';

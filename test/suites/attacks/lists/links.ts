@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Attack } from '../attack.ts';
-import { callTool } from '../call-tool.ts';
-import { carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { callTool } from '../stage/call-tool.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
 
 /** Puts a link to the folder outside (or to `to`) into the tree. */
 async function linkTo(scene: Scene, name: string, to = scene.secretFile): Promise<void> {

@@ -6,9 +6,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { createEgress } from '../../../../lib/network/egress.ts';
 import { commandSceneOf } from '../../../integration/mcp-client/scene.ts';
-import { openTestCommands, scriptCommand, type TestCommands } from '../../../support/mcp-command.ts';
-import type { Attack } from '../attack.ts';
-import type { Scene } from '../scene.ts';
+import { openTestCommands, scriptCommand, type TestCommands } from '../../../support/servers/mcp-command.ts';
+import type { Attack } from '../stage/attack.ts';
+import type { Scene } from '../stage/scene.ts';
 
 const secret = 'token-of-command-0123456789';
 const values = [{ name: 'SERVICE_TOKEN', value: secret }];

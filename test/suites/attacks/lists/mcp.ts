@@ -2,9 +2,9 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { sceneOf, token } from '../../../integration/mcp-client/scene.ts';
-import { startMcpServer, textResult, type TestMcpServer, type TestTool } from '../../../support/mcp-server.ts';
-import type { Attack } from '../attack.ts';
-import type { Scene } from '../scene.ts';
+import { startMcpServer, textResult, type TestMcpServer, type TestTool } from '../../../support/servers/mcp-server.ts';
+import type { Attack } from '../stage/attack.ts';
+import type { Scene } from '../stage/scene.ts';
 
 const secret = token.slice('Bearer '.length);
 

@@ -1,8 +1,8 @@
 import { createEgress } from '../../../../lib/network/egress.ts';
 import type { Resolve } from '../../../../lib/network/public-lookup.ts';
-import type { Attack } from '../attack.ts';
-import { inOnlineSandbox, sandboxProblem } from '../in-sandbox.ts';
-import type { Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { inOnlineSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
+import type { Scene } from '../stage/scene.ts';
 import { asWorker } from './commands.ts';
 
 interface WayOut {

@@ -7,9 +7,9 @@ import {
   startPageServer,
   type Answer,
   type PageServer,
-} from '../../../support/page-server.ts';
-import type { Attack } from '../attack.ts';
-import type { Scene } from '../scene.ts';
+} from '../../../support/servers/page-server.ts';
+import type { Attack } from '../stage/attack.ts';
+import type { Scene } from '../stage/scene.ts';
 
 async function serverOf(scene: Scene, answer: Answer): Promise<PageServer> {
   const server = await startPageServer(answer);

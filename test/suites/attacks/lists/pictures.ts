@@ -3,8 +3,8 @@ import { readTool } from '../../../../activities/tools/files/read-tool.ts';
 import { readImage } from '../../../../lib/images/image.ts';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gif, jpeg, pngChunk, pngOf, webp } from '../../../support/images.ts';
-import type { Attack } from '../attack.ts';
+import { gif, jpeg, pngChunk, pngOf, webp } from '../../../support/sandbox/images.ts';
+import type { Attack } from '../stage/attack.ts';
 
 /** Reports whether an image is taken for what its name says, as careless programs do. */
 const byName = (name: string) => /\.(?:png|jpe?g|gif|webp|svg)$/.test(name);

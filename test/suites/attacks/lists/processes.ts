@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Attack } from '../attack.ts';
-import { startBeside } from '../beside.ts';
-import { diskProblem, inSandbox, onOwnDisk, sandboxProblem } from '../in-sandbox.ts';
-import type { Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { startBeside } from '../stage/beside.ts';
+import { diskProblem, inSandbox, onOwnDisk, sandboxProblem } from '../stage/in-sandbox.ts';
+import type { Scene } from '../stage/scene.ts';
 import { asWorker } from './commands.ts';
 
 const needs = sandboxProblem;

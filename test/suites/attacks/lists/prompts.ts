@@ -14,9 +14,9 @@ import { conversationOf } from '../../../../activities/model/transcript/transcri
 import type { StepRow } from '../../../../db/for-worker/steps.ts';
 import { buildStep } from '../../../unit/activities/build-step.ts';
 import type { TestFiles } from '../../../support/git-repository.ts';
-import type { Attack } from '../attack.ts';
-import type { Scene } from '../scene.ts';
-import { callTool } from '../call-tool.ts';
+import type { Attack } from '../stage/attack.ts';
+import type { Scene } from '../stage/scene.ts';
+import { callTool } from '../stage/call-tool.ts';
 import { signalAttacks } from './signals.ts';
 
 /** File names that read as something else. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createTestGit } from '../../../support/git.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import type { TestRepository } from '../../../support/git-repository.ts';
-import type { Attack } from '../attack.ts';
-import { localRootOf, openAsJob } from '../open-as-job.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { localRootOf, openAsJob } from '../stage/open-as-job.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
 
 async function ownRepository(scene: Scene): Promise<TestRepository> {
   await mkdir(localRootOf(scene));

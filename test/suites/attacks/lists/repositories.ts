@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Attack } from '../attack.ts';
-import { localRootOf, openAsJob } from '../open-as-job.ts';
-import { carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { localRootOf, openAsJob } from '../stage/open-as-job.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
 
 /** A repository that jobs may open, a foreign one with the canary, and folders around them. */
 async function neighbours(scene: Scene): Promise<{ own: string; other: string; root: string }> {

@@ -11,9 +11,9 @@ import { createWorkspaces } from '../../../../activities/workspaces/workspaces.t
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../../lib/redaction/redact-stream.ts';
 import { createFakeGithub, type FakeGithub } from '../../../support/forges/fake-github.ts';
-import { loopbackEgress } from '../../../support/loopback.ts';
-import type { Attack } from '../attack.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
+import { loopbackEgress } from '../../../support/servers/loopback.ts';
+import type { Attack } from '../stage/attack.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
 
 interface Fetched {
   github: FakeGithub;

@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import { createThreadStore } from '../../../../db/sites/threads.ts';
 import { question } from '../../../integration/assistant/site.ts';
-import type { Attack } from '../attack.ts';
-import { answered } from '../scene.ts';
-import { endedKey, isRefusal, serviceStage, type ServiceStage } from '../service-stage.ts';
+import type { Attack } from '../stage/attack.ts';
+import { answered } from '../stage/scene.ts';
+import { endedKey, isRefusal, serviceStage, type ServiceStage } from '../stage/service-stage.ts';
 
 const missing = 'job_000000000000000000000000';
 

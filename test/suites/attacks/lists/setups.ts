@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentPath } from '../../../../lib/environments/environment.ts';
-import type { ScriptedToolCall } from '../../../support/scripted-model-server.ts';
-import { processesNamed } from '../../../support/sandbox.ts';
-import type { Attack } from '../attack.ts';
-import { carelessCopy, inCopy } from '../careless-copy.ts';
-import { sandboxProblem } from '../in-sandbox.ts';
-import { carelessly, type Scene } from '../scene.ts';
-import { runSetupJob, type SeenJob } from '../setup-stage.ts';
+import type { ScriptedToolCall } from '../../../support/servers/scripted-model-server.ts';
+import { processesNamed } from '../../../support/sandbox/sandbox.ts';
+import type { Attack } from '../stage/attack.ts';
+import { carelessCopy, inCopy } from '../stage/careless-copy.ts';
+import { sandboxProblem } from '../stage/in-sandbox.ts';
+import { carelessly, type Scene } from '../stage/scene.ts';
+import { runSetupJob, type SeenJob } from '../stage/setup-stage.ts';
 
 /** Disk of a setup in these attacks. */
 const diskBytes = 64 << 20;

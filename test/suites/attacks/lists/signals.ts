@@ -1,5 +1,5 @@
 import { bodyOf, commitMessageOf, titleOf } from '../../../../activities/publish/pull-request-text.ts';
-import type { Attack } from '../attack.ts';
+import type { Attack } from '../stage/attack.ts';
 
 const inCommit = (said: string) => commitMessageOf({ ...text, title: titleOf(said), message: said });
 const inBody = (said: string) => bodyOf({ ...text, message: said });

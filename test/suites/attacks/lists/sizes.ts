@@ -10,10 +10,10 @@ import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import type { TestRepository } from '../../../support/git-repository.ts';
 import { digDown } from '../../../integration/clients/hostile-files.ts';
-import type { Attack } from '../attack.ts';
-import { playJob } from '../play.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
-import { callTool } from '../call-tool.ts';
+import type { Attack } from '../stage/attack.ts';
+import { playJob } from '../stage/play.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
+import { callTool } from '../stage/call-tool.ts';
 
 const wide = { bytes: 1e9, files: 500, depth: 20 };
 

@@ -8,9 +8,9 @@ import type { SshCredential } from '../../../../activities/git/ssh-session.ts';
 import { createWorkspaces } from '../../../../activities/workspaces/workspaces.ts';
 import { hasSsh } from '../../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer, type KeyPair, type SshServer } from '../../../support/ssh/ssh-server.ts';
-import type { Attack } from '../attack.ts';
-import { openAsJob } from '../open-as-job.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { openAsJob } from '../stage/open-as-job.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
 
 interface Stage {
   server: SshServer;

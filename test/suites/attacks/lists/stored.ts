@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jobDirectoryOf } from '../../../../activities/workspaces/job-directory.ts';
 import { createSiteIndexStore } from '../../../../db/sites/site-indexes.ts';
-import type { Attack } from '../attack.ts';
-import { answered } from '../scene.ts';
-import { serviceStage } from '../service-stage.ts';
+import type { Attack } from '../stage/attack.ts';
+import { answered } from '../stage/scene.ts';
+import { serviceStage } from '../stage/service-stage.ts';
 
 const poisoned: Attack[] = [
   {

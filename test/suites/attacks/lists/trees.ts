@@ -2,10 +2,10 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { addHostileRepository } from '../../../integration/clients/hostile-files.ts';
-import type { Attack } from '../attack.ts';
-import { carelessCopy, inCopy } from '../careless-copy.ts';
-import { playJob } from '../play.ts';
-import { answered, carelessly, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { carelessCopy, inCopy } from '../stage/careless-copy.ts';
+import { playJob } from '../stage/play.ts';
+import { answered, carelessly, type Scene } from '../stage/scene.ts';
 
 const plain = ['-c', 'protocol.file.allow=always', '-c', 'protocol.ext.allow=always'];
 

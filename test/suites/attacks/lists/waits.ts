@@ -1,9 +1,9 @@
 import { createIdleEndings } from '../../../../db/for-worker/idle-endings.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
 import type { JobRow, Question } from '../../../../db/jobs/jobs.ts';
-import { buildJob } from '../../../support/build.ts';
-import type { Attack } from '../attack.ts';
-import { endedKey, serviceStage, type ServiceStage } from '../service-stage.ts';
+import { buildJob } from '../../../support/database/build.ts';
+import type { Attack } from '../stage/attack.ts';
+import { endedKey, serviceStage, type ServiceStage } from '../stage/service-stage.ts';
 
 interface State {
   turn: number;

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Resolve } from '../../../../lib/network/public-lookup.ts';
 import { createWebhookSender } from '../../../../activities/network/webhook-sender.ts';
 import { parseWebhookAddress } from '../../../../lib/inputs/webhook-address.ts';
-import type { Attack } from '../attack.ts';
-import { answered, type Scene } from '../scene.ts';
+import type { Attack } from '../stage/attack.ts';
+import { answered, type Scene } from '../stage/scene.ts';
 
 const privateUrls = [
   'http://127.0.0.1:PORT/',

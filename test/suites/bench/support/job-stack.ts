@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { buildKey, buildProject } from '../../../support/build.ts';
+import { buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { loadCore, serverCore, startBenchProcess, startService } from './bench-process.ts';
 import { createJobClient } from './job-client.ts';

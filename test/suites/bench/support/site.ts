@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { publishPages } from '../../../integration/assistant/site.ts';
-import { buildKey, buildOrganization, buildSite, testPepper } from '../../../support/build.ts';
+import { buildKey, buildOrganization, buildSite, testPepper } from '../../../support/database/build.ts';
 import { generateSite } from './generate-pages.ts';
 
 /** The API's settings for the database, with limits that no bench reaches. */

@@ -3,7 +3,7 @@ import { readConfig, secretsOf } from '../../../../api/config.ts';
 import { createLogger } from '../../../../lib/redaction/logger.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
-import { createFailpoints } from '../failpoint-proxy.ts';
+import { createFailpoints } from '../servers/failpoint-proxy.ts';
 
 // The API as it runs in production, with failpoints around all of its dependencies.
 const config = readConfig(process.env);

@@ -4,7 +4,7 @@ import { createLogger } from '../../../../lib/redaction/logger.ts';
 import { installRuntime } from '../../../../worker/install-runtime.ts';
 import { runWorkerProcess } from '../../../../worker/worker-process.ts';
 import { createFailpointFile } from '../failpoint-file.ts';
-import { createFailpoints } from '../failpoint-proxy.ts';
+import { createFailpoints } from '../servers/failpoint-proxy.ts';
 
 // The worker as it runs in production, with failpoints around all of its dependencies.
 const config = readConfig(process.env);

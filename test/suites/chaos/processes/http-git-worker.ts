@@ -5,7 +5,7 @@ import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
 import { createLogger } from '../../../../lib/redaction/logger.ts';
 import { installRuntime } from '../../../../worker/install-runtime.ts';
 import { runWorkerProcess } from '../../../../worker/worker-process.ts';
-import { loopbackEgress } from '../../../support/loopback.ts';
+import { loopbackEgress } from '../../../support/servers/loopback.ts';
 
 // The worker as it runs in production, except that it may reach a forge on this machine without TLS.
 const config = readConfig(process.env);

@@ -1,6 +1,6 @@
 import { createLinkChecker } from '../../../../api/assistant/links/check-links.ts';
 import type { LinkTarget } from '../../../../api/assistant/links/check-links.ts';
-import { createRandom } from '../../chaos/random.ts';
+import { createRandom } from '../../chaos/plans/random.ts';
 import { brokenDocument, cleanDocument, deltasOf, known } from './documents.ts';
 import { addressesIn, normal, readers } from './readers.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../chaos/random.ts';
+import type { Random } from '../../chaos/plans/random.ts';
 
 /** The addresses that may leave, as an answer names them and as they are written. */
 export const known = new Map([

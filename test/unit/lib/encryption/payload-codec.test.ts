@@ -1,7 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { createPayloadCodec, payloadKeyOf } from '../../../../lib/encryption/payload-codec.ts';
-import { testKeys } from '../../../support/encryption.ts';
+import { testKeys } from '../../../support/database/encryption.ts';
 
 const plain = defaultPayloadConverter.toPayload({ jobId: 'job_1' });
 

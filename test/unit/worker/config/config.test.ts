@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';
 import { readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
-import { testKeysText } from '../../../support/encryption.ts';
+import { testKeysText } from '../../../support/database/encryption.ts';
 import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
 import { allAuthorities } from '../../../../worker/config/extra-authorities.ts';
 import { ConfigError } from '../../../../lib/config/read-variables.ts';

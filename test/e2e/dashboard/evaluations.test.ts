@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+
+const shared = startForFile();
+
+describe.runIf(chromiumPath !== null)('the evaluations page', () => {
+  it('compares two configurations over a set, in light and dark', { tags: ['slow'] }, async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Evaluations' }).click();
+    await page.getByLabel('Name').fill('Basics');
+    await page.getByLabel('Questions').fill('How do I run a scene?\n\nWhich gearbox does the submarine have?');
+    await page.getByRole('button', { name: 'Create question set' }).click();
+    const form = page.getByRole('form', { name: 'New evaluation' });
+    await form.waitFor();
+    await page.getByText('Compare with another configuration').click();
+    await form.getByLabel('Passages').fill('2');
+    await form.getByRole('button', { name: 'Evaluate' }).click();
+    await page.waitForURL(/id=eval_/);
+    await page.getByRole('heading', { name: 'Basics: completed' }).waitFor({ timeout: 90_000 });
+    await page.getByText('The second configuration is').waitFor();
+    const results = page.getByRole('group', { name: 'Results by question' });
+    await results.locator('summary').first().click();
+    await results.locator('.words').first().waitFor();
+    await expect.poll(() => results.getByText('not passed').count()).toBe(2);
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await checkLooks(page, `evaluations-${scheme}`);
+    }
+    await page.getByRole('button', { name: 'Edit Basics' }).click();
+    const first = page.getByRole('group', { name: 'Question 1' });
+    await first.getByLabel('Expected pages').fill('guides/scenes\nguides/lamps');
+    await first.getByLabel('Expected facts').fill('lamp run');
+    const second = page.getByRole('group', { name: 'Question 2' });
+    await second.getByText('The documentation should answer it').click();
+    await checkLooks(page, 'questions-dark');
+    await page.getByRole('button', { name: 'Add question' }).click();
+    await page.getByRole('group', { name: 'Question 3' }).getByLabel('Question', { exact: true }).fill('And now?');
+    await second.getByRole('button', { name: 'Remove question' }).click();
+    await page.getByRole('button', { name: 'Save questions' }).click();
+    await page
+      .getByRole('row', { name: /Basics/ })
+      .getByRole('cell', { name: '2', exact: true })
+      .waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Edit Basics' }).click();
+    await first.waitFor();
+    expect(await first.getByLabel('Expected pages').inputValue()).toBe('guides/scenes\nguides/lamps');
+    expect(await first.getByLabel('Expected facts').inputValue()).toBe('lamp run');
+    expect(await second.getByLabel('Question', { exact: true }).inputValue()).toBe('And now?');
+    expect(await page.getByRole('group', { name: /^Question \d/ }).count()).toBe(2);
+    expect(visit.complaints).toEqual([]);
+  });
+});

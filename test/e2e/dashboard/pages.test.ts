@@ -1,0 +1,199 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { mergePull, seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
+import { runTestGit } from '../../support/git-repository.ts';
+import { focusRow } from '../../support/browser/keyboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+
+const shared = startForFile();
+
+describe.runIf(chromiumPath !== null)('the dashboard', () => {
+  it('follows a job from its creation to its merge, on its page and in the list, while the worker is killed', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await using watching = await visitDashboard(shared.browser, shared.stack);
+    const prompt = 'Replace "colour" with "color" everywhere. Create CHANGES.md with "Spelling."';
+    const id = await startJob(page, prompt);
+    await shared.stack.killAndWait('worker');
+    await untilStatus(page, 'completed');
+    await page.getByRole('heading', { name: 'Step 1' }).waitFor();
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByRole('link', { name: /^Step 1: / }).hover();
+    await timeline.locator('.waterfall-values', { hasText: 'Step 1: ' }).waitFor();
+    // the other window has not been touched since before the job was created
+    await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
+
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.getByRole('region', { name: 'CHANGES.md' }).waitFor();
+    await page.getByRole('tab', { name: 'Conversation' }).click();
+    await page.getByLabel('Request a change').fill('Append "More." to CHANGES.md');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('region', { name: 'Turn 2' }).waitFor();
+    await untilStatus(page, 'completed');
+
+    await page.getByRole('link', { name: 'View' }).click();
+    await page.waitForURL(/\/pulls\/pr_\w+/);
+    await page.locator('.commits li').nth(1).waitFor();
+    expect(await page.locator('.commits li').count()).toBe(2);
+    await mergePull(page);
+    await page.getByText('Merged into main').waitFor();
+    const repository = `${shared.stack.home}/repositories/lamp.git`;
+    expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: shared.stack.home })).toBe(
+      'Spelling.\nMore.',
+    );
+    await page.getByRole('link', { name: 'this job' }).click();
+    await page.locator('.result').getByText('merged').waitFor();
+    expect(page.url()).toContain(id);
+    expect([...visit.complaints, ...watching.complaints]).toEqual([]);
+  });
+
+  it('explains a failed job, and forks one from a step', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'New job' }).click();
+    await page.getByLabel('What should change?').fill('Delete README.md');
+    await page.getByLabel('Branch, tag or commit').fill('no-such-branch');
+    await page.getByRole('button', { name: 'Start job' }).click();
+    await untilStatus(page, 'failed');
+    await page.getByRole('heading', { name: 'The branch or commit does not exist in the repository' }).waitFor();
+    await page.getByText('Retry opens the form of the job, where you can change the base branch.').waitFor();
+    await page.getByText('A message cannot change the base branch.').waitFor();
+    expect(await page.getByText('source.ref').count()).toBe(0);
+
+    const id = await startJob(page, 'Create one.md with "1". Create two.md with "2"');
+    await untilStatus(page, 'completed');
+    await page.getByRole('button', { name: 'Fork from step 1' }).click();
+    await page.getByLabel('Instructions').fill('Create three.md with "3"');
+    await page.getByRole('button', { name: 'Fork the job' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
+    await page.getByText('step 1 of another job').waitFor();
+    await untilStatus(page, 'completed');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('shows what a command prints while it runs, and cancels its job', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await startJob(page, 'Run "for i in 1 2 3 4 5 6 7 8 9; do echo row $i; done; sleep 300"');
+    const output = page.getByRole('log', { name: 'Output' });
+    await output.getByText('row 9').waitFor();
+    await page.locator('.tool-facts', { hasText: /^running for / }).waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    const row = page.getByRole('group').filter({ has: output });
+    expect(await row.getByRole('button', { name: 'Follow output' }).getAttribute('aria-pressed')).toBe('true');
+    await row.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await untilStatus(page, 'cancelled');
+    await output.waitFor({ state: 'detached' });
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps the filters of the list in the URL', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.getByRole('button', { name: /^failed 1$/ }).click();
+    await page.waitForURL(/status=failed/);
+    await page.locator('.row', { hasText: 'Delete README.md' }).waitFor();
+    await expect.poll(() => page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'all' }).click();
+    await page.getByLabel('Search jobs').fill('colour');
+    await page.waitForURL(/q=colour/);
+    await page.reload();
+    await page.locator('.row', { hasText: 'Replace "colour"' }).waitFor();
+    await expect.poll(() => page.locator('.row', { hasText: 'Delete README.md' }).count()).toBe(0);
+    expect(await page.getByLabel('Search jobs').inputValue()).toBe('colour');
+  });
+
+  it('acts on several jobs at once, by keys and check boxes, and tells each failure', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.goto(`${shared.stack.localJson.baseUrl}/jobs?status=failed`);
+    const failed = page.locator('.rows .row', { hasText: 'Delete README.md' });
+    await failed.waitFor();
+    await focusRow(page);
+    await page.keyboard.press('x');
+    await page.getByText('1 job selected').waitFor();
+    await page.getByRole('button', { name: 'Retry 1' }).click();
+    await page.getByText('1 job retried.').waitFor();
+    await expect.poll(() => failed.count()).toBe(2);
+    await page.getByLabel('Select all loaded jobs').check();
+    await page.getByText('2 jobs selected').waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    await page.route('**/archive', (route) => route.fulfill({ status: 500, json: { error: 'Not today.' } }), {
+      times: 1,
+    });
+    await page.keyboard.press('e');
+    await page.getByText('1 job archived. 1 job could not be:').waitFor();
+    await page.getByText('Delete README.md: Not today.').waitFor();
+    await expect.poll(() => failed.count()).toBe(1);
+    await page.getByText('1 job selected').waitFor();
+    await page.keyboard.press('e');
+    await expect.poll(() => failed.count()).toBe(0);
+    const toast = page.locator('.toast');
+    expect(await toast.innerText()).toContain('1 job archived.');
+    expect(await seriousProblems(page)).toEqual([]);
+    await toast.getByRole('button', { name: 'Undo' }).press('Enter');
+    await toast.getByText('1 job no longer archived.').waitFor();
+    await expect.poll(() => failed.count()).toBe(1);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('continues after the API restarts', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.locator('.live-live').waitFor();
+    await shared.stack.killAndWait('api');
+    await page.locator('.live-live').waitFor();
+    await page.locator('.offline-bar').waitFor({ state: 'detached' });
+    const { baseUrl, projectId, adminKey } = shared.stack.localJson;
+    const made = await fetch(`${baseUrl}/v2/agent/${projectId}/job`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Create after.md with "restart"' }),
+    });
+    expect(made.status).toBe(201);
+    await page.locator('.row', { hasText: 'after.md' }).getByText('completed').waitFor();
+  });
+
+  it('answers a question in the playground, with sources and the passages found', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('textbox', { name: 'Question' }).fill('How do I run a scene?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.locator('a.docket-source').first().waitFor();
+    await expect.poll(() => page.getByRole('article', { name: 'Answer' }).innerText()).toMatch(/scene/i);
+    await expect.poll(() => page.locator('.passage').count()).toBeGreaterThan(0);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('creates a working key, shows it once, and revokes it', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByText('New key').click();
+    await page.getByLabel('Kind').selectOption('admin');
+    await page.getByLabel('Name').fill('of the test');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = await page.locator('.shown-once code').innerText();
+    const { baseUrl, projectId } = shared.stack.localJson;
+    const use = async () =>
+      (await fetch(`${baseUrl}/v2/agent/${projectId}/jobs`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await use()).toBe(200);
+    await page.reload();
+    const row = page.getByRole('row', { name: /of the test/ });
+    await row.waitFor();
+    expect(await page.locator('.shown-once').count()).toBe(0);
+    expect(await page.content()).not.toContain(key);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await row.getByText('revoked').waitFor();
+    while ((await use()) !== 401) await wait(100);
+    await page.goto(`${baseUrl}/settings/audit`);
+    const entry = page.getByRole('row', { name: /key\.revoke of the test/ });
+    await entry
+      .getByRole('button', { name: /^Copy / })
+      .first()
+      .waitFor();
+  });
+});

@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+
+const shared = startForFile();
+
+describe.runIf(chromiumPath !== null)('a session', () => {
+  it('that has expired says so, and returns its owner to the same page after signing in', async () => {
+    await using closing = new AsyncDisposableStack();
+    const pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 1 });
+    closing.defer(() => pool.end());
+    await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
+    const { page } = visit;
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
+    const index = page.getByRole('region', { name: 'sample' }).getByRole('button', { name: 'Re-index' });
+    await index.waitFor();
+    await pool.query('update sessions set expires_at = now()');
+    await index.click();
+    await page.getByText('Your session has ended.').waitFor();
+    await checkLooks(page, 'session-ended-dark');
+    await page.reload();
+    await page.getByText('Your session has ended.').waitFor();
+    await page.getByLabel('Admin key').fill('svc_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/key is unknown/)
+      .waitFor();
+    await page.getByLabel('Admin key').fill(shared.stack.localJson.adminKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('region', { name: shared.stack.localJson.domain }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/settings/sites');
+
+    const other = await page.context().newPage();
+    await other.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
+    await other.getByRole('region', { name: shared.stack.localJson.domain }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+    expect(await page.getByText('Your session has ended.').count()).toBe(0);
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
+    await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+  });
+
+  it('starts once with the printed link; the second time, the page says how to get another link', async () => {
+    const link = /http\S+#link=\S+/.exec(shared.stack.output())?.[0] ?? '';
+    for (const isFirst of [true, false]) {
+      await using resources = new AsyncDisposableStack();
+      const context = await shared.browser.newContext({ colorScheme: 'dark' });
+      context.setDefaultTimeout(60_000);
+      resources.defer(() => context.close());
+      const page = await context.newPage();
+      await page.goto(link);
+      if (isFirst) {
+        await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+        expect(page.url()).not.toContain('link=');
+        expect(await context.cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
+        continue;
+      }
+      await page.getByText('This sign-in link does not work.').waitFor();
+      await page.getByText('npm run docket -- sign-in').waitFor();
+      expect(page.url()).not.toContain('link=');
+      await checkLooks(page, 'link-used-dark');
+    }
+  });
+
+  it('does nothing for a page of another origin', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page, context } = visit;
+    const { baseUrl, domain } = shared.stack.localJson;
+    const foreign = createServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Elsewhere</title>'),
+    );
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => void foreign.close());
+    foreign.listen(0, '127.0.0.1');
+    await once(foreign, 'listening');
+    const evil = await context.newPage();
+    await evil.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
+    const refused = evil.waitForEvent('response', (response) => response.url() === `${baseUrl}/v1/keys`);
+    await evil.evaluate(async (address) => {
+      const body = JSON.stringify({ kind: 'admin', name: 'stolen' });
+      await fetch(address, { method: 'POST', mode: 'no-cors', credentials: 'include', body });
+    }, `${baseUrl}/v1/keys`);
+    // ports do not separate sites: the cookie is sent (401 without it), and the origin decides
+    expect((await refused).status()).toBe(403);
+    const withoutCookie = await fetch(`${baseUrl}/v1/keys`, { method: 'POST', body: '{}' });
+    expect(withoutCookie.status).toBe(401);
+    const readBack = await evil.evaluate(
+      (address) =>
+        fetch(address, { credentials: 'include' }).then(
+          (answer) => answer.text(),
+          () => 'nothing',
+        ),
+      `${baseUrl}/v1/sites/${domain}`,
+    );
+    expect(readBack).toBe('nothing');
+    await page.goto(`${baseUrl}/settings/keys`);
+    await page
+      .getByRole('row', { name: /npm start/ })
+      .first()
+      .waitFor();
+    expect(await page.getByText('stolen').count()).toBe(0);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+
+const shared = startForFile();
+
+describe.runIf(chromiumPath !== null)('the sources of a site', () => {
+  it(
+    'are added, weighted and removed, with a reason for what is refused',
+    { tags: 'slow', timeout: 180_000 },
+    async () => {
+      const { browser, stack } = shared;
+      await using visit = await visitDashboard(browser, stack, { colorScheme: 'dark' });
+      const { page } = visit;
+      await page.goto(`${stack.localJson.baseUrl}/settings/sites`);
+      const card = page.getByRole('region', { name: 'sample' });
+      await card.getByText(/version \d+, 8 pages/).waitFor();
+      await card.getByText('Edit', { exact: true }).click();
+      const update = card.getByRole('button', { name: 'Update sources' });
+      await card.getByRole('button', { name: 'Add source' }).click();
+      const first = card.getByRole('group', { name: 'Source 1' });
+      await first.getByLabel('Repository').fill(`${stack.home}/repositories/lamp.git`);
+      await first.getByLabel('Folder').fill('docs/guides');
+      await update.click();
+      await card.getByText('The pages of the repository or directory have the empty prefix.').waitFor();
+      await first.getByLabel('Prefix').fill('more');
+      await first.getByLabel('Weight').fill('50');
+      await update.click();
+      await card
+        .getByText(/weight/)
+        .and(card.getByRole('alert'))
+        .waitFor();
+      await first.getByLabel('Weight').fill('0.5');
+      await update.click();
+      await card.getByText(/version \d+, 13 pages/).waitFor();
+      await card.getByText('weight 0.5').waitFor();
+      await card.getByRole('button', { name: 'Add source' }).click();
+      const second = card.getByRole('group', { name: 'Source 2' });
+      await second.getByLabel('Pages from').selectOption('website');
+      await second.getByLabel('URL').fill('http://127.0.0.1:9/guide/');
+      await second.getByLabel('Prefix').fill('more');
+      await update.click();
+      await card.getByText('must have different prefixes').waitFor();
+      await checkLooks(page, 'site-sources-dark');
+      await second.getByLabel('Pages from').selectOption('issues');
+      await second.getByLabel('Repository').fill('https://github.com/acme/app');
+      await second.getByLabel('Groups that may read them').fill('support');
+      const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+      await update.click();
+      expect((await sent).postDataJSON().sources[1]).toMatchObject({ kind: 'issues', groups: ['support'], labels: [] });
+      await second.getByRole('button', { name: 'Remove source 2' }).click();
+      await first.getByLabel('Weight').fill('2');
+      await update.click();
+      await card.getByText('weight 2').waitFor();
+      await first.getByRole('button', { name: 'Remove source 1' }).click();
+      await update.click();
+      await card.getByText('Source below /more').waitFor({ state: 'detached' });
+      await card.getByText(/version \d+, 8 pages/).waitFor();
+      expect(visit.complaints).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,156 @@
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { newId } from '../../../db/ids.ts';
+import { createThreadStore, type RecordedTurn } from '../../../db/sites/threads.ts';
+import { checkLooks, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+
+const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
+const shared = startForFile();
+
+function turnOf(threadId: string, at: number): RecordedTurn {
+  const answer = {
+    model: 'offline/extract',
+    answered: true,
+    ending: 'finished',
+    firstTokenMs: 1,
+    durationMs: 2,
+    costMicros: 0,
+    place: { topic: null, version: null, language: null },
+  } as const;
+  return {
+    threadId,
+    question: { id: newId('msg_'), content: `Question ${at}?`, currentPath: at === 1 ? '/guides/scenes' : null },
+    answer: { id: newId('msg_'), content: `Answer ${at}.`, sources: [], ...answer },
+  };
+}
+
+describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
+  it('reads a long conversation page by page', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const { rows } = await pool.query(
+      'select id, organization_id as "organizationId", domain from sites where domain = $1',
+      [stack.localJson.domain],
+    );
+    const threads = createThreadStore(pool);
+    const { threadId } = await threads.resolve(rows[0], null);
+    await threads.open(rows[0], { threadId, fp: 'reader' });
+    for (let at = 1; at <= 30; at += 1) await threads.recordTurn(rows[0], turnOf(threadId, at));
+    await page.getByRole('link', { name: 'Conversations' }).click();
+    await page.locator('summary', { hasText: 'Question 1?' }).click();
+    const thread = page.locator('.thread');
+    await thread.getByText('Answer 25.').waitFor();
+    await expect.poll(() => thread.getByText('Asked on /guides/scenes').count()).toBe(1);
+    expect(await thread.getByText('Answer 26.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Later messages' }).scrollIntoViewIfNeeded();
+    await checkLooks(page, 'conversation-long-light');
+    await page.getByRole('button', { name: 'Later messages' }).click();
+    await thread.getByText('Answer 30.').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Later messages' }).count()).toBe(0);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('loads at most 200 KB before the list of jobs, with one font', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    await using first = await browser.newContext({ storageState: await visit.context.storageState() });
+    const page = await first.newPage();
+    const sizes: Promise<[string, number]>[] = [];
+    page.on('response', (response) => {
+      const { pathname } = new URL(response.url());
+      if (!['document', 'script', 'stylesheet', 'font'].includes(response.request().resourceType())) return;
+      sizes.push(response.body().then((body) => [pathname, gzipSync(body).length]));
+    });
+    await page.goto(`${stack.localJson.baseUrl}/jobs`);
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
+    expect(await page.evaluate(async () => (await document.fonts.ready).check('16px "Inter Variable"'))).toBe(true);
+    const loaded = await Promise.all(sizes);
+    const isFont = ([path]: [string, number]) => path.endsWith('.woff2');
+    expect(loaded.filter(isFont)).toHaveLength(1);
+    const total = loaded.reduce((sum, [, bytes]) => sum + bytes, 0);
+    expect([loaded, total > 100_000, total <= 200_000]).toEqual([loaded, true, true]);
+  });
+
+  it('leads to pages, actions and jobs by the command palette', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create found.md with "by its id"');
+    await untilStatus(page, 'completed');
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Commands' });
+    const search = palette.getByRole('searchbox');
+    await search.fill('oper');
+    await palette.getByRole('menuitem', { name: 'Operations' }).waitFor();
+    await checkLooks(page, 'palette-light');
+    await search.press('Enter');
+    await page.waitForURL(/\/operations$/);
+    await palette.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Commands' }).click();
+    await search.fill(id);
+    await palette.getByRole('menuitem', { name: /found\.md.*completed/ }).waitFor();
+    await search.press('Enter');
+    await page.waitForURL(new RegExp(id));
+    await page.keyboard.press('Control+k');
+    await search.fill('theme: dark');
+    await palette.getByRole('menuitem', { name: 'Theme: dark' }).click();
+    await expect.poll(() => page.getByLabel('Theme').inputValue()).toBe('dark');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('shows what was not done, and that the pull request is a draft', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await startJob(page, 'Create partial.md with "x". Paint the lamp green.');
+    await untilStatus(page, 'completed');
+    await page.locator('.result .badge-pr-draft').waitFor();
+    const outcome = page.locator('.outcome');
+    await outcome.getByText('Incomplete').waitFor();
+    await outcome.getByRole('status').waitFor();
+    await outcome.scrollIntoViewIfNeeded();
+    await checkLooks(page, 'job-incomplete-light');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('marks what a provider refused and what another worker took over', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create marked.md with "x"');
+    await untilStatus(page, 'completed');
+    expect(await page.locator('.step .badge-warn').count()).toBe(0);
+    await pool.query('update job_steps set fence = fence + 3, model_failures = 2 where job_id = $1 and step = 1', [id]);
+    await page.reload();
+    await stepOf(page, 1).getByText('model failed 2 times').waitFor();
+    await stepOf(page, 1).getByText('handed over').waitFor();
+    await expect.poll(() => stepOf(page, 2).locator('.badge-warn').count()).toBe(0);
+
+    await stepOf(page, 1).getByRole('button', { name: 'Inspect step 1' }).click();
+    const inspector = page.getByRole('complementary', { name: 'Step inspector' });
+    await inspector.getByText('The model provider failed 2 times.').waitFor();
+    await inspector.getByText('Written to cache').waitFor();
+    await inspector.getByText('Create marked.md with "x"', { exact: true }).waitFor();
+    await inspector.locator('.tool summary').first().click();
+    await inspector.getByRole('heading', { name: 'Result' }).waitFor();
+    await checkLooks(page, 'job-inspector-light');
+    await page.keyboard.press('j');
+    await page.waitForURL(/#step-1-2$/);
+    await inspector.getByRole('heading', { name: 'Step 2 of turn 1' }).waitFor();
+    await page.keyboard.press('k');
+    await inspector.getByRole('heading', { name: 'Step 1 of turn 1' }).waitFor();
+    await inspector.getByRole('button', { name: 'Close' }).click();
+    await expect.poll(() => inspector.count()).toBe(0);
+
+    await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole('button', { name: 'Copy job id' }).click();
+    await expect.poll(copied).toBe(id);
+    await page.getByRole('button', { name: 'Copy link to step 2' }).click();
+    await expect.poll(copied).toBe(page.url().replace(/#.*/, '#step-1-2'));
+    expect(visit.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readDescription, type Operation, type Schema } from '../../../suites/fuzz/description.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createOwner, receiver, type Owner } from './owner.ts';
+import { serveApi, type ServedApi } from '../serve.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
+
+// Generated from the API description: a new body or query is tested as soon as it is described.
+
+let database: TestDatabase;
+let api: ServedApi;
+let owner: Owner;
+let operations: Operation[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
+  owner = await createOwner(database.pool, api);
+  operations = (await readDescription(api.url)).operations;
+});
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+/** Operations that readers' pages call: their clients add their own fields. */
+const isOfReaders = ({ key }: Operation) => key === 'assistant';
+/** No gap exists before an unanswered question, so its body is not read. */
+const isRead = ({ template }: Operation) => !template.includes('/gaps/');
+
+function pathOf({ template }: Operation): string {
+  const segments = template.split('/');
+  return segments
+    .map((segment, at) =>
+      segment.replace(/\{\w+\}/, () => owner.ids[segments[at - 1] ?? ''] ?? owner.ids[segment] ?? 'x'),
+    )
+    .join('/');
+}
+
+function objectsOf(schema: Schema): Schema[] {
+  const parts = [...Object.values(schema['properties'] ?? {}), schema['items'], ...(schema['anyOf'] ?? [])];
+  const inner = parts
+    .filter((part) => part !== undefined && part !== null)
+    .flatMap((part) => objectsOf(part as Schema));
+  return schema['type'] === 'object' ? [schema, ...inner] : inner;
+}
+
+/** Ways to misspell a name. */
+const slips: Record<string, (name: string, at: number) => string> = {
+  'a letter too few': (name, at) => name.slice(0, at) + name.slice(at + 1),
+  'a letter twice': (name, at) => name.slice(0, at) + name.charAt(at) + name.slice(at),
+  'two letters swapped': (name, at) => name.slice(0, at) + name.charAt(at + 1) + name.charAt(at) + name.slice(at + 2),
+  'a wrong letter': (name, at) => `${name.slice(0, at)}z${name.slice(at + 1)}`,
+  'words joined by underscores': (name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  'another case': (name) => name.toUpperCase(),
+};
+
+function misspelled(known: string[]): fc.Arbitrary<{ meant: string; given: string }> {
+  return fc
+    .record({ meant: fc.constantFrom(...known), slip: fc.constantFrom(...Object.keys(slips)), at: fc.nat(30) })
+    .map(({ meant, slip, at }) => ({ meant, given: slips[slip]!(meant, at % meant.length) }))
+    .filter(({ given }) => given !== '' && !known.includes(given));
+}
+
+/** The intended name, or another that is equally close: `id` for `ie` may be `if`. */
+function nearestIn(sentence: string, known: string[]): boolean {
+  const named = /Did you mean `(\w+)`\?$/.exec(sentence)?.[1];
+  return named !== undefined && known.includes(named);
+}
+
+describe('a body of jobs or of administration', () => {
+  it('declares in the API description that it accepts no other fields, at any depth', () => {
+    const bodies = operations.filter((operation) => operation.body !== null && !isOfReaders(operation));
+    expect(bodies.length).toBeGreaterThan(12);
+    for (const { id, body } of bodies)
+      for (const object of objectsOf(body!)) expect([id, object['additionalProperties']]).toEqual([id, false]);
+  });
+
+  it('is refused with a misspelled field, with a suggestion', async () => {
+    const bodies = operations.filter((one) => one.body !== null && !isOfReaders(one) && isRead(one));
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .constantFrom(...bodies)
+          .chain((operation) =>
+            misspelled(Object.keys(operation.body!['properties'])).map((name) => ({ operation, ...name })),
+          ),
+        async ({ operation, meant, given }) => {
+          const { method } = operation;
+          const answer = await api.ask(pathOf(operation), { key: owner.keys.admin, method, json: { [given]: 'x' } });
+          expect([answer.status, answer.body.error], `${operation.id} ${meant}`).toEqual([
+            400,
+            expect.stringMatching(/^Unknown field `[\w.-]+`\. Did you mean `\w+`\?$/),
+          ]);
+          expect(nearestIn(answer.body.error, Object.keys(operation.body!['properties']))).toBe(true);
+        },
+      ),
+      { numRuns: propertyRuns(200) },
+    );
+  });
+
+  it('names the field, its location and the closest match', async () => {
+    const path = `/v2/agent/${owner.ids['agent']}/job`;
+    const ask = async (json: unknown) => (await api.ask(path, { key: owner.keys.admin, json })).body.error;
+    expect(await ask({ promt: 'x' })).toBe('Unknown field `promt`. Did you mean `prompt`?');
+    expect(await ask({ prompt: 'x', source: { branch: 'x' } })).toBe(
+      'Unknown field `branch` in `source`. It takes `repository`, `ref`.',
+    );
+    expect(await ask({ prompt: 'x', source: { re: 'x' } })).toBe('Unknown field `re` in `source`. Did you mean `ref`?');
+    expect(await ask({ prompt: 'x', 'my secret: 7': 1 })).toBe(
+      'Unknown field. It takes `prompt`, `images`, `source`, `model`, `models`, `reasoningEffort`, `maxOutputTokens`, `draft`, `plan`, `ask`.',
+    );
+  });
+});
+
+describe('a query of jobs or of administration', () => {
+  it('is refused with a misspelled parameter, with a suggestion', async () => {
+    const queried = operations.filter((one) => one.queries.length > 0 && !isOfReaders(one));
+    expect(queried.length).toBeGreaterThan(8);
+    for (const operation of queried) {
+      for (const { name } of operation.queries) {
+        const path = `${pathOf(operation)}?${name}x=1`;
+        const { status, body } = await api.ask(path, { key: owner.keys.admin, method: operation.method });
+        expect([operation.id, status, body?.error]).toEqual([
+          operation.id,
+          400,
+          `Unknown query parameter \`${name}x\`. ${name.length > 2 ? `Did you mean \`${name}\`?` : body?.error.slice(body.error.indexOf('. ') + 2)}`,
+        ]);
+      }
+    }
+  });
+});
+
+describe("a reader's body", () => {
+  it('accepts fields that a client adds', async () => {
+    const search = { query: 'retries', sessionId: 'abc', metadata: { a: 1 } };
+    const answer = await api.ask(`/discovery/v1/search/${owner.ids['search']}`, {
+      key: owner.keys.assistant,
+      json: search,
+    });
+    expect(answer.status).toBe(200);
+    for (const { id, body } of operations.filter((one) => one.body !== null && isOfReaders(one)))
+      expect([id, body!['additionalProperties'] === false]).toEqual([id, false]);
+  });
+});

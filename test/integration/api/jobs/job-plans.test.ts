@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentJobSchema } from '../../../../db/jobs/agent-job.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import type { JobRow, Question } from '../../../../db/jobs/jobs.ts';
+import type { ProjectRow } from '../../../../db/organizations/projects.ts';
+import { buildJob, buildKey, buildProject, changeProject } from '../../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { serveApi, type ServedApi } from '../serve.ts';
+
+const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; key: string; stranger: string };
+
+beforeAll(async () => {
+  shared.database = await createTestDatabase();
+  shared.api = await serveApi(shared.database.pool);
+  shared.project = await buildProject(shared.database.pool);
+  shared.key = (await buildKey(shared.database.pool, shared.project)).key;
+  shared.stranger = (await buildKey(shared.database.pool, await buildProject(shared.database.pool))).key;
+});
+
+afterAll(async () => {
+  await shared.api?.[Symbol.asyncDispose]();
+  await shared.database?.[Symbol.asyncDispose]();
+});
+
+async function act(id: string, action: string, json: unknown = {}, key = shared.key) {
+  const { status, body, headers } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/${action}`, {
+    method: 'POST',
+    key,
+    json,
+  });
+  return { status, body, isReplay: headers.get('idempotent-replay') === 'true' };
+}
+
+/** A job that waits for a person. */
+async function waiting(question: Question | null = null, columns: Partial<JobRow> = {}): Promise<string> {
+  const { pool } = shared.database;
+  const { id } = await buildJob(pool, shared.project, { planReview: true, ...columns });
+  const wait = { jobId: id, turn: 1, title: 'Plan', plan: question === null ? 'Do it.' : null, question, days: 7 };
+  expect(await createWorkerJobStore(pool).wait(wait)).toBe(true);
+  return id;
+}
+
+async function turnsOf(id: string) {
+  const { rows } = await shared.database.pool.query('select turn, prompt, status from job_turns where job_id = $1', [
+    id,
+  ]);
+  return rows;
+}
+
+const unchanged = [{ turn: 1, prompt: 'Fix the typo.', status: 'completed' }];
+
+describe('a job that waits', () => {
+  it('says what for and until when', async () => {
+    const id = await waiting({ text: 'Which license?', choices: ['MIT', 'ISC'] });
+    const { body } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}`, { key: shared.key });
+    const job = agentJobSchema.parse(body);
+    expect(job).toMatchObject({
+      status: 'active',
+      details: {
+        phase: 'waiting',
+        waiting: { for: 'answer', turn: 1, question: 'Which license?', choices: ['MIT', 'ISC'] },
+      },
+    });
+    expect(Date.parse(job.details.waiting!.until!) - Date.parse(job.details.waiting!.since!)).toBe(7 * 86_400_000);
+  });
+
+  it('continues in a new turn with a message', async () => {
+    const id = await waiting({ text: 'Which license?', choices: [] });
+    const sent = await act(id, 'message', { prompt: 'MIT' });
+    expect(sent).toMatchObject({ status: 200, body: { details: { phase: 'queued', waiting: null } } });
+    expect(await turnsOf(id)).toEqual([...unchanged, { turn: 2, prompt: 'MIT', status: 'active' }]);
+  });
+});
+
+describe('an approval', () => {
+  it('starts a turn once, however often it is sent', async () => {
+    const id = await waiting();
+    const before = shared.api.created.count;
+    const answers = await Promise.all([1, 2, 3].map(() => act(id, 'approve', { turn: 1, comment: 'Good.' })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.filter(({ isReplay }) => isReplay)).toHaveLength(2);
+    expect(shared.api.created.count).toBe(before + 1);
+    const prompt = 'The plan is approved. Carry it out now; the tools that change files are available.\n\nGood.';
+    expect(await turnsOf(id)).toEqual([...unchanged, { turn: 2, prompt, status: 'active' }]);
+    const { rows } = await shared.database.pool.query(
+      `select count(*)::integer as count from audit_entries where subject = $1 and action = 'job.approve'`,
+      [id],
+    );
+    expect(rows).toEqual([{ count: 1 }]);
+    expect(await act(id, 'approve', { comment: 'Better.' })).toMatchObject({
+      status: 409,
+      body: { error: 'The plan was already decided. Send a message to tell the agent more.' },
+    });
+  });
+
+  it.each([
+    ['a stranger', async () => waiting(), 404, 'The job was not found.'],
+    [
+      'a job that only works',
+      async () => waiting({ text: '?', choices: [] }, { planReview: false }),
+      409,
+      'The job has no plan to decide about. Create it with "plan": "review".',
+    ],
+    [
+      'a question',
+      async () => waiting({ text: '?', choices: [] }),
+      409,
+      'The agent waits for the answer to its question. Send it as a message.',
+    ],
+    [
+      'a job that plans',
+      async () => (await buildJob(shared.database.pool, shared.project, { planReview: true })).id,
+      409,
+      'The plan is not ready. Try again when details.phase is waiting.',
+    ],
+    [
+      'an ended job',
+      async () => {
+        const id = await waiting();
+        expect(await act(id, 'cancel')).toMatchObject({ status: 200 });
+        return id;
+      },
+      409,
+      'The job has ended without a decision about its plan. Send a follow-up message to continue.',
+    ],
+    [
+      'a job whose deadline has passed',
+      async () => {
+        const id = await waiting();
+        await shared.database.pool.query(`update jobs set wait_until = now() - interval '1 second' where id = $1`, [
+          id,
+        ]);
+        return id;
+      },
+      409,
+      'The job has ended without a decision about its plan. Send a follow-up message to continue.',
+    ],
+    [
+      'an archived job',
+      async () => {
+        const id = await waiting();
+        await act(id, 'cancel');
+        await act(id, 'archive');
+        return id;
+      },
+      409,
+      'The job is archived; unarchive it or create a new job.',
+    ],
+  ] as const)('of %s is refused', async (who, build, status, error) => {
+    const id = await build();
+    const before = await turnsOf(id);
+    const key = who === 'a stranger' ? shared.stranger : shared.key;
+    for (const action of ['approve', 'reject'])
+      expect(await act(id, action, {}, key)).toMatchObject({ status, body: { error } });
+    expect(await turnsOf(id)).toEqual(before);
+  });
+
+  it('of an older plan is refused', async () => {
+    const id = await waiting();
+    expect(await act(id, 'approve', { turn: 2 })).toMatchObject({
+      status: 409,
+      body: { error: 'There is a newer plan. Read it, then decide again.' },
+    });
+    expect(await act(id, 'approve', { comment: ' ' })).toMatchObject({ status: 400 });
+    expect(await turnsOf(id)).toEqual(unchanged);
+  });
+});
+
+describe('a rejection', () => {
+  it('ends the job once, with its reason', async () => {
+    const id = await waiting();
+    const rejected = await act(id, 'reject', { reason: 'Too large.' });
+    expect(rejected).toMatchObject({
+      status: 200,
+      body: {
+        status: 'failed',
+        details: {
+          plan: 'Do it.',
+          waiting: null,
+          message: 'The plan was rejected: Too large.',
+          failure: { category: 'plan_rejected', retryable: false },
+        },
+      },
+    });
+    expect(await act(id, 'reject', { reason: 'Too large.' })).toMatchObject({ status: 200, isReplay: true });
+    expect(await act(id, 'reject', { reason: 'Other.' })).toMatchObject({ status: 409 });
+    expect(await act(id, 'approve')).toMatchObject({ status: 409 });
+    expect(await turnsOf(id)).toEqual(unchanged);
+  });
+});
+
+describe('a new job', () => {
+  it('plans and asks as its project says, unless it says otherwise', async () => {
+    const { pool } = shared.database;
+    const project = await buildProject(pool);
+    const { key } = await buildKey(pool, project);
+    const create = async (body: object) => {
+      const created = await shared.api.ask(`/v2/agent/${project.id}/job`, {
+        method: 'POST',
+        key,
+        json: { prompt: 'Go', ...body },
+      });
+      expect(created.status).toBe(201);
+      const { rows } = await pool.query('select plan_review, may_ask from jobs where id = $1', [created.body.id]);
+      return Object.values(rows[0]);
+    };
+    expect(await create({})).toEqual([false, false]);
+    expect(await create({ plan: 'review', ask: true })).toEqual([true, true]);
+    await changeProject(pool, project.id, { planReview: true, mayAsk: true });
+    expect(await create({})).toEqual([true, true]);
+    expect(await create({ plan: 'none', ask: false })).toEqual([false, false]);
+  });
+});

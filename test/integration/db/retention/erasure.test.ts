@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createErasure } from '../../../../db/organizations/erasure.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import {
+  ofNobody,
+  insertForeignRows,
+  readSchema,
+  rowsWith,
+  type Schema,
+} from '../../../support/database/foreign-rows.ts';
+
+let database: TestDatabase;
+let schema: Schema;
+let other: Record<string, string[]>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  schema = await readSchema(database.pool);
+  await insertForeignRows(database.pool, schema, 'otherword');
+  other = await rowsWith(database.pool, schema, 'otherword');
+});
+afterAll(() => database?.[Symbol.asyncDispose]());
+
+const caller = (organizationId: string) => ({ organizationId, keyId: 'key_who', sessionId: null });
+
+it('every table has a row before the deletion, so a new table is covered, too', () => {
+  expect(Object.keys(other).sort()).toEqual(schema.tables.filter((table) => !ofNobody.includes(table)).sort());
+});
+
+it('deleting a job leaves only its audit log and the cancellation of its execution', async () => {
+  const organizationId = await insertForeignRows(database.pool, schema, 'jobword');
+  await database.pool.query(`delete from job_cancels where job_id = 'jobword jobs.id'`);
+  await database.pool.query(`update jobs set status = 'active' where id = 'jobword jobs.id'`);
+  const erasure = createErasure(database.pool);
+  expect(await erasure.job(caller('otherword organizations.id'), 'jobword jobs.id')).toBe(false);
+  expect(await erasure.job(caller(organizationId), 'jobword jobs.id')).toBe(true);
+  const left = Object.keys(await rowsWith(database.pool, schema, 'jobword'));
+  expect(left.filter((table) => schema.below('jobs').has(table))).toEqual([]);
+  expect(left).not.toContain('pull_requests');
+  expect(Object.keys(await rowsWith(database.pool, schema, 'jobword jobs.id'))).toEqual([
+    'audit_entries',
+    'job_cancels',
+  ]);
+  expect(await rowsWith(database.pool, schema, 'otherword')).toEqual(other);
+});
+
+it('deleting a project leaves nothing of it and its jobs', async () => {
+  const organizationId = await insertForeignRows(database.pool, schema, 'projectword');
+  expect(await createErasure(database.pool).project(caller(organizationId), 'projectword projects.id')).toBe(true);
+  const left = Object.keys(await rowsWith(database.pool, schema, 'projectword'));
+  expect(left.filter((table) => schema.below('projects').has(table))).toEqual([]);
+  expect(left).not.toContain('pull_requests');
+  expect(await rowsWith(database.pool, schema, 'otherword')).toEqual(other);
+});
+
+it('deleting an organization leaves only the audit entry for it', async () => {
+  const organizationId = await insertForeignRows(database.pool, schema, 'goneword');
+  const erasure = createErasure(database.pool);
+  expect(await erasure.organization(caller(organizationId))).toBe(true);
+  const {
+    audit_entries: entries = [],
+    job_cancels: cancels = [],
+    ...left
+  } = await rowsWith(database.pool, schema, 'goneword');
+  expect(left).toEqual({});
+  expect(entries.map((row) => JSON.parse(row))).toMatchObject([
+    { action: 'organization.delete', subject: organizationId, organization_id: organizationId, key_id: 'key_who' },
+  ]);
+  expect(cancels).toHaveLength(1);
+  expect(await rowsWith(database.pool, schema, 'otherword')).toEqual(other);
+  expect(await erasure.organization(caller(organizationId))).toBe(false);
+});
+
+it('every foreign key to deletable rows cascades or is set to null, so nothing is left over', () => {
+  const held = schema.references.filter(({ onDelete }) => onDelete !== 'c');
+  expect(held.map(({ child, parent, onDelete }) => `${child} → ${parent}: ${onDelete}`).sort()).toEqual([
+    'evaluations → question_sets: n',
+    'gaps → jobs: n',
+    'jobs → jobs: n',
+    // identical blocks are shared
+    'site_index_layout → site_index_blocks: a',
+    'sites → question_sets: n',
+  ]);
+});

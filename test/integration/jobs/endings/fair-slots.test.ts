@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { createJobStarter } from '../../../../api/jobs/job-starter.ts';
+import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { createTestRepository } from '../../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../../support/stack/worker.ts';
+
+const limits = { maxSteps: 5, maxTokens: 100_000, maxDurationMs: 120_000 };
+const finishing = { toolCalls: [{ name: 'finish', input: { title: 'Nothing', summary: 'Looked at it.' } }] };
+
+it('runs a job of one organization while long calls of another would take every slot', { tags: 'slow' }, async () => {
+  await using database = await createTestDatabase();
+  await using repository = await createTestRepository();
+  await using model = await startScriptedModelServer();
+  const released = Promise.withResolvers<void>();
+  let held = 0;
+  model.respondWith(async ({ body }) => {
+    if (!JSON.stringify(body.messages).includes('Take long')) return finishing;
+    held += 1;
+    await released.promise;
+    return finishing;
+  });
+  await using worker = await startTestWorker({ database, modelUrl: model.baseUrl, maxConcurrentActivities: 4 });
+  const outbox = createOutboxStore(database.pool);
+  const startJob = createJobStarter({ client: worker.client, limits, taskQueue: worker.taskQueue });
+  const startWritten = async () => {
+    for (const entry of await outbox.claimDue({ limit: 50, leaseMs: 60_000 })) await startJob(entry);
+  };
+
+  const [first, ...others] = await Promise.all(
+    Array.from({ length: 6 }, () => worker.createJob({ prompt: 'Take long.', repository: repository.path })),
+  );
+  await database.pool.query(
+    `update jobs set (organization_id, project_id) = (select organization_id, project_id from jobs where id = $1)`,
+    [first],
+  );
+  await startWritten();
+  await expect.poll(() => held).toBe(2);
+
+  const quick = await worker.createJob({ prompt: 'Be quick.', repository: repository.path });
+  await startWritten();
+  expect(await worker.ended(quick)).toMatchObject({ status: 'completed' });
+  // one organization gets at most half of the worker's slots
+  expect(held).toBe(2);
+
+  released.resolve();
+  for (const id of [first!, ...others]) expect(await worker.ended(id)).toMatchObject({ status: 'completed' });
+});

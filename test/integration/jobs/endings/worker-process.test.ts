@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, inject, it } from 'vitest';
+import { createTestDatabase } from '../../../support/database/database.ts';
+import { startWorkerProcess } from '../../../support/stack/worker-process.ts';
+
+/** A connection to Temporal that can be cut and restored. */
+async function startGate(target: string) {
+  const [host, port] = target.split(':');
+  const sockets = new Set<Socket>();
+  const server = createServer((inside) => {
+    const outside = connect(Number(port), host);
+    for (const [from, to] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => to.destroy()).on('close', () => void (sockets.delete(from), to.destroy()));
+      from.pipe(to);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: own } = server.address() as AddressInfo;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  return {
+    address: `127.0.0.1:${own}`,
+    close,
+    async open() {
+      server.listen(own, '127.0.0.1');
+      await once(server, 'listening');
+    },
+    async [Symbol.asyncDispose]() {
+      if (server.listening) await close();
+    },
+  };
+}
+
+function portOf(output: string): number {
+  return Number(/"port":(\d+),"msg":"health answers"/.exec(output)![1]);
+}
+
+describe('the worker process', () => {
+  it('reports invalid variables in one line and exits with 1', async () => {
+    await using worker = await startWorkerProcess({ LOG_LEVEL: 'loud' });
+    expect(await worker.closed).toBe(1);
+    expect(worker.output().trim().split('\n')).toHaveLength(1);
+    expect(worker.output()).toContain('DATABASE_URL is missing');
+    expect(worker.output()).toContain('LOG_LEVEL must be one of');
+  });
+
+  it('waits for Temporal to start, and ends cleanly on SIGTERM', { tags: 'slow' }, async () => {
+    await using database = await createTestDatabase();
+    await using gate = await startGate(inject('temporalAddress'));
+    await gate.close();
+    await using worker = await startWorkerProcess({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: gate.address,
+      DOCKET_WORKER_HEALTH_PORT: '0',
+    });
+    await worker.said('not connected to Temporal; retrying');
+    const health = async (path: string) => (await fetch(`http://127.0.0.1:${portOf(worker.output())}${path}`)).status;
+    expect([await health('/healthz'), await health('/readyz')]).toEqual([200, 503]);
+    await gate.open();
+    await worker.said('"msg":"worker ready"');
+    expect([await health('/healthz'), await health('/readyz'), await health('/')]).toEqual([200, 200, 404]);
+    const pids = async () => (await database.pool.query('select pid from workers')).rows.map(({ pid }) => pid);
+    await expect.poll(pids).toEqual([worker.child.pid]);
+    worker.child.kill('SIGTERM');
+    expect(await worker.closed).toBe(0);
+    expect(worker.output()).toContain('"msg":"worker stopped"');
+    expect(await pids()).toEqual([]);
+  });
+
+  it('also ends on SIGTERM while Temporal is down', { tags: 'slow' }, async () => {
+    const env = { DATABASE_URL: 'postgres://docket@127.0.0.1:1/docket', TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    await using worker = await startWorkerProcess(env);
+    await worker.said('not connected to Temporal; retrying', 2);
+    worker.child.kill('SIGTERM');
+    expect(await worker.closed).toBe(0);
+  });
+});

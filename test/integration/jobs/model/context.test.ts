@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPriceBook, type PriceOverrides } from '../../../../models/prices.ts';
+import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestRepository } from '../../../support/git-repository.ts';
+import { recordHistory } from '../../../support/database/histories.ts';
+import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
+import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const files = Object.fromEntries(
+  Array.from({ length: 40 }, (_, index) => [`${index}.txt`, `${String(index).repeat(8)} `.repeat(400)]),
+);
+
+async function startStack(overrides: PriceOverrides = {}, change: TestWorkerOptions['change'] = () => ({})) {
+  await using resources = new AsyncDisposableStack();
+  const repository = resources.use(await createTestRepository(files));
+  const model = resources.use(await startScriptedModelServer());
+  const options = { database, modelUrl: model.baseUrl };
+  const worker = resources.use(
+    await startTestWorker({
+      ...options,
+      change: (deps) => ({ prices: createPriceBook(overrides), ...change(deps) }),
+    }),
+  );
+  const running = resources.move();
+  const job = { prompt: 'Look after the files', repository: repository.path };
+  return { repository, model, worker, job, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+const read = (name: number | string) => ({ toolCalls: [{ name: 'read', input: { path: `${name}.txt` } }] });
+const write = (name: string) => ({ toolCalls: [{ name: 'write', input: { path: name, content: `${name}\n` } }] });
+const done = { text: 'Done.' };
+const textOf = ({ body }: RecordedRequest) => JSON.stringify(body.messages);
+const isSummary = ({ body }: RecordedRequest) =>
+  JSON.stringify(body.messages[0]).includes('keep the notes of an agent');
+
+describe('an agent that loops', () => {
+  it('gets one note, and is then stopped with its work kept', async () => {
+    await using stack = await startStack();
+    stack.model.script(write('a.txt'));
+    stack.model.respondWith(read('1'));
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'no_progress', steps: 6 });
+    expect(job.message).toMatch(/^The agent was stopped because it was stuck in a loop, even after a warning/);
+    expect(stack.model.requests).toHaveLength(6);
+    expect(textOf(stack.model.requests[4]!)).not.toContain('Note of the service');
+    expect(textOf(stack.model.requests[5]!)).toContain('You made the same call four times');
+    expect(await createWorkerPullRequestStore(database.pool).get(job.prId!)).toMatchObject({ draft: true });
+    await recordHistory('no-progress', stack.worker.client.workflow.getHandle(`agent-job/${job.id}`));
+  });
+
+  it('that follows the hint continues', async () => {
+    await using stack = await startStack();
+    stack.model.script(read('x'), read('x'), read('x'), write('a.txt'), done);
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', steps: 5 });
+    expect(textOf(stack.model.requests[3]!)).toContain('failed with the same error');
+  });
+
+  it('is warned and then stopped if its answers are cut off, too', async () => {
+    await using stack = await startStack();
+    stack.model.respondWith({ text: 'And so on', finishReason: 'length' });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'no_progress', steps: 4, prLink: null });
+  });
+});
+
+describe('a turn that nears its step limit', () => {
+  it('gets the note some steps before, in the same words at each further call', async () => {
+    await using stack = await startStack();
+    stack.model.script(read(1), read(2), read(3), write('a.txt'), done);
+    await stack.worker.runJob(stack.job, { maxSteps: 7 });
+    const notes = stack.model.requests.map((request) => textOf(request).match(/You have 5 answers left/g)?.length ?? 0);
+    expect(notes).toEqual([0, 0, 1, 1, 1]);
+  });
+});
+
+describe('a conversation that fills the window', () => {
+  // 40 files of 3.6 KB: about ten fill 80% of it
+  const small = { 'compatible/scripted': { input: 1, output: 1, window: 14_000 } };
+
+  it('continues from notes of the model and the ledger, and pays for the notes once', async () => {
+    await using stack = await startStack(small);
+    let reads = 0;
+    stack.model.respondWith((request) => {
+      if (isSummary(request))
+        return { text: 'The files hold digits.', usage: { inputTokens: 1_000, outputTokens: 10 } };
+      reads += 1;
+      if (reads === 1) return { toolCalls: [{ name: 'todo', input: { items: [{ text: 'Read all', done: false }] } }] };
+      return reads <= 13 ? read(reads) : reads === 14 ? write('a.txt') : done;
+    });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', steps: 15 });
+    const summaries = stack.model.requests.filter(isSummary);
+    expect(summaries).toHaveLength(1);
+    const last = textOf(stack.model.requests.at(-1)!);
+    for (const part of ['Look after the files', 'The files hold digits.', '- 2.txt (etag ', '[ ] Read all'])
+      expect(last).toContain(part);
+    for (const request of stack.model.requests) expect(textOf(request).length / 3.5).toBeLessThan(14_000);
+    expect(stack.model.violations).toEqual([]);
+    // the answers and the notes, at a millionth of a dollar per token
+    expect(job).toMatchObject({ inputTokens: 15 * 100 + 1_000, costMicros: 15 * 120 + 1_010 });
+  });
+
+  it('counts the notes against the token limit', async () => {
+    await using stack = await startStack(small);
+    let reads = 0;
+    stack.model.respondWith((request) =>
+      isSummary(request) ? { text: 'Notes.', usage: { inputTokens: 90_000, outputTokens: 10 } } : read((reads += 1)),
+    );
+    const job = await stack.worker.runJob(stack.job, { maxTokens: 50_000, maxSteps: 40 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'budget_limit' });
+    expect(stack.model.requests.filter(isSummary)).toHaveLength(1);
+    expect(stack.model.requests.findIndex(isSummary)).toBe(stack.model.requests.length - 2);
+  });
+
+  it('is not summarized again when the worker is lost after the notes were stored', { tags: 'slow' }, async () => {
+    let isLost = false;
+    await using stack = await startStack(small, ({ context }) => ({
+      context: {
+        ...context,
+        async storeCompaction(compaction) {
+          const stored = await context.storeCompaction(compaction);
+          if (isLost) return stored;
+          isLost = true;
+          throw new Error('The worker is gone.');
+        },
+      },
+    }));
+    let reads = 0;
+    stack.model.respondWith((request) => {
+      if (isSummary(request)) return { text: 'Notes.' };
+      reads += 1;
+      return reads <= 12 ? read(reads) : done;
+    });
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', steps: 13 });
+    expect(isLost).toBe(true);
+    expect(stack.model.requests.filter(isSummary)).toHaveLength(1);
+    const { rows } = await database.pool.query('select count(*)::int as made from job_compactions where job_id = $1', [
+      job.id,
+    ]);
+    expect(rows).toEqual([{ made: 1 }]);
+  });
+
+  it('repeatedly, without a change of files, ends the turn', { tags: 'slow' }, async () => {
+    await using stack = await startStack(small);
+    let reads = 0;
+    stack.model.respondWith((request) => (isSummary(request) ? { text: 'Notes.' } : read((reads += 1) % 40)));
+    const job = await stack.worker.runJob(stack.job, { maxSteps: 200 });
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'no_progress' });
+    expect(job.message).toContain('4 times without changing a file');
+    expect(stack.model.requests.filter(isSummary)).toHaveLength(3);
+  });
+});
+
+describe('a provider that says the request is too long', () => {
+  const tooLong = { status: 400, errorMessage: "This model's maximum context length is 8192 tokens." };
+
+  it('gets one more request, with a shorter prompt', async () => {
+    await using stack = await startStack();
+    stack.model.script(read(1), read(2), read(3), tooLong, { text: 'Short notes.' }, done);
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'completed', message: 'Done.' });
+    const [refused, , short] = stack.model.requests.slice(3);
+    expect(textOf(short!)).toContain('Short notes.');
+    expect(textOf(short!).length).toBeLessThan(textOf(refused!).length);
+  });
+
+  it('twice ends the turn as refused', async () => {
+    await using stack = await startStack();
+    stack.model.script(read(1), read(2), tooLong, { text: 'Short notes.' }, tooLong);
+    const job = await stack.worker.runJob(stack.job);
+    expect(job).toMatchObject({ status: 'failed', failureCategory: 'model_refused' });
+    expect(stack.model.requests).toHaveLength(5);
+  });
+});

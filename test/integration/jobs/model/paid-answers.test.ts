@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestRepository } from '../../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../../support/servers/scripted-model-server.ts';
+import { startTestWorker } from '../../../support/stack/worker.ts';
+import { writing } from '../../../support/writing-script.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Fails without effect: `times` calls, starting with the call `from`. */
+function awayFor<Arguments extends unknown[], Result>(
+  work: (...values: Arguments) => Promise<Result>,
+  { from, times }: { from: number; times: number },
+) {
+  let calls = 0;
+  return async (...values: Arguments): Promise<Result> => {
+    calls += 1;
+    if (calls < from || calls >= from + times) return work(...values);
+    throw new Error('Connection terminated unexpectedly');
+  };
+}
+
+describe('an answer that the model has returned', () => {
+  it('survives a short database outage', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ steps }) => ({
+        steps: { ...steps, storeResponse: awayFor(steps.storeResponse, { from: 1, times: 3 }) },
+      }),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', steps: 2, inputTokens: 200 });
+    expect(model.requests).toHaveLength(2);
+    expect(model.violations).toEqual([]);
+  });
+
+  it('is kept when another attempt has started meanwhile', async () => {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change: ({ steps }) => ({
+        steps: {
+          ...steps,
+          async storeResponse(answer) {
+            await steps.claim(answer);
+            return steps.storeResponse(answer);
+          },
+        },
+      }),
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', steps: 2 });
+    expect(model.requests).toHaveLength(2);
+  });
+});

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { openImages } from '../../../activities/images/images.ts';
+import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
+import { architectureOfImages, writeImage } from './oci-image.ts';
+
+const execute = promisify(execFile);
+const packages = [
+  'bash',
+  'coreutils',
+  'grep',
+  'sed',
+  'mawk',
+  'findutils',
+  'util-linux',
+  'mount',
+  'procps',
+  'perl-base',
+  'libc-bin',
+];
+const programs = ['/usr/bin/git', '/usr/bin/curl'];
+const library = /^\s*(?:\S+ => )?(\/\S+) \(0x[\da-f]+\)$/gm;
+
+/** An image of this machine's own programs, unpacked as a worker does. */
+export interface MachineImage extends AsyncDisposable {
+  root: SandboxRoot;
+}
+
+/** Builds the image without a registry; null where no `dpkg` knows the files of the programs. */
+export async function buildMachineImage(): Promise<MachineImage | null> {
+  const listed = await execute('dpkg', ['-L', ...packages], { maxBuffer: 8 << 20 }).catch(() => null);
+  if (listed === null) console.error('No image can be built here. The tests of commands in images are left out.');
+  if (listed === null) return null;
+  const directory = await mkdtemp(join(tmpdir(), 'docket-machine-image-'));
+  const folder = join(directory, 'files');
+  const paths = listed.stdout.split('\n').filter((path) => /^(?:\/usr)?\/(?:s?bin|lib)\/./.test(path));
+  const found = [...new Set([...paths, ...programs])];
+  const binaries = [...found.filter((path) => /\/s?bin\/|\.so$/.test(path)), process.execPath];
+  // some are scripts, for which it exits with 1
+  const { stdout } = await execute('ldd', binaries, { maxBuffer: 8 << 20 }).catch((error) => error);
+  const libraries = [...stdout.matchAll(library)].map(([, path = '']) => path);
+  for (const path of new Set([...found, ...libraries])) await copy(path, path);
+  await copy(process.execPath, '/usr/local/bin/node');
+  for (const name of ['bin', 'sbin', 'lib', 'lib64']) await symlink(`usr/${name}`, join(folder, name));
+  await symlink('bash', join(folder, 'usr/bin/sh'));
+  const layer = join(directory, 'layer.tar');
+  await execute('tar', ['-C', folder, '-cf', layer, '.']);
+  const variables = ['PATH=/usr/local/bin:/usr/bin:/bin', 'HTTP_PROXY=http://192.0.2.1', 'HOME=/root'];
+  await writeImage(join(directory, 'machine.tar'), { layers: [await readFile(layer)], variables, isCompressed: false });
+  const work = join(directory, 'work');
+  const images = await openImages({
+    directory: work,
+    allowed: [{ kind: 'prefix', prefix: 'oci-archive:' }],
+    archives: directory,
+    pull: null,
+    architecture: architectureOfImages,
+    limits: { bytes: 2e9, entries: 50_000 },
+    totalBytes: 4e9,
+  });
+  const root = await images.provide('oci-archive:machine.tar', new AbortController().signal);
+  for (const name of ['files', 'layer.tar', 'machine.tar']) await rm(join(directory, name), { recursive: true });
+  // its mode forbids nothing here, as for a worker whose commands run as its own user
+  await chmod(join(root.directory, 'usr/local'), 0o777);
+  // an ordinary user runs commands in it, too
+  for (const path of [directory, work, join(work, 'images'), dirname(root.directory)]) await chmod(path, 0o755);
+  return { root, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+
+  async function copy(from: string, to: string): Promise<void> {
+    const target = join(folder, to.replace(/^\/(bin|sbin|lib|lib64)\//, '/usr/$1/'));
+    if ((await stat(from).catch(() => null))?.isFile() !== true) return;
+    await mkdir(dirname(target), { recursive: true });
+    await cp(from, target, { dereference: true });
+  }
+}
