@@ -1,3 +1,4 @@
+import { remember } from '../../lib/remember.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 export interface FailedAttempts {
@@ -32,9 +33,7 @@ export function createFailedAttempts({
     async count(address) {
       const [answer] = await limiter.take([{ key: `auth:${address}`, policy }]);
       if (answer === undefined || answer.allowed) return 0;
-      blockedUntil.set(address, now() + answer.resetSeconds * 1000);
-      const [oldest] = blockedUntil.keys();
-      if (blockedUntil.size > 10_000 && oldest !== undefined) blockedUntil.delete(oldest);
+      remember(blockedUntil, address, now() + answer.resetSeconds * 1000);
       return answer.resetSeconds;
     },
   };

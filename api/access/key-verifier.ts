@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { digestOf, idWithin, parseKey } from '../../db/organizations/key-format.ts';
 import type { KeyRow } from '../../db/organizations/keys.ts';
 import type { StoredKey } from '../../db/for-service/access.ts';
-import { freshMs, remember } from './remember.ts';
+import { remember } from '../../lib/remember.ts';
+import { freshMs } from './fresh-ms.ts';
 
 export interface KeyVerifier {
   /** Returns the row of a valid key, otherwise null. The kind in the row is authoritative, never the text's prefix. */

@@ -1,3 +1,4 @@
+import { remember } from '../../lib/remember.ts';
 import type {
   RateLimitAnswer,
   RateLimitCounter,
@@ -65,13 +66,6 @@ function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
     };
   }
 
-  function remember(key: string, counter: Counter): void {
-    counters.delete(key);
-    counters.set(key, counter);
-    const [oldest] = counters.keys();
-    if (counters.size > mostCounters && oldest !== undefined) counters.delete(oldest);
-  }
-
   /** Takes one from every counter if all have one left, otherwise from none. */
   function take(requests: { key: string; policy: RateLimitPolicy }[]): RateLimitAnswer[] {
     const windows = requests.map(({ key, policy }) => ({ key, window: windowOf(key, policy) }));
@@ -79,7 +73,7 @@ function createMemoryLimiter({ now = Date.now }: { now?: () => number } = {}) {
     return windows.map(({ key, window }) => {
       const isOneMore = fitsOneMore(window);
       const after = isAllowed ? { ...window, current: window.current + 1 } : window;
-      if (isAllowed) remember(key, { ...window.counter, current: after.current });
+      if (isAllowed) remember(counters, key, { ...window.counter, current: after.current }, mostCounters);
       return { allowed: isOneMore, remaining: remainingOf(after), resetSeconds: resetSecondsOf(after) };
     });
   }

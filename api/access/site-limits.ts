@@ -1,6 +1,7 @@
 import type { Owner } from '../../db/caller.ts';
 import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
-import { freshMs, remember } from './remember.ts';
+import { remember } from '../../lib/remember.ts';
+import { freshMs } from './fresh-ms.ts';
 
 export type SiteLimits = Pick<SiteRow, 'id' | 'requestsPerMinute' | 'requestsPerDay'>;
 

@@ -4,6 +4,7 @@ import type { GapQuestion, GapRow, GapState, GapStore } from '../../db/sites/gap
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { QuestionCluster } from '../../search/query/cluster-questions.ts';
 import type { ClusterTask } from '../../search/query/cluster-thread.ts';
+import { remember } from '../../lib/remember.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 
 /** A group of related questions that a site's documentation did not answer. */
@@ -51,11 +52,8 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     if (earlier?.digest === digest) return earlier.clusters;
     const clusters = threadQueue.run<ClusterTask, QuestionCluster[]>({ script: clustering, data: task });
     const entry = { digest, clusters };
-    kept.delete(siteId);
-    kept.set(siteId, entry);
+    remember(kept, siteId, entry, mostSites);
     clusters.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
-    const [oldest] = kept.keys();
-    if (kept.size > mostSites && oldest !== undefined) kept.delete(oldest);
     return clusters;
   }
 

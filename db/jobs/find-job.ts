@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { remember } from '../../lib/remember.ts';
 import { createBatchLoader } from '../batch-loader.ts';
 import type { Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
@@ -8,7 +9,7 @@ import type { JobRow, JobStore } from './jobs.ts';
 type JobKey = Pick<JobRow, 'organizationId' | 'projectId' | 'id'>;
 type Versioned<Row> = Row & { version: string };
 
-/** A job has up to some 100 KB of text. */
+/** Few, because the texts of a job can take 100 KB. */
 const mostKept = 1_000;
 
 /**
@@ -20,13 +21,6 @@ export function createJobFinder(pool: Pool): JobStore['find'] {
   const rows = loaderOf<Versioned<JobRow>>(pool, findJobs);
   const versions = loaderOf<Versioned<JobKey>>(pool, findJobVersions);
 
-  function keep(name: string, row: Readonly<JobRow>, version: string): void {
-    kept.delete(name);
-    kept.set(name, { row, version });
-    const [oldest] = kept.keys();
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
-  }
-
   async function find(key: JobKey): Promise<Readonly<JobRow> | null> {
     const name = keyOf(key);
     const known = kept.get(name);
@@ -37,7 +31,7 @@ export function createJobFinder(pool: Pool): JobStore['find'] {
       return null;
     }
     const { version, ...row } = found;
-    keep(name, row, version);
+    remember(kept, name, { row, version }, mostKept);
     return row;
   }
 
