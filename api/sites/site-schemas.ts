@@ -69,7 +69,7 @@ const source = z.discriminatedUnion('kind', [
     repository: repository.meta({ description: 'Repository whose issues are read: its full URL, https://.' }),
     threads: threads.default('answered').meta({
       description:
-        'answered: closed issues that somebody else than their author has answered. all: open and unanswered ones too.',
+        'answered: closed issues with a reply from someone other than the author. all: also open and unanswered ones.',
     }),
     labels: z
       .array(z.string().min(1).max(200))

@@ -2,7 +2,7 @@ import { Button } from 'react-aria-components';
 import { Choice } from '../components/choice.tsx';
 import { Check, Field } from '../components/fields.tsx';
 
-/** What the page of a reader would send with a question. */
+/** Context that a reader's page sends with a question. */
 export interface ReaderContext {
   currentPath: string;
   context: { type: 'textSelection' | 'code'; value: string };

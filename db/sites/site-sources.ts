@@ -11,7 +11,7 @@ export type AddedSource = {
   | {
       kind: 'issues';
       repository: string;
-      /** Only closed issues that somebody else than their author has answered, or all. */
+      /** Only closed issues with a reply from someone other than the author, or all issues. */
       threads: 'answered' | 'all';
       /** An issue has at least one of them; empty for all issues. */
       labels: string[];

@@ -6,8 +6,8 @@ export type PoolAnswer<Result = unknown> = { result: Result } | { error: Error }
 
 export interface ThreadPool extends AsyncDisposable {
   /**
-   * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting, or when
-   * the answer takes too long.
+   * Has a thread answer a request; each thread answers one at a time. Throws ThreadQueueError when too many are waiting,
+   * or when the answer takes too long.
    */
   run<Result>(request: object, signal: AbortSignal): Promise<Result>;
   /** Sends a message that has no answer to all threads. */
@@ -32,7 +32,7 @@ export interface ThreadPoolOptions {
 
 interface Request {
   message: object;
-  /** Whether nobody waits for its answer any more. */
+  /** Whether the caller has stopped waiting. */
   isAbandoned: boolean;
   resolve(result: unknown): void;
   reject(reason: unknown): void;

@@ -101,7 +101,7 @@ export async function readThreads(
   } catch (error) {
     signal.throwIfAborted();
     if (timeout.aborted)
-      problem = `The reading stopped after ${limits.readMs / 60_000} minutes and continues with the next index.`;
+      problem = `The reading stopped after ${Math.ceil(limits.readMs / 60_000)} minutes and continues with the next index.`;
     else if (error instanceof ForgeError) problem = sentenceOf(error, api.forge);
     else throw error;
   }
@@ -211,7 +211,7 @@ async function readThread({ source, client, reader, deps, signal, skip }: Scene,
   }
 }
 
-/** An answer is by somebody else than who asked. */
+/** A reply is an answer unless the person who asked wrote it. */
 function isAnswer({ author }: ThreadReply, thread: ListedThread): boolean {
   return author === null || author !== thread.author;
 }

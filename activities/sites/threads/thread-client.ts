@@ -47,9 +47,9 @@ export function createThreadClient({ api, delayMs, signal }: ThreadClientOptions
       if (!isFirst) await sleep(delayMs, undefined, { signal });
       isFirst = false;
       const response = await api.get(path, { ...question, signal });
+      if (response.status < 400) return response;
       const failure = failureOf(response);
-      const isBusy = failure.kind === 'rate-limited' || failure.kind === 'unavailable';
-      if (response.status < 400 || !isBusy) return response;
+      if (failure.kind !== 'rate-limited' && failure.kind !== 'unavailable') return response;
       const { retryAfterMs: waitMs } = failure;
       if (waitMs === null || waitMs > longestWaitMs || attempt === mostRetries) throw failure;
       await sleep(waitMs, undefined, { signal });

@@ -41,7 +41,7 @@ export interface ThreadForge {
   /** Replies up to a number, oldest first. */
   repliesPath(id: string, most: number): string;
   replies: z.ZodType<(ThreadReply | null)[]>;
-  /** What a credential could see although nobody else may; null where the list without one tells. */
+  /** Request that tells whether everyone may see the issues; null where listing them without a credential does. */
   access: { path: string; isPublic: z.ZodType<boolean> } | null;
 }
 

@@ -85,7 +85,7 @@ export async function crawlWebsite(
     signal.throwIfAborted();
     if (error instanceof CrawlStop) problem = error.message;
     else if (timeout.aborted)
-      problem = `The crawl stopped after ${limits.crawlMs / 60_000} minutes and continues with the next index.`;
+      problem = `The crawl stopped after ${Math.ceil(limits.crawlMs / 60_000)} minutes and continues with the next index.`;
     else throw error;
   }
   const wanted = problem === null ? found : new Map([...known, ...found]);

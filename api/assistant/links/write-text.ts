@@ -22,9 +22,9 @@ const noAddress = /^(?:www|[a-z][a-z\d+.-]*:\/*)$/i;
 const endOfSentence = /[.,;:!?*_~|\\]+$/;
 /** Positions required for an autolink in GitHub's Markdown, even if characters are written as references or escapes. */
 const linkSign = /(?<=www)(?=\.)|(?<=:)(?=\/\/\S)|(?=@[\w-]+\.)/gi;
-/** What may have to be rewritten. */
+/** Characters that may have to be rewritten in the text of a link. */
 const special = /[.:@/[\]()<&\\`~!|]/;
-/** What may have to be rewritten outside of links; not a period or a colon before a space, nor an `@` behind one. */
+/** Text that may have to be rewritten outside of links. A period or a colon before a space is not, nor an `@` after one. */
 const suspicious =
   /(?<![ \n\t]|^)@|@[\w-]+\.|[[\]<&\\`~]|\/\/|!$|:(?![ \n\t])|(?:mailto|xmpp):|\.(?![ \n\t]|$)|(?<=\P{ASCII}|www)\./iu;
 /** Invisible character that breaks an autolink. */

@@ -14,7 +14,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const slow = { tags: ['slow'], timeout: 120_000 };
 const kinds: IssueServerKind[] = ['github', 'gitlab', 'gitea'];
 
-it.each(kinds)('indexes the closed issues of %s that somebody has answered, a page each', slow, async (kind) => {
+it.each(kinds)('indexes each closed issue of %s that was answered as a page', slow, async (kind) => {
   await using tracker = await startTracker(
     database,
     {

@@ -103,7 +103,8 @@ async function runJob(
     if (course === 'plan') await ask(`${base}/${id}/approve`, { json: { turn: 1 } });
     else await ask(`${base}/${id}/message`, { json: { prompt: `The first. ${canaries.shaped()}` } });
     await ended();
-  } else if (course === 'plan' || course === 'question') throw new Error(`The job of a ${course} waits for nobody.`);
+  } else if (course === 'plan' || course === 'question')
+    throw new Error(`The job that needs a ${course} does not wait for a person.`);
   await ask(`${base}/${id}/message`, { json: { prompt: `Once more. ${canaries.shaped()}\n${canaries.shaped()}` } });
   const { status, details } = await ended();
   await tell('at its end');

@@ -33,7 +33,7 @@ export function startForFile(prepare: Prepare = () => Promise.resolve({})): Dash
   return started;
 }
 
-/** The same with a scripted model for the jobs, which reviews nothing by itself. */
+/** Starts them with a scripted model for the jobs and without self-review. */
 export function startWithModelForFile(): DashboardOfFile & { model: ScriptedModelServer } {
   const started = startForFile(async (resources) => {
     const model = resources.use(await startScriptedModelServer());

@@ -77,7 +77,7 @@ it('sends requests ahead, so that a thread goes on while this one is busy', asyn
   expect((await answers).map(({ sum }) => sum)).toEqual([1, 2, 3, 4]);
 });
 
-it('sends what a lost thread had not begun to another one, except what nobody waits for', async () => {
+it('sends the waiting requests of a lost thread to another one, except those that were given up', async () => {
   await using pool = createThreadPool({ ...limits, ahead: 3 });
   const reader = new AbortController();
   const lost = pool.run({ exit: true }, live);
