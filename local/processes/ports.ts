@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -25,12 +27,39 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return true;
 }
 
-/** Returns a free port on loopback: `preferred` if it is free, otherwise a random one. */
+/** Ports that this process has reserved. */
+const reserved = new Set<number>();
+
+/**
+ * Reserves a port until this process ends, by holding the UDP port of the same number, which no server of a stack uses.
+ * A server listens only seconds after its port was chosen; without this, another stack could choose it, too.
+ */
+async function reserve(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  socket.bind({ port, address: '127.0.0.1', exclusive: true });
+  try {
+    await once(socket, 'listening');
+  } catch (error) {
+    socket.close();
+    if (codeOf(error) === 'EADDRINUSE' || codeOf(error) === 'EACCES') return false;
+    throw error;
+  }
+  reserved.add(port);
+  return true;
+}
+
+/**
+ * Returns a free port on loopback, which no other process gets from this function: `preferred` if it is free, otherwise
+ * a random one.
+ */
 export async function findFreePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await isPortFree(preferred))) return preferred;
+  if (preferred !== undefined) {
+    const isOurs = reserved.has(preferred) || (await reserve(preferred));
+    if (isOurs && (await isPortFree(preferred))) return preferred;
+  }
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const port = randomInt(firstPort, lastPort);
-    if (await isPortFree(port)) return port;
+    if (!reserved.has(port) && (await reserve(port)) && (await isPortFree(port))) return port;
   }
   throw new Error(`No free port was found in ${attempts} attempts.`);
 }

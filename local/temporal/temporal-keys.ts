@@ -6,7 +6,7 @@ import { keysOfPayloads } from '../../lib/encryption/history-payloads.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 
 /** Encryption keys with the number of times Temporal needs each. */
-export type KeyCounts = Map<string, number>;
+type KeyCounts = Map<string, number>;
 
 export interface TemporalKeys {
   resealedSchedules: number;

@@ -46,7 +46,7 @@ export function showProgress({ log, redraw }: Output, read: () => Progress): Dis
 
 function barOf(fraction: number): string {
   const done = Math.round(Math.min(fraction, 1) * barWidth);
-  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] ${String(Math.floor(fraction * 100)).padStart(3)} %`;
+  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] ${String(Math.floor(fraction * 100)).padStart(3)}%`;
 }
 
 /** Formats bytes as megabytes for people. */

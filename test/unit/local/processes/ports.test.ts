@@ -1,8 +1,14 @@
+import { execFile as execFileWithCallback } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { findFreePort, isPortFree } from '../../../../local/processes/ports.ts';
+
+const execFile = promisify(execFileWithCallback);
+const ports = resolve(import.meta.dirname, '../../../../local/processes/ports.ts');
 
 it('uses the preferred port if it is free, and another one otherwise', async () => {
   const free = await findFreePort();
@@ -14,6 +20,20 @@ it('uses the preferred port if it is free, and another one otherwise', async () 
   expect(await isPortFree(port)).toBe(false);
   expect(await findFreePort(port)).not.toBe(port);
   server.close();
+});
+
+it('never gives two processes the same port, even before one of them listens', async () => {
+  const port = await findFreePort();
+  const { stdout } = await execFile(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    `const { findFreePort, isPortFree } = await import(${JSON.stringify(ports)});
+     console.log(await isPortFree(${port}), await findFreePort(${port}));`,
+  ]);
+  const [isFree, other] = stdout.trim().split(' ');
+  expect(isFree).toBe('true');
+  expect(Number(other)).toBeGreaterThan(0);
+  expect(Number(other)).not.toBe(port);
 });
 
 it('reports a host that is not an address of this machine', async () => {

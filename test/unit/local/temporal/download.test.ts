@@ -149,7 +149,7 @@ describe('the download of the official release', () => {
     });
     const work = await mkdtemp(join(folder, 'work-'));
     await downloadRelease(work, { ...output, host: host.url, hash: host.hash, env: {} });
-    expect(written).toMatch(/\[#{11,12}-{12,13}\] +(49|50) % Temporal: 0\.0 MB of 0\.0 MB/);
+    expect(written).toMatch(/\[#{11,12}-{12,13}\] +(49|50)% Temporal: 0\.0 MB of 0\.0 MB/);
     expect(written.endsWith('\r\u001B[2K')).toBe(true);
   });
 });
