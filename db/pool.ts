@@ -1,4 +1,4 @@
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from 'pg';
 import { FairPool } from './fair-pool.ts';
 import { holdToQuotas, type Quotas } from './organizations/quotas.ts';
 import { isStoreDown } from './store-down.ts';
@@ -22,7 +22,10 @@ export interface PoolOptions {
   onConnectionLost?: (error: Error) => void;
 }
 
-/** Creates the process's pool of connections to PostgreSQL. Nothing is connected before the first query. */
+/**
+ * Creates the process's pool of connections to PostgreSQL. Nothing is connected before the first query. A statement that
+ * ends in a deadlock runs again.
+ */
 export function createPool(options: PoolOptions): Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 30_000;
   const pool = new FairPool({
@@ -39,6 +42,9 @@ export function createPool(options: PoolOptions): Pool {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
+  // a statement outside a transaction is one of its own
+  const query = pool.query.bind(pool);
+  Object.assign(pool, { query: (...statement: [QueryConfig]) => retryDeadlocks(() => query(...statement)) });
   pool.on('error', (error) => options.onConnectionLost?.(error));
   // no one else listens to a connection that breaks between two statements of a transaction
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -54,17 +60,21 @@ const deadlockDetected = '40P01';
 const mostTries = 5;
 
 /**
- * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws. Of two
- * transactions in a deadlock, such as a change and a deletion of its parent, PostgreSQL aborts one, which is then
- * retried.
+ * Runs `work` in a transaction of its own connection: committed when it returns, rolled back when it throws, retried
+ * after a deadlock.
  */
-export async function withTransaction<Result>(
-  pool: Pool,
-  work: (client: PoolClient) => Promise<Result>,
-): Promise<Result> {
+export function withTransaction<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return retryDeadlocks(() => tryTransaction(pool, work));
+}
+
+/**
+ * Runs a whole transaction. Of two transactions in a deadlock, such as a change and a deletion of its parent, PostgreSQL
+ * aborts one, which is then retried.
+ */
+async function retryDeadlocks<Result>(transaction: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryTransaction(pool, work);
+      return await transaction();
     } catch (error) {
       const isDeadlock = error instanceof DatabaseError && error.code === deadlockDetected;
       if (!isDeadlock || tries === mostTries) throw error;

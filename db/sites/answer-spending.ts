@@ -17,7 +17,7 @@ export interface AnswerSpendingStore {
   add(site: SiteRef, cost: { day: string; micros: number }): Promise<void>;
 }
 
-export interface AnswerCall {
+interface AnswerCall {
   mostMicros: number;
   /** Budget of the site's answers per day (UTC); null for no limit. */
   siteMicros: number | null;
@@ -70,12 +70,15 @@ export function createAnswerSpendingStore(pool: Pool): AnswerSpendingStore {
     },
 
     async add({ id, organizationId }, { day, micros }) {
+      // the count makes PostgreSQL lock the row of the site first, as a reservation does: the other order is a deadlock
       await pool.query(
         `with of_site as (
            update site_spending set cost_micros = cost_micros + $4
            where site_id = (select id from sites where id = $1 and organization_id = $2) and day = $3
+           returning site_id
          )
-         update organization_spending set cost_micros = cost_micros + $4 where organization_id = $2 and day = $3`,
+         update organization_spending set cost_micros = cost_micros + $4
+         where organization_id = $2 and day = $3 and (select count(*) from of_site) >= 0`,
         [id, organizationId, day, micros],
       );
     },
