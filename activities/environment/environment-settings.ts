@@ -7,14 +7,14 @@ export interface EnvironmentCeilings {
   /** Settings of commands where a project has none of its own. */
   usual: Pick<SandboxLimits, 'memoryBytes' | 'processes'> & { seconds: number };
   /** Largest limits that a project may set; also those of setup by default. */
-  setup: Required<SandboxLimits>;
+  setup: SandboxLimits & { totalBytes: number };
   setupSeconds: number;
   hosts: readonly string[];
 }
 
 /** The environment of a project within the operator's ceilings. */
 export interface EnvironmentSettings {
-  setup: { path: string[]; hosts: string[]; limits: Required<SandboxLimits>; seconds: number };
+  setup: { path: string[]; hosts: string[]; limits: SandboxLimits; seconds: number };
   agent: Pick<PreparedEnvironment, 'variables' | 'path' | 'limits' | 'run'>;
   /** Sentences about values that were lowered to a limit. */
   notices: string[];
@@ -25,7 +25,11 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
   const notices: string[] = [];
   const { limits: own = {}, hosts, variables = {} } = environment;
 
-  function within(name: string, wanted: number | undefined, { usual, most }: { usual: number; most: number }): number {
+  function within<Usual extends number | undefined>(
+    name: string,
+    wanted: number | undefined,
+    { usual, most = Infinity }: { usual: Usual; most: number | undefined },
+  ): number | Usual {
     if (wanted === undefined) return usual;
     if (wanted > most)
       notices.push(`limits.${name} of the environment is lowered to ${most}, the most that the worker allows.`);
@@ -40,6 +44,7 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
     most: setup.memoryBytes / megabyte,
   });
   const processes = within('processes', own.processes, { usual: usual.processes, most: setup.processes });
+  const cpus = within('cpus', own.cpus, { usual: setup.cpus, most: setup.cpus });
   const disk = within('diskGb', own.diskGb, { usual: setup.totalBytes / gigabyte, most: setup.totalBytes / gigabyte });
   const seconds = within('seconds', own.seconds, { usual: usual.seconds, most: 480 });
   const setupSeconds = within('setupSeconds', own.setupSeconds, {
@@ -56,7 +61,7 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
   const among = (wanted: readonly string[]) => wanted.filter((host) => ceilings.hosts.includes(host));
   const path = (environment.path ?? []).map((folder) => folder.replace(/^~/, homePoint));
   const diskBytes = Math.floor(disk * gigabyte);
-  const limits = { processes, diskBytes, totalBytes: diskBytes };
+  const limits = { processes, cpus, diskBytes, totalBytes: diskBytes };
   return {
     setup: {
       path,

@@ -7,7 +7,7 @@ import { removeTree } from '../workspaces/remove-tree.ts';
 
 export const layerSchema = z.object({ bytes: z.number(), sha256: z.string(), excluded: z.array(z.string()) });
 /** Description of a layer, stored beside its archive. */
-export type Layer = z.infer<typeof layerSchema>;
+type Layer = z.infer<typeof layerSchema>;
 
 /** A layer on this machine, in a folder that holds its archive and nothing that could be secret. */
 export interface StoredLayer {

@@ -6,6 +6,7 @@ const limits = z.object({
   processes: z.number(),
   diskBytes: z.number(),
   totalBytes: z.number(),
+  cpus: z.number().optional(),
 });
 
 const schema = z.object({

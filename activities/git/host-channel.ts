@@ -1,11 +1,15 @@
 import { fork, type ChildProcess } from 'node:child_process';
 
-/** Forks a small Node process that communicates by messages. Its environment has only the given variables. */
-export function forkHost(program: string, env: NodeJS.ProcessEnv): ChildProcess {
+/**
+ * Forks a small Node process that communicates by messages. It inherits only PATH and the folder of compiled code, without
+ * which it starts in twice the time.
+ */
+export function forkHost(program: string): ChildProcess {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   return fork(program, [], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env,
+    env: { PATH, NODE_COMPILE_CACHE },
     execArgv: [],
   });
 }

@@ -36,10 +36,7 @@ export function createProcessHost(): ProcessHost {
   let lastId = 0;
 
   function start(): ChildProcess {
-    const child = forkHost(program, {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
-    });
+    const child = forkHost(program);
     child.on('message', receive);
     const onEnd = () => {
       if (host !== child) return;

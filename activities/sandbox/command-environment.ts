@@ -7,6 +7,8 @@ export interface SandboxLimits {
   memoryBytes: number;
   /** Includes threads. */
   processes: number;
+  /** Processors of the machine that they share; all that the worker has if absent. */
+  cpus?: number | undefined;
   /** Bytes it may add to the folders that it can write, and the capacity of `/tmp`. */
   diskBytes: number;
   /** Bytes that those folders may hold in total, whichever command wrote them; no limit if absent. */
@@ -14,7 +16,7 @@ export interface SandboxLimits {
 }
 
 /** A folder of the worker's machine that a command sees at `target`. */
-export interface Mount {
+interface Mount {
   source: string;
   target: string;
   isReadOnly: boolean;

@@ -30,9 +30,9 @@ export async function findHelpers(programs: Readonly<Record<Helper, string>>): P
     for (const [name, path] of Object.entries(programs)) {
       await access(path, constants.X_OK);
       files[name] = await realpath(path);
-      const { stdout } = await execute('ldd', [path], { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
-      for (const [, found = ''] of stdout.matchAll(library)) files[basename(found)] = await realpath(found);
     }
+    const { stdout } = await execute('ldd', Object.values(programs), { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } });
+    for (const [, found = ''] of stdout.matchAll(library)) files[basename(found)] = await realpath(found);
   } catch {
     return null;
   }

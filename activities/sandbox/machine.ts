@@ -15,6 +15,7 @@ export interface Machine {
   kind: string;
   bwrap: string;
   prlimit: string;
+  taskset: string;
   /** Null when the worker is an ordinary user: commands then run as that user, without access to its files. */
   root: { setpriv: string; uids: { first: number; count: number } } | null;
   /** Layout of `/bin`, `/lib` and similar paths on this machine. */
@@ -49,9 +50,9 @@ export async function inspectMachine(): Promise<Machine> {
     throw new NoSandboxError('it needs an x64 or arm64 processor');
   const bwrap = await find('bwrap');
   if (bwrap === null) throw new NoSandboxError('bubblewrap is missing; install the package "bubblewrap"');
-  const [setpriv, prlimit] = [await find('setpriv'), await find('prlimit')];
-  if (setpriv === null || prlimit === null || !prlimit.startsWith('/usr/'))
-    throw new NoSandboxError('setpriv and prlimit are missing; install the package "util-linux"');
+  const [setpriv, prlimit, taskset] = [await find('setpriv'), await find('prlimit'), await find('taskset')];
+  if (setpriv === null || taskset === null || prlimit === null || !prlimit.startsWith('/usr/'))
+    throw new NoSandboxError('setpriv, prlimit and taskset are missing; install the package "util-linux"');
   const { stdout } = await execute(bwrap, ['--version']);
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
   if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
@@ -60,6 +61,7 @@ export async function inspectMachine(): Promise<Machine> {
     kind: `bubblewrap/${process.arch}/${await systemRelease()}/node-${process.versions.node.split('.')[0]}`,
     bwrap,
     prlimit,
+    taskset,
     root: process.getuid?.() === 0 ? { setpriv, uids: await uidsOfMachine() } : null,
     system: await systemOf(),
     configuration: (await readdir('/etc')).filter((name) => toolchainFolder.test(name)).map((name) => `/etc/${name}`),

@@ -50,7 +50,7 @@ const second: Version = {
 const prefix = 'docket-sandbox-';
 
 /** Operations that the kernel performs; replaceable. */
-export interface Kernel {
+interface Kernel {
   read(file: string): Promise<string>;
   /** Creates the directory, which the kernel fills with the files of a group. */
   makeGroup(path: string): Promise<void>;

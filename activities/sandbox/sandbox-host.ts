@@ -29,7 +29,7 @@ const program = join(import.meta.dirname, 'sandbox-host-main.ts');
 const ended = 'The process that runs commands has exited.';
 
 /**
- * Opens the sandbox in a small process that inherits only PATH from the worker. Starting a command blocks its parent
+ * Opens the sandbox in a small process without the worker's environment. Starting a command blocks its parent
  * until the parent's page tables are copied, and the process that serves the network of commands should not hold any
  * secrets. When that process exits, so do its commands, whose calls throw SandboxError; the next call starts a new
  * process.
@@ -42,7 +42,7 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
 
   /** Starts a host process. Throws SandboxError. */
   function begin(): Promise<Host> {
-    const child = forkHost(program, { PATH: process.env['PATH'] });
+    const child = forkHost(program);
     let isGone = false;
     return new Promise((resolve, reject) => {
       // an error may be followed by the exit event, after another host has started

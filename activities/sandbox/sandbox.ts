@@ -5,6 +5,7 @@ import type { Machine } from './machine.ts';
 import { openMemoryGroups } from './memory-group.ts';
 import type { SandboxNetwork } from './network.ts';
 import { exportsOf, writableFolders, type CommandEnvironment, type SandboxLimits } from './command-environment.ts';
+import { createProcessors, ownProcessors } from './processors.ts';
 import { madeFilesOf, sandboxCommand, uidOf, variablesOf } from './profile.ts';
 import { RunningCommand, type CommandEnd, type SandboxCall } from './running-command.ts';
 import { WorkerDiskFullError } from './sandbox-error.ts';
@@ -43,6 +44,11 @@ function environmentOf(defaults: CommandEnvironment, own: Partial<CommandEnviron
   return { ...defaults, ...own, hosts: own.hosts?.filter((host) => hosts.includes(host)) ?? hosts };
 }
 
+/** Binds a command to processors; no process of it can leave them, as the system call filter refuses the call. */
+function onProcessors({ taskset }: Machine, list: string | null, command: { file: string; args: string[] }) {
+  return list === null ? command : { file: taskset, args: ['--cpu-list', list, command.file, ...command.args] };
+}
+
 /** Creates the sandbox of an inspected machine. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { machine, limits, network, authorities, directory } = options;
@@ -67,6 +73,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const groups = await openMemoryGroups(limits.memoryBytes);
   const launcher = await createLauncher({ directory, inputs, groups, isRoot: root !== null });
   const owner = createTreeOwner();
+  const processors = createProcessors(ownProcessors());
 
   return {
     kind: machine.kind,
@@ -89,7 +96,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       };
       await group?.limit(environment.limits.memoryBytes);
       const placed = { ...call, environment, hasAuthorities: authorities !== null };
-      const { file, args } = sandboxCommand(machine, placed);
+      using cpus = processors.take(environment.limits.cpus);
+      const { file, args } = onProcessors(machine, cpus.list, sandboxCommand(machine, placed));
       const reached = network === null || hosts.length === 0 ? null : { ...network, hosts };
       const command = new RunningCommand({ ...launch, network: reached, onOutput: call.onOutput });
       using watch = watchCommand({

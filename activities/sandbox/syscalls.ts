@@ -62,6 +62,7 @@ const numbers = {
   quotactl_fd: [443, 443],
   reboot: [169, 142],
   request_key: [249, 218],
+  sched_setaffinity: [203, 122],
   setdomainname: [171, 162],
   sethostname: [170, 161],
   setns: [308, 268],
@@ -86,7 +87,7 @@ export function numberOf(syscall: Syscall, architecture: Architecture): number |
 
 /**
  * Calls that no build, test or script needs. They affect names, mounts, other processes, the kernel and its clock, and
- * memory that is not charged to any process.
+ * memory that is not charged to any process, or choose the processors that a command runs on.
  */
 export const refusedSyscalls = [
   'unshare',
@@ -108,6 +109,7 @@ export const refusedSyscalls = [
   'process_vm_readv',
   'process_vm_writev',
   'process_madvise',
+  'sched_setaffinity',
   'pidfd_getfd',
   'kcmp',
   'bpf',

@@ -60,6 +60,7 @@ const schema = z.strictObject({
     .strictObject({
       memoryMb: whole(64, 1_000_000).optional(),
       processes: whole(16, 100_000).optional(),
+      cpus: whole(1, 10_000).optional(),
       diskGb: z.number('must be a number').positive('must be above 0').max(10_000, 'must be at most 10000').optional(),
       seconds: whole(1, 480).optional(),
       setupSeconds: whole(1, 1_080).optional(),

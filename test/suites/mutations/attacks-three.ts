@@ -7,9 +7,10 @@ export const attackThreeMutations: Mutation[] = [
   {
     name: 'a conversation that was deleted comes back with its answer',
     file: 'db/sites/threads.ts',
-    find: 'const { rowCount } = await client.query({ ...holdThread',
-    replace: `await open({ id, organizationId }, { threadId: turn.threadId, fp: '' }).catch(() => {});
-      const { rowCount } = await client.query({ ...holdThread`,
+    find: "await pool.query({\n      name: 'record-turn',",
+    replace: `await open({ id, organizationId }, { threadId, fp: '' }).catch(() => {});
+    await pool.query({
+      name: 'record-turn',`,
     project: 'integration',
     tests: ['db/threads'],
   },

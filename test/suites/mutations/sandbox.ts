@@ -7,6 +7,20 @@ const betweenJobs = { project: 'integration', tests: ['sandbox/between-jobs'] } 
 /** Limits on a command, by the kernel and by the worker’s measurements. */
 export const sandboxMutations: Mutation[] = [
   {
+    name: 'a command uses all processors of the machine',
+    file: 'activities/sandbox/sandbox.ts',
+    find: 'processors.take(environment.limits.cpus)',
+    replace: 'processors.take()',
+    ...limits,
+  },
+  {
+    name: 'a command chooses its processors itself',
+    file: 'activities/sandbox/syscalls.ts',
+    find: "  'sched_setaffinity',\n",
+    replace: '',
+    ...limits,
+  },
+  {
     name: 'the disk of a job has places for files without end',
     file: 'activities/workspaces/job-disks.ts',
     find: "'-N', String(inodes), ",

@@ -29,12 +29,41 @@ export interface MachineImage extends AsyncDisposable {
   root: SandboxRoot;
 }
 
-/** Builds the image without a registry; null where no `dpkg` knows the files of the programs. */
+/** Name of the archive in its folder. */
+export const machineArchive = 'machine.tar';
+
+/** Unpacks the image without a registry; null where it cannot be packed. */
 export async function buildMachineImage(): Promise<MachineImage | null> {
+  const directory = await mkdtemp(join(tmpdir(), 'docket-machine-image-'));
+  const dispose = () => rm(directory, { recursive: true, force: true });
+  if (!(await packMachineImage(directory))) {
+    await dispose();
+    return null;
+  }
+  const work = join(directory, 'work');
+  const images = await openImages({
+    directory: work,
+    allowed: [{ kind: 'prefix', prefix: 'oci-archive:' }],
+    archives: directory,
+    pull: null,
+    architecture: architectureOfImages,
+    limits: { bytes: 2e9, entries: 50_000 },
+    totalBytes: 4e9,
+  });
+  const root = await images.provide(`oci-archive:${machineArchive}`, new AbortController().signal);
+  await rm(join(directory, machineArchive));
+  // its mode forbids nothing here, as for a worker whose commands run as its own user
+  await chmod(join(root.directory, 'usr/local'), 0o777);
+  // an ordinary user runs commands in it, too
+  for (const path of [directory, work, join(work, 'images'), dirname(root.directory)]) await chmod(path, 0o755);
+  return { root, [Symbol.asyncDispose]: dispose };
+}
+
+/** Writes the archive of the image to a folder; false where no `dpkg` knows the files of the programs. */
+export async function packMachineImage(directory: string): Promise<boolean> {
   const listed = await execute('dpkg', ['-L', ...packages], { maxBuffer: 8 << 20 }).catch(() => null);
   if (listed === null) console.error('No image can be built here. The tests of commands in images are left out.');
-  if (listed === null) return null;
-  const directory = await mkdtemp(join(tmpdir(), 'docket-machine-image-'));
+  if (listed === null) return false;
   const folder = join(directory, 'files');
   const paths = listed.stdout.split('\n').filter((path) => /^(?:\/usr)?\/(?:s?bin|lib)\/./.test(path));
   const found = [...new Set([...paths, ...programs])];
@@ -49,24 +78,13 @@ export async function buildMachineImage(): Promise<MachineImage | null> {
   const layer = join(directory, 'layer.tar');
   await execute('tar', ['-C', folder, '-cf', layer, '.']);
   const variables = ['PATH=/usr/local/bin:/usr/bin:/bin', 'HTTP_PROXY=http://192.0.2.1', 'HOME=/root'];
-  await writeImage(join(directory, 'machine.tar'), { layers: [await readFile(layer)], variables, isCompressed: false });
-  const work = join(directory, 'work');
-  const images = await openImages({
-    directory: work,
-    allowed: [{ kind: 'prefix', prefix: 'oci-archive:' }],
-    archives: directory,
-    pull: null,
-    architecture: architectureOfImages,
-    limits: { bytes: 2e9, entries: 50_000 },
-    totalBytes: 4e9,
+  await writeImage(join(directory, machineArchive), {
+    layers: [await readFile(layer)],
+    variables,
+    isCompressed: false,
   });
-  const root = await images.provide('oci-archive:machine.tar', new AbortController().signal);
-  for (const name of ['files', 'layer.tar', 'machine.tar']) await rm(join(directory, name), { recursive: true });
-  // its mode forbids nothing here, as for a worker whose commands run as its own user
-  await chmod(join(root.directory, 'usr/local'), 0o777);
-  // an ordinary user runs commands in it, too
-  for (const path of [directory, work, join(work, 'images'), dirname(root.directory)]) await chmod(path, 0o755);
-  return { root, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
+  for (const name of ['files', 'layer.tar']) await rm(join(directory, name), { recursive: true });
+  return true;
 
   async function copy(from: string, to: string): Promise<void> {
     const target = join(folder, to.replace(/^\/(bin|sbin|lib|lib64)\//, '/usr/$1/'));

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mountSmallDisk } from '../../../support/sandbox/small-disk.ts';
+import { ownProcessors } from '../../../../activities/sandbox/processors.ts';
 import { WorkerDiskFullError } from '../../../../activities/sandbox/sandbox-error.ts';
 import {
   type OpenSandbox,
@@ -58,6 +60,18 @@ export function limitCases(account: TestAccount, openSandbox: OpenSandbox): void
       processes: String(testLimits.processes),
       'open files': '1024',
     });
+  });
+
+  it('binds all processes of a command to its processors', async () => {
+    const all = ownProcessors().length;
+    const count = async (options?: Parameters<TestSandbox['output']>[2]) =>
+      Number(await sandbox.output('nproc', 0, options));
+    expect(await count()).toBe(all);
+    const environment = { limits: { ...testLimits, cpus: 1 } };
+    expect(await count({ environment })).toBe(1);
+    expect(await count({ environment: { limits: { ...testLimits, cpus: all + 1 } } })).toBe(all);
+    const widened = `taskset --cpu-list 0-${cpus().length - 1} nproc`;
+    expect(await sandbox.output(`${widened} 2>&1 || nproc`, 0, { environment })).toMatch(/not permitted\n1\n$/);
   });
 
   it('contains a fork bomb, and leaves nothing of it', async () => {

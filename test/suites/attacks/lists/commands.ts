@@ -7,8 +7,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ownProcessors } from '../../../../activities/sandbox/processors.ts';
 import type { Attack } from '../stage/attack.ts';
-import { inSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
+import { attackLimits, inSandbox, sandboxProblem } from '../stage/in-sandbox.ts';
 import { carelessly, type Scene } from '../stage/scene.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -203,6 +204,23 @@ const wallAttacks = walls.map(([name, command]): Attack => ({
   needs: rootOnly,
 }));
 
+/** Binds the shell to all processors of the worker. */
+const widen = `taskset -cp ${ownProcessors().join(',')} $$; [ $(nproc) -gt 1 ] && echo broken`;
+
+const processors: Attack = {
+  class: 24,
+  name: 'more processors than the command may use (sched_setaffinity)',
+  async unprotected(scene) {
+    return (await asWorker(scene, `taskset -c ${ownProcessors()[0]} bash -c '${widen}'`)).includes('broken');
+  },
+  async product(scene) {
+    const environment = { limits: { ...attackLimits, cpus: 1 } };
+    return (await inSandbox(scene, widen, { environment })).text.includes('broken');
+  },
+  contained: 'the processors are set outside, and the call is refused',
+  needs: needs ?? (ownProcessors().length > 1 ? null : 'two processors'),
+};
+
 const tools: Attack = {
   class: 24,
   name: 'a tool of the machine overwritten (/usr/local/bin)',
@@ -223,4 +241,11 @@ async function overwrites(scene: Scene, run: (command: string) => Promise<unknow
   return existsSync(tool);
 }
 
-export const commandAttacks: Attack[] = [...readAttacks, ...environments, ...sendAttacks, ...wallAttacks, tools];
+export const commandAttacks: Attack[] = [
+  ...readAttacks,
+  ...environments,
+  ...sendAttacks,
+  ...wallAttacks,
+  processors,
+  tools,
+];

@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { describeEnd } from '../../../../activities/tools/run-tool.ts';
 import { openJobDisks, removeJobFolder } from '../../../../activities/workspaces/job-disks.ts';
-import type { CommandEnvironment } from '../../../../activities/sandbox/command-environment.ts';
+import type { CommandEnvironment, SandboxLimits } from '../../../../activities/sandbox/command-environment.ts';
 import { openSandbox, type OpenedSandbox } from '../../../../activities/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../../../activities/sandbox/network.ts';
 import type { Scene } from './scene.ts';
 
-const limits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
+export const attackLimits: SandboxLimits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
 // the files of a process share the sandboxes
 const temporary = inject('temporaryFolder');
 const directory = await mkdtemp(join(temporary, 'attack-sandbox-'));
-const opened: OpenedSandbox = await openSandbox({ directory, limits });
+const opened: OpenedSandbox = await openSandbox({ directory, limits: attackLimits });
 
 const online = await mkdtemp(join(temporary, 'attack-sandbox-'));
 
 const work = await mkdtemp(join(temporary, 'attack-disks-'));
-const disks = await openJobDisks(work, { growthBytes: limits.diskBytes }).catch((error: Error) => error);
+const disks = await openJobDisks(work, { growthBytes: attackLimits.diskBytes }).catch((error: Error) => error);
 
 /** Why commands with job disks cannot be attacked here, or null. */
 export const diskProblem: string | null = opened.problem ?? (disks instanceof Error ? disks.message : null);
@@ -54,7 +54,11 @@ export async function inOnlineSandbox(
   network: SandboxNetwork,
   environment: Partial<CommandEnvironment> = {},
 ): Promise<{ text: string }> {
-  return await runIn(await openSandbox({ directory: online, limits, network }), { tree, command, environment });
+  return await runIn(await openSandbox({ directory: online, limits: attackLimits, network }), {
+    tree,
+    command,
+    environment,
+  });
 }
 
 interface AttackRun {

@@ -25,6 +25,22 @@ it('never exceeds the ceilings of the operator, and says what it lowered', () =>
   expect(notices[0]).toBe('limits.memoryMb of the environment is lowered to 4096, the most that the worker allows.');
 });
 
+it('takes fewer processors than the worker allows, never more', () => {
+  const cpusOf = (wanted: number | undefined, most: number | undefined) => {
+    const { setup, agent, notices } = settingsOf(
+      { limits: { cpus: wanted } },
+      { ...ceilings, setup: { ...ceilings.setup, cpus: most } },
+    );
+    expect(setup.limits.cpus).toBe(agent.limits?.cpus);
+    return [agent.limits?.cpus, notices.length];
+  };
+  expect(cpusOf(undefined, 4)).toEqual([4, 0]);
+  expect(cpusOf(2, 4)).toEqual([2, 0]);
+  expect(cpusOf(8, 4)).toEqual([4, 1]);
+  expect(cpusOf(8, undefined)).toEqual([8, 0]);
+  expect(cpusOf(undefined, undefined)).toEqual([undefined, 0]);
+});
+
 it('reaches hosts of the operator only, and the agent none that are not named for it', () => {
   const hosts = { setup: ['registry.test', 'elsewhere.test', 'other.test'] };
   const { setup, agent, notices } = settingsOf({ hosts }, ceilings);

@@ -24,6 +24,7 @@ it.each([
   ['setup: &a x\ncheck: *a', 'has an alias (*name), which is not supported'],
   ['setup: ""', 'is wrong at setup: must not be empty'],
   ['limits: {seconds: 481}', 'is wrong at limits.seconds: must be at most 480'],
+  ['limits: {cpus: 0.5}', 'is wrong at limits.cpus: must be a whole number'],
   ['hosts: {setup: ["*.npmjs.org"]}', 'is wrong at hosts.setup: must be host names'],
   ['variables: {LD_PRELOAD: x}', 'cannot set "LD_PRELOAD"'],
   ['variables: {https_proxy: x}', 'cannot set "https_proxy"'],
