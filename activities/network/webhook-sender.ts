@@ -5,7 +5,7 @@ import { answerTo } from '../../lib/network/answer-to.ts';
 import { createPublicLookup, PrivateAddressError, type Resolve } from '../../lib/network/public-lookup.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
-export interface WebhookRequest {
+interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: string;

@@ -13,7 +13,7 @@ export interface IndexBuildData {
   previousFile?: string;
 }
 
-export interface BuildPart {
+interface BuildPart {
   prefix: string;
   weight: number;
   /** Its pages are those of the previous artifact, because it could not be read. */

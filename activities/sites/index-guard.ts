@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IndexGuard } from '../../db/for-worker/site-indexing.ts';
 import { findsExpected } from '../../search/query/finds-expected.ts';
-import { openSiteIndex } from '../../search/query/site-index.ts';
 
 /** Lost questions that a refusal names. */
 const mostNamed = 3;
@@ -15,6 +14,8 @@ export async function problemWithIndex(
   { setName, questions, margin }: IndexGuard,
   { currentFile, file, signal }: { currentFile: string; file: string; signal: AbortSignal },
 ): Promise<string | null> {
+  // few builds have a guard, and a worker that starts should not load the search engine
+  const { openSiteIndex } = await import('../../search/query/site-index.ts');
   using current = openSiteIndex(currentFile);
   using built = openSiteIndex(file);
   const [before, after] = [current.as('all'), built.as('all')];

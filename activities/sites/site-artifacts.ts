@@ -15,7 +15,7 @@ export interface SiteArtifacts {
   forget(siteId: string): Promise<void>;
 }
 
-export interface ArtifactBuild extends AsyncDisposable {
+interface ArtifactBuild extends AsyncDisposable {
   folder: string;
 }
 

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
-import { indexFormat } from '../../search/query/site-index.ts';
+import { indexFormat } from '../../search/query/index-format.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type {
   BuildSiteInput,
@@ -37,6 +38,18 @@ export interface SiteActivityDeps extends SiteSourceDeps {
   directory: string;
 }
 
+interface Build {
+  site: SiteRow;
+  request: string | null;
+  current: StoredIndex | null;
+  source: SiteSource;
+  revision: string | null;
+  signal: AbortSignal;
+}
+
+/** A build uses a whole core, and memory for all files. */
+const buildsAtOnce = 4;
+
 export type SiteActivities = ReturnType<typeof createSiteActivities>;
 
 /** Creates the activities of site indexing; each is safe to run twice. */
@@ -44,6 +57,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   const { sites, indexes, attempt } = deps;
   const openSource = createSiteSource(deps);
   const artifacts = createSiteArtifacts(deps);
+  const builds = createTurns(buildsAtOnce);
   // Temporal's count includes lost workers, which is fine because every attempt starts over
   const scope = { turn: null, countFailure: () => Promise.resolve(Context.current().info.attempt) };
 
@@ -93,9 +107,22 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
+    return builds.run(() => buildAndPublish({ site, request, current, source, revision, signal }));
+  }
+
+  async function buildAndPublish({
+    site,
+    request,
+    current,
+    source,
+    revision,
+    signal,
+  }: Build): Promise<IndexSiteOutcome> {
+    signal.throwIfAborted();
     await using build = await artifacts.openBuild();
     const file = join(build.folder, 'index.sqlite');
     const previousFile = await previousOf(site, current, build.folder);
+    if (source.failure !== null && previousFile === undefined) throw source.failure;
     const { built, parts } = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
@@ -127,6 +154,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     });
     if (version !== replaces) await artifacts.keep(site.id, version, file);
     log.info('site indexed', { site: site.id, version, pages, changedPages });
+    if (source.failure !== null) throw source.failure;
     return { version, pages, changedPages };
   }
 

@@ -1,51 +1,41 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { AddedSource } from '../../db/sites/site-sources.ts';
+import { isThreadSource, type AddedSource, type ThreadSource } from '../../db/sites/site-sources.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { SourceThread, SourceThreadStore } from '../../db/sites/source-threads.ts';
+import type { SourceThreadStore } from '../../db/sites/source-threads.ts';
 import type { WebsitePage, WebsitePageStore } from '../../db/sites/website-pages.ts';
 import { scopeOf } from '../../lib/inputs/website.ts';
-import { pathOf } from '../../search/read/paths.ts';
+import { fileOf, pathOf } from '../../search/read/paths.ts';
 import type { PageNetwork } from '../tools/fetch/fetch-page.ts';
-import { readThreads, type ThreadLimits } from './threads/read-threads.ts';
+import { revisionOf, type OpenedSource } from './opened-source.ts';
+import type { ThreadLimits } from './threads/read-threads.ts';
+import { openThreads } from './threads/thread-source.ts';
 import { crawlWebsite, type CrawlLimits } from './website/crawl.ts';
 import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
-import { fileOf } from '../../search/read/read-sources.ts';
-import type { FrontMatter } from '../../search/read/front-matter.ts';
 import { ForgeError } from '../forges/forge.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from '../job/granted-access.ts';
 
-const unknownForge =
-  'Docket does not know which forge has these issues. Create a project for the repository that names its forge.';
-
 export interface SiteSourceDeps extends GrantedAccessDeps {
   secrets: Pick<KnownSecrets, 'add' | 'redact'>;
   /** The way to websites. */
   pages: Pick<PageNetwork, 'egress'>;
   websites: { pages: WebsitePageStore; limits: CrawlLimits };
-  issues: { store: SourceThreadStore; limits: ThreadLimits };
+  threads: { store: SourceThreadStore; limits: ThreadLimits };
   workspaces: Pick<Workspaces, 'resolve' | 'readFolder'>;
-}
-
-/** Content of a source at one point in time. */
-interface OpenedSource {
-  /** Identifies the content: an equal revision means that nothing changed. */
-  revision: string;
-  /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
-  read(isKnown: IsKnownFile): Promise<FolderFile[]>;
-  /** Of a website or issues that were not read completely. */
-  problem?: string | null;
-  skipped?: string[];
-  isWithdrawn?: boolean;
 }
 
 /** Content of a site's sources at one point in time. */
 export interface SiteSource {
   /** Identifies the content: an equal revision means that nothing changed. Null if a source was not read completely. */
   revision: string | null;
+  /**
+   * Why the repository or directory could not be read; null if it was. There is still content if an added source has to
+   * withdraw its pages.
+   */
+  failure: Error | null;
   /**
    * Reads all files of all sources, whose contents the caller may transfer. Known files, by their names among the files
    * of all sources, may come without content.
@@ -70,14 +60,16 @@ export interface SitePart {
 }
 
 /**
- * Opens the sources of a site. A failure of the repository or directory fails; one of an added source becomes its
- * problem. Errors: GitError, SourceFolderError.
+ * Opens the sources of a site. The repository or directory has to be readable, unless an added source withdraws its pages;
+ * a failure of an added source becomes its problem. Errors: GitError, SourceFolderError.
  */
 export type OpenSiteSource = (site: SiteRow, signal: AbortSignal) => Promise<SiteSource>;
 
+const notReached = 'It was not read, because the site itself could not be read.';
+
 type Place = Pick<SitePart, 'prefix' | 'weight'>;
 type Folder = { repository: string; ref: string | null; path: string } | { directory: string; path: string };
-type Opened = { place: Place & { kind?: AddedSource['kind'] }; source: OpenedSource | string };
+type Opened = { place: Place | AddedSource; source: OpenedSource | Error };
 
 export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   const granted = createGrantedAccess(deps);
@@ -85,38 +77,47 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     const main = mainFolderOf(site);
     const opened: Opened[] = [];
     const remote = await createRemoteOpeners(site, signal);
-    if (main !== null) opened.push({ place: { prefix: '', weight: 1 }, source: await open(site, main, signal) });
+    let failure: Error | null = null;
+    if (main !== null) {
+      const source = await orError(() => open(site, main, signal), signal);
+      if (source instanceof Error) failure = source;
+      opened.push({ place: { prefix: '', weight: 1 }, source });
+    }
     for (const added of site.sources)
       opened.push({
         place: added,
-        source: await orProblem(() => {
-          if (added.kind === 'website') return remote.openWebsite(added);
-          return added.kind === 'issues' ? remote.openIssues(added) : open(site, added, signal);
+        source: await orError(() => {
+          if (isThreadSource(added)) return remote.openThreads(added);
+          if (failure !== null) throw new SourceFolderError(notReached);
+          return added.kind === 'website' ? remote.openWebsite(added) : open(site, added, signal);
         }, signal),
       });
     const [only] = opened;
     if (only === undefined) throw new SourceFolderError('The site has no source.');
-    const problems = opened.flatMap(({ source }) => (typeof source === 'string' ? [source] : []));
-    const isIncomplete = opened.some(({ source }) => typeof source === 'string' || source.problem != null);
-    if (problems.length === opened.length) throw new SourceFolderError(problems[0] ?? '');
+    const sources = opened.map(({ source }) => source);
+    if (failure !== null && !sources.some((source) => !(source instanceof Error) && source.isWithdrawn)) throw failure;
+    const isIncomplete = sources.some((source) => source instanceof Error || source.problem != null);
+    if (only.source instanceof Error && sources.every((source) => source instanceof Error))
+      throw new SourceFolderError(only.source.message);
     return {
       revision: isIncomplete ? null : revisionOfAll(opened),
+      failure,
       async read(isKnown) {
         const parts: SitePart[] = [];
         for (const { place, source } of opened) {
           const { prefix, weight } = place;
           const isKnownHere: IsKnownFile = ({ path, name }) => isKnown({ path: fileOf(prefix, path), name });
           const isMain = main !== null && parts.length === 0;
-          const read = async () => (typeof source === 'string' ? source : await source.read(isKnownHere));
-          const files = isMain ? await read() : await orProblem(read, signal);
-          const { problem = null, skipped = [], isWithdrawn = false } = typeof source === 'string' ? {} : source;
+          const read = async () => (source instanceof Error ? source : await source.read(isKnownHere));
+          const files = isMain ? await read() : await orError(read, signal);
+          const { problem = null, skipped = [], isWithdrawn = false } = source instanceof Error ? {} : source;
           parts.push({
             prefix,
             weight,
-            files: typeof files === 'string' ? [] : files,
-            problem: typeof files === 'string' ? files : problem,
-            isKept: typeof files === 'string',
-            isParsed: place.kind === 'website' || place.kind === 'issues',
+            files: files instanceof Error ? [] : files,
+            problem: files instanceof Error ? files.message : problem,
+            isKept: files instanceof Error,
+            isParsed: 'kind' in place && (place.kind === 'website' || isThreadSource(place)),
             isWithdrawn,
             skipped,
           });
@@ -126,17 +127,17 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     };
   };
 
-  /** Returns the functions that read the websites and issues of a site, which share the time of one run. */
+  /** Returns the functions that read the websites and threads of a site, which share the time of one run. */
   async function createRemoteOpeners(site: SiteRow, signal: AbortSignal) {
     const { pages, limits } = deps.websites;
-    const prefixesOf = (kind: AddedSource['kind']) =>
-      site.sources.filter((source) => source.kind === kind).map(({ prefix }) => prefix);
-    const websites = prefixesOf('website');
-    const trackers = prefixesOf('issues');
+    const prefixesOf = (isOfKind: (source: AddedSource) => boolean) =>
+      site.sources.filter(isOfKind).map(({ prefix }) => prefix);
+    const websites = prefixesOf(({ kind }) => kind === 'website');
+    const threads = prefixesOf(isThreadSource);
     await pages.keepOnly(site, websites);
-    await deps.issues.store.keepOnly(site, trackers);
+    await deps.threads.store.keepOnly(site, threads);
     const end = Date.now() + limits.crawlMs;
-    let left = websites.length + trackers.length;
+    let left = websites.length + threads.length;
     const shareMs = () => Math.max(1, (end - Date.now()) / left--);
     const openWebsite = async ({ prefix, url }: { prefix: string; url: string }): Promise<OpenedSource> => {
       const website = { id: site.id, organizationId: site.organizationId, prefix, url };
@@ -161,34 +162,20 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
         },
       };
     };
-    const openIssues = async (added: Extract<AddedSource, { kind: 'issues' }>): Promise<OpenedSource> => {
+    const openThreadsOf = (added: ThreadSource): Promise<OpenedSource> => {
       const { organizationId } = site;
-      const { store, limits } = deps.issues;
-      const source = { ...added, id: site.id, organizationId };
-      const api = await granted.siteForgeOf({ organizationId, repository: added.repository });
-      if (api === null) throw new SourceFolderError(unknownForge);
+      const { store, limits } = deps.threads;
       const readMs = Math.min(limits.readMs, shareMs());
-      const { redact } = deps.secrets;
-      const result = await readThreads({ store, limits: { ...limits, readMs }, redact }, { source, api, signal });
-      const files = result.threads.map((thread) => fileOfThread(thread, added.groups));
-      return {
-        ...result,
-        revision: revisionOf(files),
-        async read(isKnown) {
-          const unknown = result.threads.filter((_thread, at) => !isKnown(files[at] ?? { path: '', name: '' }));
-          const contents = await store.contents(
-            source,
-            unknown.map(({ id }) => id),
-          );
-          return result.threads.map((thread) => {
-            const content = contents.get(thread.id);
-            const page = content === undefined ? null : Buffer.from(withGroups(content, added.groups));
-            return { ...fileOfThread(thread, added.groups), content: page };
-          });
-        },
+      const threadDeps = {
+        store,
+        limits: { ...limits, readMs },
+        redact: deps.secrets.redact,
+        egress: deps.pages.egress,
+        forgeOf: (repository: string) => granted.siteForgeOf({ organizationId, repository }),
       };
+      return openThreads(threadDeps, { site, added, signal });
     };
-    return { openWebsite, openIssues };
+    return { openWebsite, openThreads: openThreadsOf };
   }
 
   function open(site: SiteRow, folder: Folder, signal: AbortSignal): Promise<OpenedSource> {
@@ -215,14 +202,12 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     await granted.checkDirectory(site, top, path);
     const directory = join(top, path);
     const readAll = () => readDirectory({ directory, root: deps.roots.directories, signal });
-    let files: FolderFile[] | null = await readAll();
     return {
-      revision: revisionOf(files),
-      // the caller may take the contents; later changes have a new revision and are indexed next time
+      revision: revisionOf(await readAll()),
+      // read again, so that nothing is in memory while the build waits; changes since then are indexed next time
       async read(isKnown) {
-        const all = files ?? (await readAll());
-        files = null;
-        return all.map((file) => (isKnown(file) ? { ...file, content: null } : file));
+        const files = await readAll();
+        return files.map((file) => (isKnown(file) ? { ...file, content: null } : file));
       },
     };
   }
@@ -234,30 +219,18 @@ function fileOfPage({ canonical, name }: WebsitePage, start: string): FolderFile
   return { path: `${pathOf(path)}.html`, name: name ?? '', content: null };
 }
 
-/** The groups are part of the page, so that others make another version of it. */
-function fileOfThread({ id, name }: SourceThread, groups: string[]): FolderFile {
-  const version = groups.length === 0 ? (name ?? '') : revisionOf([{ path: name ?? '', name: JSON.stringify(groups) }]);
-  return { path: `${id}.md`, name: version, content: null };
-}
-
-function withGroups(content: string, groups: string[]): string {
-  const page: FrontMatter = JSON.parse(content);
-  return JSON.stringify(groups.length === 0 ? page : { ...page, values: { ...page.values, groups } });
-}
-
 function mainFolderOf({ repository, directory, ref, path }: SiteRow): Folder | null {
   if (directory !== null) return { directory, path };
   return repository === null ? null : { repository, ref, path };
 }
 
-/** Returns the sentence of a failure for which the owner of the site can do something; rethrows others. */
-async function orProblem<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result | string> {
+/** Returns a failure for which the owner of the site can do something; rethrows others. */
+async function orError<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result | Error> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SourceFolderError || error instanceof GitError || error instanceof ForgeError)
-      return error.message;
+    if (error instanceof SourceFolderError || error instanceof GitError || error instanceof ForgeError) return error;
     throw error;
   }
 }
@@ -268,15 +241,9 @@ function revisionOfAll(opened: Opened[]): string {
   const revisions = opened.map(({ place: { prefix, weight }, source }) => [
     prefix,
     weight,
-    typeof source === 'string' ? null : source.revision,
+    source instanceof Error ? null : source.revision,
   ]);
-  if (opened.length === 1 && first?.place.prefix === '' && typeof first.source !== 'string')
+  if (opened.length === 1 && first?.place.prefix === '' && !(first.source instanceof Error))
     return first.source.revision;
   return createHash('sha256').update(JSON.stringify(revisions)).digest('hex');
-}
-
-function revisionOf(files: Pick<FolderFile, 'path' | 'name'>[]): string {
-  const hash = createHash('sha256');
-  for (const { path, name } of files) hash.update(`${path}\0${name}\0`);
-  return hash.digest('hex');
 }

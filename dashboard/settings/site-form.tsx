@@ -19,6 +19,7 @@ interface Draft {
   answerBudgetUsd: string;
   instructions: string;
   starterQuestions: string;
+  queryRewriting: string;
   unsupported: Site['unsupported'];
   contact: string;
   requestsPerMinute: string;
@@ -45,6 +46,7 @@ function draftOf(site: Site | null): Draft {
     answerBudgetUsd: site?.answerBudgetUsd?.toString() ?? '',
     instructions: site?.instructions ?? '',
     starterQuestions: (site?.starterQuestions ?? []).join('\n'),
+    queryRewriting: site?.queryRewriting ?? '',
     unsupported: site?.unsupported ?? 'mark',
     contact: site?.contact ?? '',
     requestsPerMinute: site?.requestsPerMinute?.toString() ?? '',
@@ -64,6 +66,7 @@ function settingsOf(draft: Draft) {
     answerBudgetUsd: amountOf(draft.answerBudgetUsd),
     instructions: draft.instructions.trim() || null,
     starterQuestions: linesOf(draft.starterQuestions),
+    queryRewriting: draft.queryRewriting.trim() || null,
     unsupported: draft.unsupported,
     contact: draft.contact.trim() || null,
     requestsPerMinute: amountOf(draft.requestsPerMinute),
@@ -180,6 +183,13 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
         hint="Tone and emphasis for the model that answers."
       />
       <Field
+        label="Query rewriting"
+        {...field('queryRewriting')}
+        isCode
+        placeholder="off"
+        hint="Model that rewrites follow-up questions for the search, such as anthropic/claude-haiku-4-5."
+      />
+      <Field
         label="Starter questions, one per line"
         {...field('starterQuestions')}
         rows={3}
@@ -206,9 +216,9 @@ function GuardFields({ domain, set, margin, onChange }: GuardFieldsProps) {
   return (
     <div className="field-pair">
       <Choice
-        label="Refuse an index that is worse for"
+        label="Check a new index with"
         value={set}
-        options={[['', 'nothing'], ...choices]}
+        options={[['', 'no question set'], ...choices]}
         onChange={(chosen) => onChange(chosen, margin)}
       />
       {set !== '' && (
@@ -218,7 +228,7 @@ function GuardFields({ domain, set, margin, onChange }: GuardFieldsProps) {
           onChange={(changed) => onChange(set, changed)}
           type="number"
           isRequired
-          hint="Share of its questions by which a new index may be worse."
+          hint="An index is refused if it passes fewer questions than the current one by more than this share."
         />
       )}
     </div>

@@ -13,6 +13,8 @@ const kinds = [
   ['repository', 'a repository'],
   ['website', 'a published website, crawled'],
   ['issues', 'the issues of a repository'],
+  ['discussions', 'the discussions of a repository on GitHub'],
+  ['discourse', 'a Discourse forum'],
   ['directory', 'a directory on the worker'],
 ] as const;
 
@@ -20,13 +22,28 @@ const addresses = {
   repository: { label: 'Repository', placeholder: 'https://github.com/acme/blog' },
   website: { label: 'URL', placeholder: 'https://help.example.com/guide/' },
   issues: { label: 'Repository', placeholder: 'https://github.com/acme/app' },
+  discussions: { label: 'Repository', placeholder: 'https://github.com/acme/app' },
+  discourse: { label: 'URL of the forum or a category', placeholder: 'https://forum.example.com/c/support/6' },
   directory: { label: 'Directory', placeholder: '/srv/docs/api' },
 };
 
-const threadChoices = [
-  ['answered', 'that were answered and closed'],
-  ['all', 'all'],
-] as const;
+const threadChoices = {
+  issues: [
+    ['answered', 'that were answered and closed'],
+    ['all', 'all'],
+  ],
+  discussions: [
+    ['answered', 'with an accepted answer'],
+    ['all', 'all'],
+  ],
+  discourse: [
+    ['answered', 'with an accepted answer'],
+    ['all', 'all'],
+  ],
+} as const;
+
+/** Threads are about one case at one time, so documentation comes first. */
+const weightOf = (kind: Source['kind']) => (kind in threadChoices ? '0.5' : '1');
 
 interface Draft {
   kind: Source['kind'];
@@ -34,7 +51,8 @@ interface Draft {
   address: string;
   ref: string;
   path: string;
-  threads: (typeof threadChoices)[number][0];
+  threads: 'answered' | 'all';
+  /** Labels or tags. */
   labels: string;
   groups: string;
   prefix: string;
@@ -99,29 +117,43 @@ function SourceFields({ draft, onChange }: { draft: Draft; onChange(part: Partia
   });
   return (
     <div className="field-pair">
-      <Choice label="Pages from" value={draft.kind} options={kinds} onChange={(kind) => onChange({ kind })} />
+      <Choice
+        label="Pages from"
+        value={draft.kind}
+        options={kinds}
+        onChange={(kind) =>
+          onChange({ kind, ...(draft.weight === weightOf(draft.kind) && { weight: weightOf(kind) }) })
+        }
+      />
       <Field {...addresses[draft.kind]} {...field('address')} isRequired isCode />
       {(draft.kind === 'repository' || draft.kind === 'directory') && (
         <Field label="Folder" {...field('path')} isCode placeholder="whole source" />
       )}
       {draft.kind === 'repository' && <Field label="Branch" {...field('ref')} isCode placeholder="default branch" />}
-      {draft.kind === 'issues' && (
+      {(draft.kind === 'issues' || draft.kind === 'discussions' || draft.kind === 'discourse') && (
         <>
           <Choice
-            label="Issues"
+            label={{ issues: 'Issues', discussions: 'Discussions', discourse: 'Topics' }[draft.kind]}
             value={draft.threads}
-            options={threadChoices}
+            options={threadChoices[draft.kind]}
             onChange={(threads) => onChange({ threads })}
           />
-          <Field label="Labels, one per line" {...field('labels')} rows={2} placeholder="any" />
           <Field
-            label="Groups that may read them, one per line"
-            {...field('groups')}
+            label={draft.kind === 'discourse' ? 'Tags, one per line' : 'Labels, one per line'}
+            {...field('labels')}
             rows={2}
-            placeholder="everybody"
-            hint="Required if the issues are not public."
+            placeholder="any"
           />
         </>
+      )}
+      {(draft.kind === 'issues' || draft.kind === 'discussions') && (
+        <Field
+          label="Groups that may read them, one per line"
+          {...field('groups')}
+          rows={2}
+          placeholder="everybody"
+          hint={`Required if the ${draft.kind} are not public.`}
+        />
       )}
       <Field label="Prefix" {...field('prefix')} isCode placeholder="blog" hint="Path below which its pages appear." />
       <Field
@@ -138,13 +170,17 @@ function draftOf(source: Source): Draft {
   const { kind, prefix } = source;
   const weight = String(source.weight);
   if (kind === 'website') return { ...newSource, kind, prefix, weight, address: source.url };
-  if (kind === 'issues') {
+  if (kind === 'discourse') {
+    const { url: address, threads } = source;
+    return { ...newSource, kind, prefix, weight, address, threads, labels: source.tags.join('\n') };
+  }
+  if ('groups' in source) {
     const { repository: address, threads } = source;
     const [labels, groups] = [source.labels.join('\n'), source.groups.join('\n')];
     return { ...newSource, kind, prefix, weight, address, threads, labels, groups };
   }
   const { path } = source;
-  if (kind === 'directory') return { ...newSource, kind, prefix, weight, path, address: source.directory };
+  if (source.kind === 'directory') return { ...newSource, kind, prefix, weight, path, address: source.directory };
   return { ...newSource, kind, prefix, weight, path, ref: source.ref ?? '', address: source.repository };
 }
 
@@ -152,7 +188,9 @@ function sourceOf({ kind, ...draft }: Draft): Source {
   const address = draft.address.trim();
   const place = { prefix: draft.prefix.trim(), weight: Number(draft.weight) };
   if (kind === 'website') return { kind, url: address, ...place };
-  if (kind === 'issues') {
+  if (kind === 'discourse')
+    return { kind, url: address, threads: draft.threads, tags: linesOf(draft.labels), ...place };
+  if (kind === 'issues' || kind === 'discussions') {
     const [labels, groups] = [linesOf(draft.labels), linesOf(draft.groups)];
     return { kind, repository: address, threads: draft.threads, labels, groups, ...place };
   }

@@ -4,7 +4,7 @@ import type { SetQuestion } from '../sites/question-sets.ts';
 import { siteColumns, type SiteRow } from '../sites/sites.ts';
 import { toStoredText } from '../stored-text.ts';
 
-export interface IndexRequest {
+interface IndexRequest {
   siteId: string;
   organizationId: string;
 }

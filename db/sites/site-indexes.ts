@@ -25,7 +25,7 @@ export interface StoredIndex {
 }
 
 /** Result of a build, with its file. */
-export interface NewIndex {
+interface NewIndex {
   format: number;
   sourceHash: string;
   revision?: string | null;
@@ -40,7 +40,7 @@ export interface NewIndex {
 }
 
 /** Another version was published since the source was read, perhaps of a newer state. */
-export class IndexReplacedError extends Error {
+class IndexReplacedError extends Error {
   override name = 'IndexReplacedError';
 }
 

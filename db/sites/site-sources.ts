@@ -9,16 +9,34 @@ export type AddedSource = {
   | { kind: 'directory'; directory: string; path: string }
   | { kind: 'website'; url: string }
   | {
-      kind: 'issues';
+      /** Discussions are those of GitHub. */
+      kind: 'issues' | 'discussions';
       repository: string;
-      /** Only closed issues with a reply from someone other than the author, or all issues. */
-      threads: 'answered' | 'all';
-      /** An issue has at least one of them; empty for all issues. */
+      threads: WantedThreads;
+      /** A thread has at least one of them; empty for all. */
       labels: string[];
-      /** Whose members may read the pages; empty for everybody, if everybody may see the issues. */
+      /** Whose members may read the pages; empty for everybody, if everybody may see the threads. */
       groups: string[];
     }
+  | {
+      kind: 'discourse';
+      /** The forum, or one of its categories. */
+      url: string;
+      threads: WantedThreads;
+      /** A topic has at least one of them; empty for all. */
+      tags: string[];
+    }
 );
+
+/** Only closed issues with a reply from someone other than the author, and threads with an accepted answer; or all. */
+type WantedThreads = 'answered' | 'all';
+
+/** A source whose pages are questions with their answers. */
+export type ThreadSource = Extract<AddedSource, { threads: WantedThreads }>;
+
+export function isThreadSource(source: AddedSource): source is ThreadSource {
+  return 'threads' in source;
+}
 
 /** Report on the files that an index was built from. */
 export interface IndexReport {
@@ -41,6 +59,6 @@ export interface SourceReport {
   pages: number;
   /** Why pages of it are those of an earlier index, as a sentence; null if they are up to date. */
   problem: string | null;
-  /** The first pages of a website, or issues, that could not be read, as sentences. */
+  /** The first pages of a website, or threads, that could not be read, as sentences. */
   skipped: string[];
 }

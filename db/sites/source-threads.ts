@@ -20,13 +20,13 @@ export interface ReadingState {
 /** A thread as it was last read, without its content. */
 export interface SourceThread {
   id: string;
-  /** As the server states it. */
-  changedAt: string;
+  /** Differs when its content may have changed. */
+  version: string;
   /** Hash of its content; null if it is not indexed. */
   name: string | null;
 }
 
-/** Threads of issue trackers, by which the next index asks only for changes. */
+/** Threads of forges and forums, by which the next index asks only for changes. */
 export interface SourceThreadStore {
   /** Returns how far a source has been read with these settings. Other settings forget what was read. */
   open(source: ThreadSourceRef, settings: string): Promise<ReadingState>;
@@ -66,7 +66,7 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
 
     async list(source) {
       const { rows } = await pool.query<SourceThread>(
-        `select id, changed_at as "changedAt", name from source_threads where ${ofSource} order by id`,
+        `select id, changed_at as version, name from source_threads where ${ofSource} order by id`,
         keyOf(source),
       );
       return rows;
@@ -80,13 +80,13 @@ export function createSourceThreadStore(pool: Pool): SourceThreadStore {
       return new Map(rows.map(({ id, content }) => [id, content]));
     },
 
-    async put(source, { id, changedAt, content, name }) {
+    async put(source, { id, version, content, name }) {
       await pool.query(
         `insert into source_threads (site_id, source, id, changed_at, content, name)
          select site_id, source, $4, $5, $6, $7 from thread_sources where ${ofSource}
          on conflict (site_id, source, id) do update set
            changed_at = excluded.changed_at, content = excluded.content, name = excluded.name`,
-        [...keyOf(source), id, changedAt, content === null ? null : toStoredText(content), name],
+        [...keyOf(source), id, version, content === null ? null : toStoredText(content), name],
       );
     },
 

@@ -21,6 +21,8 @@ export interface WebsitePage {
   size: number;
   /** A crawl that is not finished has read it. */
   isChecked: boolean;
+  /** `indexFormat` when it was read. */
+  format: number;
 }
 
 /** Pages of crawled websites, by which the next crawl asks only for changes. */
@@ -47,7 +49,7 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
     async list(website) {
       const { rows } = await pool.query<WebsitePage>(
         `select url, etag, last_modified as "lastModified", canonical, links, name, coalesce(length(content), 0) as size,
-                is_checked as "isChecked"
+                is_checked as "isChecked", format
          from website_pages where ${own} and source = $3 order by url`,
         keyOf(website),
       );
@@ -62,13 +64,13 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
       return new Map(rows.map(({ url, content }) => [url, content]));
     },
 
-    async put(website, { url, etag, lastModified, canonical, links, content, name }) {
+    async put(website, { url, etag, lastModified, canonical, links, content, name, format }) {
       await pool.query(
-        `insert into website_pages (site_id, source, url, etag, last_modified, canonical, links, content, name, is_checked)
-         select id, $3, $4, $5, $6, $7, $8, $9, $10, true from sites where id = $1 and organization_id = $2
+        `insert into website_pages (site_id, source, url, etag, last_modified, canonical, links, content, name, format, is_checked)
+         select id, $3, $4, $5, $6, $7, $8, $9, $10, $11, true from sites where id = $1 and organization_id = $2
          on conflict (site_id, source, url) do update set
            etag = excluded.etag, last_modified = excluded.last_modified, canonical = excluded.canonical,
-           links = excluded.links, content = excluded.content, name = excluded.name, is_checked = true`,
+           links = excluded.links, content = excluded.content, name = excluded.name, format = excluded.format, is_checked = true`,
         [
           ...keyOf(website),
           url,
@@ -78,6 +80,7 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
           links,
           content === null ? null : toStoredText(content),
           name,
+          format,
         ],
       );
     },

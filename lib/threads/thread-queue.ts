@@ -1,4 +1,5 @@
 import { runInThread, type ThreadTask } from './run-in-thread.ts';
+import { createTurns } from './turns.ts';
 
 /** A task was rejected or stopped: too many were waiting, or it took too long. */
 export class ThreadQueueError extends Error {
@@ -22,36 +23,18 @@ export interface ThreadQueueLimits {
 
 /** Moves large work off the event loop. Each task runs in a thread of its own, which ends with it. */
 export function createThreadQueue({ atOnce, waiting, deadlineMs, heapMb }: ThreadQueueLimits): ThreadQueue {
-  const turns: (() => void)[] = [];
-  let running = 0;
-
-  async function turn(): Promise<void> {
-    if (running < atOnce) {
-      running += 1;
-      return;
-    }
-    if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
-    // a task that ends passes its place to the next one
-    await new Promise<void>((resolve) => turns.push(resolve));
-  }
-
-  function next(): void {
-    const begin = turns.shift();
-    if (begin === undefined) running -= 1;
-    else begin();
-  }
-
+  const turns = createTurns(atOnce);
   return {
     async run(task) {
       const signal = AbortSignal.timeout(deadlineMs);
-      await turn();
+      if (turns.waiting >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');
       try {
-        return await runInThread({ ...task, signal, resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+        return await turns.run(() =>
+          runInThread({ ...task, signal, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+        );
       } catch (error) {
         if (!signal.aborted) throw error;
         throw new ThreadQueueError('The task took too long.', { cause: error });
-      } finally {
-        next();
       }
     },
   };

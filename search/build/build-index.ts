@@ -5,7 +5,7 @@ import { countCommonTerms, updateCommonTerms } from './common-terms.ts';
 import { isKnown, UnreadError, type WantedPage } from '../query/known-pages.ts';
 import { createPageWriter, languageOf } from '../read/page-writer.ts';
 import { createArtifact, openArtifact, openArtifactForChange } from './schema.ts';
-import { indexFormat } from '../query/site-index.ts';
+import { indexFormat } from '../query/index-format.ts';
 import type { SourcePage } from '../read/source-page.ts';
 
 export interface BuiltIndex {

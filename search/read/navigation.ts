@@ -2,7 +2,7 @@ import { isRecord, parseYaml, textOf } from './front-matter.ts';
 import { pathOf } from './paths.ts';
 import type { SourceFile } from './source-file.ts';
 
-export interface NavigationEntry {
+interface NavigationEntry {
   order: number;
   language?: string;
   version?: string;

@@ -23,3 +23,8 @@ export function folderOf(path: string): string {
   const slash = path.lastIndexOf('/');
   return slash === -1 ? '' : path.slice(0, slash);
 }
+
+/** Returns the name of a source's file among the files of all sources; no path has two slashes in a row. */
+export function fileOf(prefix: string, path: string): string {
+  return prefix === '' ? path : `${prefix}//${path}`;
+}

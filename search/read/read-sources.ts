@@ -8,6 +8,7 @@ import {
 } from '../query/known-pages.ts';
 import { highestBoost, lowestBoost } from './apply-navigation.ts';
 import type { Layout } from './layouts/layout.ts';
+import { fileOf } from './paths.ts';
 import { collectPages, type SourceReport } from './read-pages.ts';
 import type { SourceFile } from './source-file.ts';
 import type { SourcePage } from './source-page.ts';
@@ -86,11 +87,6 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
 export function createOwnerOf(parts: readonly Pick<SourcePart, 'prefix'>[]): (path: string) => string {
   const prefixes = parts.map(({ prefix }) => prefix).toSorted((a, b) => b.length - a.length);
   return (path) => prefixes.find((prefix) => prefix === '' || path.startsWith(`${prefix}/`)) ?? '';
-}
-
-/** Returns the name of a source's file among the files of all sources; no path has two slashes in a row. */
-export function fileOf(prefix: string, path: string): string {
-  return prefix === '' ? path : `${prefix}//${path}`;
 }
 
 function withoutPrefix(path: string, prefix: string): string {

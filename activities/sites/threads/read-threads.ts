@@ -1,24 +1,38 @@
 import { createHash } from 'node:crypto';
-import type { AddedSource } from '../../../db/sites/site-sources.ts';
 import type {
   ReadingState,
   SourceThread,
   SourceThreadStore,
   ThreadSourceRef,
 } from '../../../db/sites/source-threads.ts';
-import type { ForgeApi } from '../../forges/forge-api.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
 import { ForgeError } from '../../forges/forge.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
-import { PageError } from '../website/crawl-errors.ts';
-import { createWebsiteReader, type WebsiteReader } from '../website/website-reader.ts';
-import { createThreadClient, isTooLong, type ThreadClient } from './thread-client.ts';
-import type { ListedThread, ThreadReply } from './thread-forge.ts';
+import { PageError } from '../content/page-error.ts';
+import { createContentReader, type ContentReader } from '../content/content-reader.ts';
+import {
+  isTooLong,
+  type ListedThread,
+  type ThreadClient,
+  type ThreadContent,
+  type ThreadReply,
+} from './thread-client.ts';
 
-export type IssuesSource = ThreadSourceRef & Extract<AddedSource, { kind: 'issues' }>;
+/** Which threads of a server a site has. */
+export interface WantedThreads extends ThreadSourceRef {
+  threads: 'answered' | 'all';
+  labels: string[];
+  groups: string[];
+  /** Of the source: other settings read everything again. */
+  settings: string;
+  /** Creates the client that reads until a signal ends it. */
+  connect(signal: AbortSignal): ThreadClient;
+}
 
 export interface ThreadLimits {
-  /** Time between requests, and for all of them. */
+  /** Time between requests to a forge or a forum, and for all of them. */
   delayMs: number;
+  forumDelayMs: number;
   readMs: number;
   threads: number;
   /** Entries of the list, of which many may be no issues. */
@@ -33,6 +47,7 @@ export interface ThreadLimits {
 
 export const threadLimits: ThreadLimits = {
   delayMs: 100,
+  forumDelayMs: 400,
   readMs: 15 * 60_000,
   threads: 2_000,
   entries: 10_000,
@@ -60,9 +75,9 @@ export interface ReadThreads {
 }
 
 interface Scene {
-  source: IssuesSource;
+  source: WantedThreads;
   client: ThreadClient;
-  reader: WebsiteReader;
+  reader: ContentReader;
   deps: ThreadDeps;
   signal: AbortSignal;
   /** Notes a sentence about a thread. */
@@ -80,21 +95,21 @@ const unavailableInRow = 5;
  */
 export async function readThreads(
   deps: ThreadDeps,
-  { source, api, signal }: { source: IssuesSource; api: ForgeApi; signal: AbortSignal },
+  { source, signal }: { source: WantedThreads; signal: AbortSignal },
 ): Promise<ReadThreads> {
   const { store, limits } = deps;
   const timeout = AbortSignal.timeout(limits.readMs);
   const until = AbortSignal.any([signal, timeout]);
-  await using reader = createWebsiteReader();
-  const client = createThreadClient({ api, delayMs: limits.delayMs, signal: until });
+  await using reader = createContentReader();
+  const client = source.connect(until);
   const skipped: string[] = [];
   const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
-  const state = await store.open(source, JSON.stringify([source.repository, source.threads, source.labels]));
+  const state = await store.open(source, source.settings);
   let problem: string | null = null;
   try {
-    if (source.groups.length === 0 && !(await client.isPublic())) {
+    const refusal = source.groups.length === 0 ? await client.problemWithAccess() : null;
+    if (refusal !== null) {
       await store.forget(source);
-      const refusal = `The issues on ${api.forge} are not public. Name the groups of readers who may see them.`;
       return { threads: [], problem: refusal, skipped, isWithdrawn: true };
     }
     await readChanges({ source, client, reader, deps, signal: until, skip }, state);
@@ -102,17 +117,12 @@ export async function readThreads(
     signal.throwIfAborted();
     if (timeout.aborted)
       problem = `The reading stopped after ${Math.ceil(limits.readMs / 60_000)} minutes and continues with the next index.`;
-    else if (error instanceof ForgeError) problem = sentenceOf(error, api.forge);
+    else if (error instanceof ForgeError) problem = error.message;
     else throw error;
   }
   const threads = (await store.list(source)).filter(({ name }) => name !== null);
   if (threads.length === 0 && problem !== null) throw new SourceFolderError(problem);
   return { threads, problem, skipped, isWithdrawn: false };
-}
-
-function sentenceOf({ kind, message }: ForgeError, forge: string): string {
-  if (kind !== 'authentication') return message;
-  return `${forge} refuses the credential. Give a project of the repository a token that may read its issues.`;
 }
 
 /** Reads what has changed; once in a while the whole list, because no list of changes has what was deleted. */
@@ -123,8 +133,8 @@ async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
   const since = isWhole ? null : state.readUntil;
   const known = new Map((await store.list(source)).map((thread) => [thread.id, thread]));
   const seen = new Set<string>();
-  // among changes, issues that were opened again matter too
-  const query = { since, isClosed: isWhole && source.threads === 'answered', etag: isWhole ? null : state.etag };
+  // among changes, threads that are no longer settled matter too
+  const query = { since, isSettled: isWhole && source.threads === 'answered', etag: isWhole ? null : state.etag };
   let { readUntil } = state;
   let etag: string | null = null;
   let entries = 0;
@@ -132,6 +142,8 @@ async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
   const read = createTolerant(scene);
   for await (const page of client.list(query)) {
     etag ??= page.etag;
+    // the end, whatever the server says of further pages
+    if (page.entries.length === 0) break;
     entries += page.entries.length;
     for (const thread of page.entries) {
       if (thread === null) continue;
@@ -144,7 +156,7 @@ async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
       isFull = seen.size >= limits.threads;
       if (isFull) break;
       seen.add(id);
-      if (known.get(id)?.changedAt !== changedAt) await read.thread(thread);
+      if (known.get(id)?.version !== versionOf(thread)) await read.thread(thread);
     }
     isFull ||= entries >= limits.entries;
     if (isFull) break;
@@ -162,8 +174,13 @@ async function readChanges(scene: Scene, state: ReadingState): Promise<void> {
   await store.finish(source, { readUntil, etag: readUntil === since ? etag : null, listedAt });
 }
 
-function isWanted({ isForAll, isClosed, labels }: ListedThread, { threads, labels: wanted }: IssuesSource): boolean {
-  if (!isForAll || (threads === 'answered' && !isClosed)) return false;
+/** A thread that an earlier release read in another way is read again with the next whole list. */
+function versionOf({ version }: ListedThread): string {
+  return `${indexFormat} ${version}`;
+}
+
+function isWanted({ isForAll, isSettled, labels }: ListedThread, { threads, labels: wanted }: WantedThreads): boolean {
+  if (!isForAll || (threads === 'answered' && !isSettled)) return false;
   return wanted.length === 0 || labels.some((label) => wanted.includes(label));
 }
 
@@ -187,22 +204,23 @@ function createTolerant(scene: Scene) {
   };
 }
 
-async function readThread({ source, client, reader, deps, signal, skip }: Scene, thread: ListedThread): Promise<void> {
-  const { id, url, changedAt } = thread;
-  const { store, limits } = deps;
+async function readThread({ source, reader, deps, signal, skip }: Scene, thread: ListedThread): Promise<void> {
+  const { id, url } = thread;
+  const { store, limits, redact } = deps;
   const content = await contentOf();
   if (content === 'gone') return store.remove(source, [id]);
   const name = content === null ? null : createHash('sha256').update(content).digest('hex');
-  await store.put(source, { id, changedAt, content, name });
+  await store.put(source, { id, version: versionOf(thread), content, name });
 
   /** Returns the page as JSON; null for one that is not indexed. */
   async function contentOf(): Promise<string | null | 'gone'> {
     try {
-      const replies = thread.replies === 0 ? [] : await client.replies(id, limits.repliesPerThread);
-      if (replies === null) return 'gone';
-      if (source.threads === 'answered' && !replies.some((reply) => isAnswer(reply, thread))) return null;
-      const page = await reader.read<'thread'>({ kind: 'thread', ...textOf(thread, replies, deps) }, signal);
-      return page.body === '' ? null : JSON.stringify(page);
+      const read = await thread.read(limits.repliesPerThread);
+      if (read === null) return 'gone';
+      if (source.threads === 'answered' && !read.replies.some((reply) => isAnswer(reply, read))) return null;
+      const page = await reader.read<'thread'>({ kind: 'thread', ...textOf(thread, read, deps) }, signal);
+      // once more, because HTML may hide what a secret looks like
+      return page.body === '' ? null : JSON.stringify({ ...page, body: redact(page.body) });
     } catch (error) {
       if (!(error instanceof PageError) && !isTooLong(error)) throw error;
       skip(`${url} ${error instanceof PageError ? error.message : 'is too long'}.`);
@@ -211,24 +229,29 @@ async function readThread({ source, client, reader, deps, signal, skip }: Scene,
   }
 }
 
-/** A reply is an answer unless the person who asked wrote it. */
-function isAnswer({ author }: ThreadReply, thread: ListedThread): boolean {
-  return author === null || author !== thread.author;
+/** A reply is an answer if it was accepted, or unless the person who asked wrote it. */
+function isAnswer({ author, isAccepted }: ThreadReply, question: ThreadContent): boolean {
+  return isAccepted || author === null || author !== question.author;
 }
 
 /** Returns the texts of a thread without secrets and without the names of its authors. */
-function textOf(thread: ListedThread, replies: ThreadReply[], { redact, limits }: ThreadDeps) {
+function textOf(thread: ListedThread, content: ThreadContent, { redact, limits }: ThreadDeps) {
   const short = (text: string) => redact(text).slice(0, limits.longestText);
-  const question = short(thread.text);
+  const question = short(content.text);
   let left = limits.longestThread - question.length;
   const kept: { heading: string; text: string }[] = [];
-  for (const reply of replies) {
+  for (const reply of content.replies) {
     const text = short(reply.text);
     left -= text.length;
     if (left < 0) break;
-    const answer = reply.isMaintainer ? 'Answer by a maintainer' : 'Answer';
-    kept.push({ heading: isAnswer(reply, thread) ? answer : 'Follow-up', text });
+    kept.push({ heading: headingOf(reply, content), text });
   }
   const title = redact(thread.title).replaceAll(/\s+/g, ' ').slice(0, longestTitle);
-  return { url: thread.url, title, question, replies: kept };
+  return { url: thread.url, title, question, replies: kept, isHtml: content.isHtml };
+}
+
+function headingOf(reply: ThreadReply, content: ThreadContent): string {
+  if (reply.isAccepted) return 'Accepted answer';
+  if (!isAnswer(reply, content)) return 'Follow-up';
+  return reply.isMaintainer ? 'Answer by a maintainer' : 'Answer';
 }

@@ -1,117 +1,123 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { z } from 'zod';
 import { AnswerLimitError } from '../../../lib/network/egress.ts';
-import type { ForgeApi, ForgeQuestion } from '../../forges/forge-api.ts';
+import type { ForgeApi } from '../../forges/forge-api.ts';
 import { failureOfAnswer } from '../../forges/forge-failure.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
-import { threadForges, type ListedThread, type ListQuery, type ThreadReply } from './thread-forge.ts';
 
-export interface ThreadClientOptions {
-  api: ForgeApi;
-  /** Time between requests. */
-  delayMs: number;
-  signal: AbortSignal;
+/** A thread as a list shows it. */
+export interface ListedThread {
+  id: string;
+  url: string;
+  title: string;
+  /** In UTC, so that times compare as texts. */
+  changedAt: string;
+  /** Differs when its content may have changed. */
+  version: string;
+  /** A closed issue; elsewhere, a thread with an accepted answer. */
+  isSettled: boolean;
+  /** Everybody who may see the list may see it. */
+  isForAll: boolean;
+  labels: string[];
+  /** Returns its content, with the first replies; null if it does not exist. */
+  read(mostReplies: number): Promise<ThreadContent | null>;
+}
+
+export interface ThreadContent {
+  /** The question, in Markdown or HTML like the replies. */
+  text: string;
+  isHtml: boolean;
+  /** Null when the account is gone. */
+  author: string | null;
+  /** The accepted one first, then the oldest. */
+  replies: ThreadReply[];
+}
+
+export interface ThreadReply {
+  text: string;
+  author: string | null;
+  /** Its author works on the repository, or is staff of the forum. */
+  isMaintainer: boolean;
+  isAccepted: boolean;
 }
 
 export interface ListedPage {
-  /** Null for entries that are no issues. */
+  /** Null for entries that are no threads, or have not changed. */
   entries: (ListedThread | null)[];
-  /** Version of the list, of its first page. */
+  /** Version of the list, of its first page; null where there is none. */
   etag: string | null;
 }
 
-/** Asks a forge for the issues of one repository, one request at a time. Errors: ForgeError, the signal's reason. */
+export interface ThreadQuery {
+  /** Only what changed at this time or later. */
+  since: string | null;
+  /** Only settled threads; others may come too. */
+  isSettled: boolean;
+  /** Version of the list that is known already. */
+  etag: string | null;
+}
+
+/** Asks a server for threads, one request at a time. Errors: ForgeError, the signal's reason. */
 export interface ThreadClient {
-  /** Reports whether everybody may see the issues. */
-  isPublic(): Promise<boolean>;
-  /** Reads a list page by page; nothing of a list that still has the version `etag`. */
-  list(query: Pick<ListQuery, 'since' | 'isClosed'> & { etag: string | null }): AsyncGenerator<ListedPage>;
-  /** Returns the first replies; null if the thread does not exist. */
-  replies(id: string, most: number): Promise<ThreadReply[] | null>;
+  /** Returns why not everybody may see the threads, as a sentence; null if they may. */
+  problemWithAccess(): Promise<string | null>;
+  /** Reads a list page by page; nothing of a list that still has its version. */
+  list(query: ThreadQuery): AsyncGenerator<ListedPage>;
 }
 
 const mostRetries = 2;
 const longestWaitMs = 60_000;
-/** A page that is too long is read in smaller ones, so that one entry cannot stop the rest. */
-const pageSizes = [50, 10, 1];
-const refusals = new Set([401, 403, 404, 410]);
 
-export function createThreadClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
-  const forge = threadForges[api.kind];
+/** Returns a function that asks again after a pause when the server wants one. It returns any other answer. */
+export function createPatientAsk<Question>({
+  send,
+  failureOf,
+  delayMs,
+  signal,
+}: {
+  send(question: Question): Promise<ForgeResponse>;
+  /** Returns null for an answer that is none. */
+  failureOf(response: ForgeResponse): ForgeError | null;
+  /** Time between requests. */
+  delayMs: number;
+  signal: AbortSignal;
+}): (question: Question) => Promise<ForgeResponse> {
   let isFirst = true;
-
-  /** Returns any answer but one that asks for a pause: a short one is made. */
-  async function ask(path: string, question: Omit<ForgeQuestion, 'signal'> = {}): Promise<ForgeResponse> {
+  return async (question) => {
     for (let attempt = 0; ; attempt += 1) {
       if (!isFirst) await sleep(delayMs, undefined, { signal });
       isFirst = false;
-      const response = await api.get(path, { ...question, signal });
-      if (response.status < 400) return response;
+      const response = await send(question);
       const failure = failureOf(response);
-      if (failure.kind !== 'rate-limited' && failure.kind !== 'unavailable') return response;
+      if (failure?.kind !== 'rate-limited' && failure?.kind !== 'unavailable') return response;
       const { retryAfterMs: waitMs } = failure;
       if (waitMs === null || waitMs > longestWaitMs || attempt === mostRetries) throw failure;
       await sleep(waitMs, undefined, { signal });
     }
-  }
-
-  function failureOf({ status, headers, data }: ForgeResponse): ForgeError {
-    const message = typeof data === 'object' && data !== null && 'message' in data ? String(data.message) : '';
-    return failureOfAnswer({ forge: api.forge, status, headers, message });
-  }
-
-  function parsed<Value>(schema: z.ZodType<Value>, response: ForgeResponse): Value {
-    if (response.status !== 200) throw failureOf(response);
-    const result = schema.safeParse(response.data);
-    if (result.success) return result.data;
-    throw new ForgeError('rejected', `${api.forge}'s response did not come from its API.`);
-  }
-
-  /** Yields a page of a list, in the first of these sizes that can be read. Returns whether another page follows. */
-  async function* page(
-    query: Pick<ListQuery, 'since' | 'isClosed'> & { etag: string | null },
-    { at, sizes: [size = 1, ...smaller] }: { at: number; sizes: number[] },
-  ): AsyncGenerator<ListedPage, boolean> {
-    try {
-      const { etag, ...filter } = query;
-      const response = await ask(forge.listPath({ ...filter, page: at, size }), at === 1 ? { etag } : {});
-      if (response.status === 304) return false;
-      yield { entries: parsed(forge.list, response), etag: at === 1 ? (response.headers['etag'] ?? null) : null };
-      return /;\s*rel="?next"?/.test(response.headers['link'] ?? '');
-    } catch (error) {
-      if (!isTooLong(error)) throw error;
-    }
-    const parts = size / (smaller[0] ?? Infinity);
-    for (let part = 1; part <= parts; part += 1) {
-      const inner = { at: (at - 1) * parts + part, sizes: smaller };
-      if (!(yield* page({ ...query, etag: null }, inner))) return false;
-    }
-    return true;
-  }
-
-  return {
-    async isPublic() {
-      // an empty list: the newest issue may be too long to be read
-      const since = new Date(Date.now() + 24 * 60 * 60_000).toISOString();
-      const path = forge.listPath({ page: 1, size: 1, since, isClosed: false });
-      const response = await ask(path, { isAnonymous: true });
-      if (refusals.has(response.status)) return false;
-      parsed(forge.list, response);
-      const { access } = forge;
-      return access === null || !api.hasCredential || parsed(access.isPublic, await ask(access.path));
-    },
-    async *list(query) {
-      for (let at = 1; yield* page(query, { at, sizes: pageSizes }); at += 1);
-    },
-    async replies(id, most) {
-      const response = await ask(forge.repliesPath(id, most));
-      if (response.status === 404 || response.status === 410) return null;
-      return parsed(forge.replies, response)
-        .filter((reply) => reply !== null)
-        .slice(0, most);
-    },
   };
+}
+
+/** Returns the error for an answer of a forge that is asked for issues or discussions. */
+export function failureOfForge(
+  { forge }: Pick<ForgeApi, 'forge'>,
+  what: string,
+  { status, headers, data }: ForgeResponse,
+): ForgeError {
+  const message = typeof data === 'object' && data !== null && 'message' in data ? String(data.message) : '';
+  const failure = failureOfAnswer({ forge, status, headers, message });
+  if (failure.kind !== 'authentication') return failure;
+  const remedy = `Give a project of the repository a token that may read its ${what}.`;
+  return new ForgeError('authentication', `${forge} refuses the credential. ${remedy}`);
+}
+
+/** Returns the sentence about issues or discussions that not everybody may see. */
+export function notPublic({ forge }: Pick<ForgeApi, 'forge'>, what: string): string {
+  return `The ${what} on ${forge} are not public. Name the groups of readers who may see them.`;
+}
+
+/** Returns the error for an answer that has another shape than its server documents. */
+export function notItsApi(server: string): ForgeError {
+  return new ForgeError('rejected', `${server}'s response did not come from its API.`);
 }
 
 /** Reports whether an answer had more than can be read. */

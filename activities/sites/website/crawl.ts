@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Egress } from '../../../lib/network/egress.ts';
 import { scopeOf, withinScope, type WebsiteScope } from '../../../lib/inputs/website.ts';
 import type { WebsitePage, WebsitePageStore, WebsiteRef } from '../../../db/sites/website-pages.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
 import { findAddresses } from './find-addresses.ts';
 import { openRobots, type Robots } from './robots.ts';
-import { CrawlStop, PageError } from './crawl-errors.ts';
+import { PageError } from '../content/page-error.ts';
+import { CrawlStop } from './crawl-stop.ts';
 import { createWebsiteClient, type WebsiteClient } from './website-client.ts';
-import { createWebsiteReader, type WebsiteReader } from './website-reader.ts';
+import { createContentReader, type ContentReader } from '../content/content-reader.ts';
 
 export interface CrawlLimits {
   /** Time between requests, and for the whole crawl. */
@@ -41,6 +43,12 @@ export interface Crawl {
   skipped: string[];
 }
 
+/** Statuses of pages that are no longer published. With 403, many servers refuse programs only. */
+const absences = new Map([
+  [401, 'needs a login'],
+  [404, 'does not exist'],
+  [410, 'does not exist'],
+]);
 const mostSkipped = 20;
 const mostLinks = 2_000;
 
@@ -48,7 +56,7 @@ const mostLinks = 2_000;
 export interface CrawlScene {
   scope: WebsiteScope;
   client: WebsiteClient;
-  reader: WebsiteReader;
+  reader: ContentReader;
   robots: Robots;
   limits: CrawlLimits;
   signal: AbortSignal;
@@ -69,12 +77,12 @@ export async function crawlWebsite(
   const scope = scopeOf(website.url);
   const timeout = AbortSignal.timeout(limits.crawlMs);
   const until = AbortSignal.any([signal, timeout]);
-  await using reader = createWebsiteReader();
+  await using reader = createContentReader();
   const client = createWebsiteClient({ egress, delayMs: limits.delayMs, signal: until });
   const skipped: string[] = [];
   const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
   const earlier = (await store.list(website)).filter(({ url }) => withinScope(url, scope) !== null);
-  const known = new Map(earlier.map((page) => [page.url, page]));
+  const known = new Map(earlier.map((page) => [page.url, page.format === indexFormat ? page : asUnread(page)]));
   const found = new Map<string, WebsitePage>();
   let problem: string | null = null;
   try {
@@ -160,8 +168,9 @@ async function readPage(
       await store.check(website, url);
       return known;
     }
-    if (answer.status === 404 || answer.status === 410) {
-      skip(`${url} does not exist (status ${answer.status}).`);
+    const absence = absences.get(answer.status);
+    if (absence !== undefined) {
+      skip(`${url} ${absence} (status ${answer.status}).`);
       return null;
     }
     if (answer.status !== 200) throw new PageError(`answered with status ${answer.status}`);
@@ -183,6 +192,7 @@ async function readPage(
       canonical,
       links: isPage ? read.links.flatMap((link) => withinScope(link, scope) ?? []).slice(0, mostLinks) : [],
       name: content === null ? null : createHash('sha256').update(content).digest('hex'),
+      format: indexFormat,
     };
     await store.put(website, { ...page, content });
     return { ...page, size: content?.length ?? 0, isChecked: true };
@@ -196,6 +206,11 @@ async function readPage(
 
 function withAddress<Page extends { values: Record<string, unknown> }>(page: Page | null, url: string) {
   return page === null ? null : { ...page, values: { ...page.values, url } };
+}
+
+/** An earlier release read the page in another way, so it is read again even if it has not changed. */
+function asUnread(page: WebsitePage): WebsitePage {
+  return { ...page, etag: null, lastModified: null, isChecked: false };
 }
 
 function conditionsOf(known: WebsitePage | undefined): Record<string, string> {

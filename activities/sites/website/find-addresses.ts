@@ -1,7 +1,7 @@
 import { withinScope } from '../../../lib/inputs/website.ts';
 import type { CrawlScene } from './crawl.ts';
-import { mostSitemapBytes, type Sitemap } from './read-sitemap.ts';
-import { PageError } from './crawl-errors.ts';
+import { mostSitemapBytes, type Sitemap } from '../content/read-sitemap.ts';
+import { PageError } from '../content/page-error.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
 
 const mostSitemaps = 50;

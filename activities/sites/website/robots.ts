@@ -1,8 +1,9 @@
 import type { WebsiteScope } from '../../../lib/inputs/website.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
-import { CrawlStop, PageError } from './crawl-errors.ts';
+import { PageError } from '../content/page-error.ts';
+import { CrawlStop } from './crawl-stop.ts';
 import type { WebsiteClient } from './website-client.ts';
-import type { WebsiteReader } from './website-reader.ts';
+import type { ContentReader } from '../content/content-reader.ts';
 
 export interface Robots {
   sitemaps: string[];
@@ -24,7 +25,7 @@ export async function openRobots({
 }: {
   scope: WebsiteScope;
   client: WebsiteClient;
-  reader: WebsiteReader;
+  reader: ContentReader;
   signal: AbortSignal;
 }): Promise<Robots> {
   const url = new URL('/robots.txt', start).href;

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError } from '../../../lib/network/public-lookup.ts';
 import { readRetryAfter } from '../../../lib/network/retry-after.ts';
+import { redirectOf } from '../../network/redirect.ts';
 import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
-import { CrawlStop, PageError } from './crawl-errors.ts';
-import { agentName } from './website-reader.ts';
+import { PageError } from '../content/page-error.ts';
+import { CrawlStop } from './crawl-stop.ts';
+import { agentName } from '../content/content-reader.ts';
 
-export interface WebsiteAnswer {
+interface WebsiteAnswer {
   /** The address after redirects. */
   url: string;
   status: number;
@@ -23,7 +25,7 @@ export interface WebsiteClientOptions {
   signal: AbortSignal;
 }
 
-export interface WebsiteRequest {
+interface WebsiteRequest {
   url: string;
   headers?: Record<string, string>;
   mostBytes: number;
@@ -44,7 +46,6 @@ const mostRetries = 2;
 const longestWaitMs = 60_000;
 const usualWaitMs = 5_000;
 const unreachableInRow = 5;
-const redirects = new Set([301, 302, 303, 307, 308]);
 
 export function createWebsiteClient({ egress, delayMs: usualMs, signal }: WebsiteClientOptions): WebsiteClient {
   let delayMs = usualMs;
@@ -97,9 +98,9 @@ export function createWebsiteClient({ egress, delayMs: usualMs, signal }: Websit
       let url = new URL(request.url);
       for (let hop = 0; hop <= mostRedirects; hop += 1) {
         const answer = await answerOf(url, request);
-        const { location } = answer.headers;
-        if (!redirects.has(answer.status) || location === undefined) return answer;
-        const next = URL.parse(location, url);
+        const target = redirectOf(answer.status, answer.headers);
+        if (target === null) return answer;
+        const next = URL.parse(target, url);
         if (next === null) throw new PageError('redirects to no address');
         next.hash = '';
         const problem = await request.problemWith(next.href);

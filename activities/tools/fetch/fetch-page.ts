@@ -3,19 +3,20 @@ import { commonHosts, isFetchHost } from '../../../lib/inputs/fetch-hosts.ts';
 import { createThreadQueue, ThreadQueueError, type ThreadQueue } from '../../../lib/threads/thread-queue.ts';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError, type Resolve } from '../../../lib/network/public-lookup.ts';
+import { redirectOf } from '../../network/redirect.ts';
 import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
 import { ToolProblem } from '../tool-problem.ts';
-import { problemWithType, type PageBody, type PageText } from './page-text.ts';
+import { problemWithType, type PageBody, type PageText } from './page-body.ts';
 
 export interface PageNetwork {
   /** Hosts that the operator allows, as in `parseFetchHost`. */
   hosts: readonly string[];
-  egress: Pick<Egress, 'request'>;
+  egress: Egress;
   /** Reads the pages of all jobs of this worker. */
   readers: ThreadQueue;
 }
 
-export interface FetchedPage {
+interface FetchedPage {
   /** The address after redirects. */
   url: string;
   text: string;
@@ -31,7 +32,6 @@ const mostBytes = 2_000_000;
 const mostRedirects = 5;
 const longestUrl = 2_048;
 const readerLimits = { atOnce: 2, waiting: 100, deadlineMs: 15_000, heapMb: 256 };
-const redirects = new Set([301, 302, 303, 307, 308]);
 const headers = {
   accept: 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1',
   'accept-encoding': acceptedEncodings,
@@ -86,16 +86,12 @@ export function createPageFetcher(
     let url = first;
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
       const response = await egress.request(url, { headers, signal: until });
-      const {
-        statusCode: status = 502,
-        headers: { location },
-      } = response;
+      const { statusCode: status = 502 } = response;
       if (status >= 200 && status < 300) return { url, response };
       response.destroy();
-      if (!redirects.has(status) || location === undefined) {
-        throw new ToolProblem(`${url.host} answered with status ${status}.`);
-      }
-      url = checked(location, url);
+      const target = redirectOf(status, response.headers);
+      if (target === null) throw new ToolProblem(`${url.host} answered with status ${status}.`);
+      url = checked(target, url);
     }
     throw new ToolProblem(`${first.host} redirects more than ${mostRedirects} times.`);
   }

@@ -12,7 +12,7 @@ interface HistoryRef {
 const mostGenerations = 10_000;
 
 /** Parses the name of a commit, optionally with `^` or `~N` at its end. Throws ToolProblem. */
-export function parseHistoryRef(text: string): HistoryRef {
+function parseHistoryRef(text: string): HistoryRef {
   const [, name = '', steps] = /^([^~^]*)(?:\^|~(\d{1,5}))?$/.exec(text) ?? [];
   const generations = name === text ? 0 : Number(steps ?? 1);
   const parsed = parseRef(name);

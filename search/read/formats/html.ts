@@ -9,7 +9,7 @@ import { textOf, type FrontMatter } from '../front-matter.ts';
 import { classesOf, elementsOf, findElement, mainContentOf } from './main-content.ts';
 
 /** Longest page that is parsed, in characters. */
-export const longestHtml = 2_000_000;
+const longestHtml = 2_000_000;
 
 const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
 
@@ -113,6 +113,25 @@ export function webPageToMarkdown(text: string, address: URL): string | null {
 export function htmlToMarkdown(html: string): string {
   return markdownOf(fromHtml(html, { fragment: true }));
 }
+
+/** Returns a post of a forum as Markdown with absolute links, without the names and sizes that the forum adds. */
+export function postToMarkdown(html: string, address: URL): string {
+  const root = fromHtml(html, { fragment: true });
+  for (const element of elementsOf(root)) {
+    const added = addedByForum.find(([parent]) => classesOf(element).includes(parent))?.[1];
+    element.children = element.children.filter((child) => {
+      return added === undefined || child.type !== 'element' || !classesOf(child).includes(added);
+    });
+  }
+  makeAbsolute(root, address);
+  return markdownOf(root);
+}
+
+/** Who is quoted, and the file of an image. */
+const addedByForum: [parent: string, child: string][] = [
+  ['quote', 'title'],
+  ['lightbox', 'meta'],
+];
 
 function mostOpenIn(text: string): number {
   let open = 0;

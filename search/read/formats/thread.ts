@@ -1,12 +1,13 @@
 import type { Heading, Nodes, Parents, RootContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { FrontMatter } from '../front-matter.ts';
-import { htmlToMarkdown, writeMarkdown } from './html.ts';
+import { htmlToMarkdown, postToMarkdown, writeMarkdown } from './html.ts';
 
-/** A question and its answers, as people wrote them, in Markdown. */
+/** A question and its answers, as people wrote them, in Markdown or HTML. */
 export interface ThreadText {
   url: string;
   title: string;
+  isHtml: boolean;
   question: string;
   /** In the order in which they appear. */
   replies: { heading: string; text: string }[];
@@ -16,9 +17,10 @@ export interface ThreadText {
  * Reads a thread as a page with a section per reply. HTML becomes Markdown, images become their descriptions, and links
  * lead to websites only. Takes time quadratic in hostile text. Throws RangeError for markup that is nested too deeply.
  */
-export function readThread({ url, title, question, replies }: ThreadText): FrontMatter {
-  const sections = replies.map(({ heading, text }) => `## ${heading}\n\n${inert(text)}`);
-  return { values: { title: title.trim(), url }, body: [inert(question), ...sections].join('\n\n').trim() };
+export function readThread({ url, title, isHtml, question, replies }: ThreadText): FrontMatter {
+  const bodyOf = (text: string) => inert(isHtml ? postToMarkdown(text, new URL(url)) : text);
+  const sections = replies.map(({ heading, text }) => `## ${heading}\n\n${bodyOf(text)}`);
+  return { values: { title: title.trim(), url }, body: [bodyOf(question), ...sections].join('\n\n').trim() };
 }
 
 function inert(text: string): string {

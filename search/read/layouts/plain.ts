@@ -20,7 +20,7 @@ export function placeBeside({ path, values }: LayoutFile, { entries }: Navigatio
 }
 
 /** Returns the path of a page whose front matter names one, relative to its folder or to the site. */
-export function pathWithSlug(source: string, slug: string | undefined): string {
+function pathWithSlug(source: string, slug: string | undefined): string {
   const file = source.replace(/(^|\/)_index\./, '$1index.');
   if (slug === undefined || /[\s?#]/.test(slug)) return pathOf(file);
   const joined = slug.startsWith('/') ? slug : posix.join(posix.dirname(file), slug);

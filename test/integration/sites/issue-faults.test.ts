@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { reply } from '../../support/forges/issue-server.ts';
+import { reply } from '../../support/forges/json-server.ts';
 import { answered, startTracker } from './issue-scene.ts';
 
 let database: TestDatabase;

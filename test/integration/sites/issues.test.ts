@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { reply, token, type IssueServerKind } from '../../support/forges/issue-server.ts';
+import type { IssueServerKind } from '../../support/forges/issue-server.ts';
+import { reply, token } from '../../support/forges/json-server.ts';
 import { answered, startTracker } from './issue-scene.ts';
 
 let database: TestDatabase;
@@ -138,6 +140,18 @@ it.each([true, false])(
     expect(await tracker.find('badger')).toEqual(['About the badger']);
   },
 );
+
+it('takes the pages away also while the documents cannot be read, which stay', slow, async () => {
+  await using tracker = await startTracker(database, { 1: answered('badger') }, { hasDocs: true });
+  await tracker.index();
+  await rm(tracker.docs!.path, { recursive: true });
+  const failure = await tracker.failure();
+  expect(await tracker.find('badger')).toEqual(['About the badger']);
+  tracker.server.isPublic = false;
+  expect(await tracker.failure()).toEqual(failure);
+  expect(await tracker.find('badger')).toEqual([]);
+  expect(await tracker.find('crane')).toEqual(['Start']);
+});
 
 it('leaves out what only members of GitLab see', slow, async () => {
   await using tracker = await startTracker(

@@ -1,11 +1,15 @@
 import { rename } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
+import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { startPageServer } from '../../support/servers/page-server.ts';
+import { toLoopback } from '../fetch/scene.ts';
 import { search, startSiteWorker } from './site-worker.ts';
 
 let database: TestDatabase;
@@ -95,3 +99,20 @@ it(
     expect(await search(database, site, 'stork')).toEqual(['stork']);
   },
 );
+
+it('indexes a site while websites of others do not answer', { tags: ['slow'], timeout: 120_000 }, async () => {
+  const started = Promise.withResolvers<void>();
+  await using hanging = await startPageServer(() => {
+    if (hanging.hits.length === 6) started.resolve();
+  });
+  const network = createPageNetwork({ hosts: [hanging.host], privateHosts: [hanging.host], resolve: toLoopback });
+  await using worker = await startSiteWorker({ database, change: () => ({ pages: network }) });
+  const sources = [{ kind: 'website', url: hanging.url, prefix: 'docs', weight: 1 } as const];
+  const crawled = await Promise.all(Array.from({ length: 6 }, () => buildSite(database.pool, { sources })));
+  const runs = crawled.map((site) => worker.index(site).catch(() => null));
+  await started.promise;
+  await using docs = await createTestRepository({ 'start.md': '# Start\n\nThe crane flies.\n' });
+  expect(await worker.index(await buildSite(database.pool, { repository: docs.path }))).toMatchObject({ pages: 1 });
+  for (const { id } of crawled) await worker.client.workflow.getHandle(indexSiteWorkflowId(id)).terminate();
+  await Promise.all(runs);
+});

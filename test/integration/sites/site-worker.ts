@@ -26,7 +26,7 @@ import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { type SiteRow } from '../../../db/sites/sites.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
-import { indexFormat } from '../../../search/query/site-index.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
 import type { PageAccess } from '../../../search/query/page-access.ts';
 import { createWorker, jobQueue, siteQueue } from '../../../worker/create-worker.ts';
 import { createSiteChores } from '../../../worker/chores/site-chores.ts';
@@ -127,7 +127,7 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
     pages: createPageNetwork({ hosts: [], privateHosts: [] }),
-    issues: { store: createSourceThreadStore(pool), limits: threadLimits },
+    threads: { store: createSourceThreadStore(pool), limits: threadLimits },
     websites: { pages: createWebsitePageStore(pool), limits: crawlLimits },
     embedding: null,
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),

@@ -135,20 +135,30 @@ it('indexes the main content of the pages that links lead to, within the start a
 it('asks for changes only, and drops pages that are gone', slow, async () => {
   await using site = await startWebsite({
     '/robots.txt': page('', 'text/plain'),
-    '/': versioned(html('Start', 'The heron waits. <a href="/a">A</a> <a href="/b">B</a>'), '"1"'),
+    '/': versioned(html('Start', 'The heron waits. <a href="/a">A</a> <a href="/b">B</a> <a href="/c">C</a>'), '"1"'),
     '/a': versioned(html('A', 'The badger digs.'), '"1"'),
     '/b': versioned(html('B', 'The otter swims.'), '"1"'),
+    '/c': versioned(html('C', 'The lynx hides.'), '"1"'),
   });
-  expect(await site.index()).toMatchObject({ version: 1, pages: 3 });
+  expect(await site.index()).toMatchObject({ version: 1, pages: 4 });
   expect(await site.index()).toMatchObject({ version: 1, changedPages: 0 });
   site.answers['/a'] = versioned(html('A', 'The crane flies.'), '"2"');
   delete site.answers['/b'];
+  site.answers['/c'] = (_request, response) => void response.writeHead(401).end();
   expect(await site.index()).toMatchObject({ version: 2, pages: 2 });
   expect(await site.find('crane')).toEqual(['A']);
   expect(await site.find('otter')).toEqual([]);
+  expect(await site.find('lynx')).toEqual([]);
+  expect((await site.report())?.skipped).toContain(`${site.url}/c needs a login (status 401).`);
+  // pages as an earlier release read them
+  await database.pool.query(`update website_pages set format = format - 1, name = 'other'`);
+  expect(await site.index()).toMatchObject({ version: 2, changedPages: 0 });
+  await site.index();
   expect(site.requests.filter(({ url }) => url === '/').map(({ headers }) => headers['if-none-match'])).toEqual([
     undefined,
     '"1"',
+    '"1"',
+    undefined,
     '"1"',
   ]);
 });

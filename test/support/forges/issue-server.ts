@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { reply, startJsonServer, timeOf, token, type JsonServer } from './json-server.ts';
 
 export interface FakeIssue {
   title: string;
@@ -30,53 +29,38 @@ export interface FakeComment {
 
 export type IssueServerKind = 'github' | 'gitlab' | 'gitea';
 
-/** Answers instead of the server; returns false to let it answer. */
-export type Interruption = (request: IncomingMessage, response: ServerResponse) => boolean;
-
-export interface IssueServer extends AsyncDisposable {
-  origin: string;
-  host: string;
-  token: string;
+export interface IssueServer extends JsonServer {
   /** By number. */
   issues: Map<number, FakeIssue>;
   /** Whether requests without the token are answered. */
   isPublic: boolean;
   /** GitLab: a public project whose issues only members see. */
   areIssuesForMembers: boolean;
-  interrupt: Interruption | null;
-  requests: { path: string; authorization: string | null; status: number }[];
-  /** Paths of the requests since the last call. */
-  asked(): string[];
 }
 
-const start = Date.parse('2026-01-01T00:00:00Z');
-export const token = 'forge-token-of-issues-0123456789';
+interface IssueRequest {
+  url: URL;
+  headers: IncomingHttpHeaders;
+  isMember: boolean;
+}
 
 /** Serves the issues of the repository `acme/docs` as the API of a forge documents it. */
 export async function startIssueServer(kind: IssueServerKind, issues: Record<number, FakeIssue>): Promise<IssueServer> {
   const byNumber = new Map(Object.entries(issues).map(([number, issue]) => [Number(number), issue]));
   const base = { github: '/repos/acme/docs', gitea: '/api/v1/repos/acme/docs', gitlab: '/api/v4/projects/acme%2Fdocs' };
-  const server = createServer((request, response) => {
-    const authorization = request.headers.authorization ?? null;
-    response.once('finish', () =>
-      state.requests.push({ path: request.url ?? '', authorization, status: response.statusCode }),
-    );
-    if (state.interrupt?.(request, response) === true) return;
-    if (authorization !== null && authorization !== `Bearer ${token}`) return void reply(response, 401, {});
-    if (!state.isPublic && authorization === null) return void reply(response, 404, { message: 'Not Found' });
-    const url = new URL(request.url ?? '', state.origin);
-    if (!url.pathname.startsWith(base[kind])) return void reply(response, 404, { message: 'Not Found' });
-    answer(url, { request, response, isMember: authorization !== null });
+  const server = await startJsonServer(({ url, headers, authorization }, response) => {
+    if (authorization !== null && authorization !== `Bearer ${token}`) return reply(response, 401, {});
+    if (!state.isPublic && authorization === null) return reply(response, 404, { message: 'Not Found' });
+    if (!url.pathname.startsWith(base[kind])) return reply(response, 404, { message: 'Not Found' });
+    return answer({ url, headers, isMember: authorization !== null }, response);
   });
 
-  function answer(
-    url: URL,
-    { request, response, isMember }: { request: IncomingMessage; response: ServerResponse; isMember: boolean },
-  ): void {
+  function answer(request: IssueRequest, response: ServerResponse): void {
+    const { url } = request;
     const path = url.pathname.slice(base[kind].length);
     const repository = { visibility: 'public', issues_access_level: state.areIssuesForMembers ? 'private' : 'enabled' };
     if (path === '') return reply(response, 200, repository);
-    if (path === '/issues') return list(url, { request, response, isMember });
+    if (path === '/issues') return list(request, response);
     const [, number, what] = /^\/issues\/(\d+)\/(comments|notes)$/.exec(path) ?? [];
     const issue = byNumber.get(Number(number));
     if (issue === undefined || what !== (kind === 'gitlab' ? 'notes' : 'comments')) return reply(response, 404, {});
@@ -84,10 +68,7 @@ export async function startIssueServer(kind: IssueServerKind, issues: Record<num
     return reply(response, 200, (issue.comments ?? []).slice(0, size).map(commentOf));
   }
 
-  function list(
-    { searchParams, pathname }: URL,
-    { request, response, isMember }: { request: IncomingMessage; response: ServerResponse; isMember: boolean },
-  ): void {
+  function list({ url: { searchParams, pathname }, headers, isMember }: IssueRequest, response: ServerResponse): void {
     const since = searchParams.get(kind === 'gitlab' ? 'updated_after' : 'since');
     const sizeName = kind === 'gitea' ? 'limit' : 'per_page';
     const [page, size] = [Number(searchParams.get('page')), Number(searchParams.get(sizeName))];
@@ -100,7 +81,7 @@ export async function startIssueServer(kind: IssueServerKind, issues: Record<num
       .sort(([, one], [, other]) => other.changedAt - one.changedAt);
     const shown = wanted.slice((page - 1) * size, page * size).map(([number, issue]) => issueOf(number, issue));
     const etag = `"${createHash('sha256').update(JSON.stringify(shown)).digest('hex')}"`;
-    if (request.headers['if-none-match'] === etag) return void response.writeHead(304).end();
+    if (headers['if-none-match'] === etag) return void response.writeHead(304).end();
     const next = page * size < wanted.length ? `<${state.origin}${pathname}?page=${page + 1}>; rel="next"` : '';
     return reply(response, 200, shown, { etag, link: `${next}${next && ', '}<${state.origin}>; rel="first"` });
   }
@@ -155,32 +136,7 @@ export async function startIssueServer(kind: IssueServerKind, issues: Record<num
     };
   }
 
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const state: IssueServer = {
-    origin: `http://127.0.0.1:${port}`,
-    host: `127.0.0.1:${port}`,
-    token,
-    issues: byNumber,
-    isPublic: true,
-    areIssuesForMembers: false,
-    interrupt: null,
-    requests: [],
-    asked: () => state.requests.splice(0).map(({ path }) => path),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const more: Omit<IssueServer, keyof JsonServer> = { issues: byNumber, isPublic: true, areIssuesForMembers: false };
+  const state: IssueServer = Object.assign(server, more);
   return state;
-}
-
-function timeOf(minutes: number): string {
-  return new Date(start + minutes * 60_000).toISOString();
-}
-
-export function reply(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }

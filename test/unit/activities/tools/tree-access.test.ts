@@ -7,6 +7,7 @@ import { parseAgentPath } from '../../../../activities/tools/files/agent-path.ts
 import { openFolder } from '../../../../activities/tools/files/beneath.ts';
 import { putFile, readIn } from '../../../../activities/tools/files/files.ts';
 import { createTree, type TestTree } from './tree.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
@@ -183,7 +184,7 @@ it('reaches nothing outside while a folder keeps being swapped with a link', asy
     }
   })();
   try {
-    for (let round = 1; round <= 200; round += 1) {
+    for (let round = 1; round <= propertyRuns(300); round += 1) {
       const { text } = await tree.run('read', { path: 'docs/a.txt' });
       expect(text).not.toContain('secret');
       await tree.run('edit', { path: 'docs/a.txt', old: 'inside', new: 'inside -' });

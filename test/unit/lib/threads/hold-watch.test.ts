@@ -18,27 +18,28 @@ it('logs and counts what blocks the event loop, with the tasks in flight', async
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const holds = createHoldWatch<string>({ log, registers: [registry], prefix: 'docket_test', nameOf: (task) => task });
   const until = new AbortController();
-  burn(100);
+  // the test runner may block the event loop, too, but not for as long as this test does
+  const found = (): { level: number; during: string[]; cpuMs: number }[] =>
+    lines.map((line) => JSON.parse(line)).filter(({ cpuMs }) => cpuMs >= 400);
+  burn(400);
   holds.watch(until.signal);
   holds.watch(until.signal);
   holds.begin('a stream');
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(lines).toEqual([]);
+  expect(found()).toEqual([]);
   const end = holds.begin('slow');
-  burn(200);
+  burn(450);
   end();
-  await expect.poll(() => lines.length).toBe(1);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 30, msg: 'the event loop was blocked', during: ['slow'] });
-  expect(JSON.parse(lines[0]!).cpuMs).toBeGreaterThan(150);
-  expect(await registry.metrics()).toContain('docket_test_event_loop_hold_seconds_count 1');
+  await expect.poll(() => found()).toEqual([expect.objectContaining({ level: 30, during: ['slow'] })]);
+  expect(lines[0]).toContain('the event loop was blocked');
+  expect(await registry.metrics()).toMatch(/docket_test_event_loop_hold_seconds_count [1-9]/);
 
   burn(1_100);
-  await expect.poll(() => lines.length).toBe(2);
-  expect(JSON.parse(lines[1]!)).toMatchObject({ level: 40 });
+  await expect.poll(() => found()).toEqual([expect.anything(), expect.objectContaining({ level: 40 })]);
 
   // all that remains for the process is to exit
   until.abort();
-  burn(200);
+  burn(450);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(lines).toHaveLength(2);
+  expect(found()).toHaveLength(2);
 });

@@ -16,7 +16,7 @@ function describing(operations: number, responses = 1): string {
   });
 }
 
-it('bounds the text of operations that share a schema', () => {
+it('bounds the text of operations that share a schema', { tags: 'slow' }, () => {
   const operations = readOperations(describing(1_500)) ?? [];
   expect(operations).toHaveLength(1_500);
   expect(operations[0]?.details).toContain('- `field199` (string): word');

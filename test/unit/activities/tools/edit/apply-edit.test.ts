@@ -157,7 +157,7 @@ it('handles a long run of blanks in linear time', () => {
   ]);
 });
 
-it('handles endlessly repetitive text', () => {
+it('handles endlessly repetitive text', { tags: 'slow' }, () => {
   const same = 'a'.repeat(2_000_000);
   expect(edited(same, { old: `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, new: 'x' })).toBe('not-found');
   expect(edited(same, { old: 'a', new: 'b', replaceAll: true })).toBe('too-many');

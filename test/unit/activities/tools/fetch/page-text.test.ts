@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pageText, problemWithType } from '../../../../../activities/tools/fetch/page-text.ts';
+import { problemWithType } from '../../../../../activities/tools/fetch/page-body.ts';
+import { pageText } from '../../../../../activities/tools/fetch/page-text.ts';
+import { propertyRuns } from '../../../../support/property-runs.ts';
 
 const url = 'https://docs.example.com/a/b';
 
@@ -57,7 +59,7 @@ it('answers every body and type with a text or a problem', () => {
       if ('text' in read) expect(read.text).not.toContain('\0');
       else expect(read.problem).toMatch(/^(?:is|has) /);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 

@@ -1,31 +1,18 @@
 import { z } from 'zod';
 import type { HostedKind } from '../../forges/forges.ts';
+import type { ListedThread, ThreadReply } from './thread-client.ts';
 
 /** An issue as a list shows it. */
-export interface ListedThread {
-  id: string;
-  url: string;
-  title: string;
+export interface ListedIssue extends Omit<ListedThread, 'version' | 'read'> {
   text: string;
-  /** In UTC, so that times compare as texts. */
-  changedAt: string;
-  isClosed: boolean;
-  /** Not confidential. */
-  isForAll: boolean;
-  labels: string[];
-  replies: number;
   /** Null when the account is gone. */
   author: string | null;
+  replies: number;
 }
 
-export interface ThreadReply {
-  text: string;
-  author: string | null;
-  /** Its author works on the repository. */
-  isMaintainer: boolean;
-}
+type IssueReply = Omit<ThreadReply, 'isAccepted'>;
 
-export interface ListQuery {
+interface ListQuery {
   page: number;
   size: number;
   /** Only what changed at this time or later. */
@@ -34,23 +21,23 @@ export interface ListQuery {
 }
 
 /** How a forge is asked for its issues; paths are below the repository in its API. */
-export interface ThreadForge {
+export interface IssueForge {
   listPath(query: ListQuery): string;
   /** Null for entries that are no issues. */
-  list: z.ZodType<(ListedThread | null)[]>;
+  list: z.ZodType<(ListedIssue | null)[]>;
   /** Replies up to a number, oldest first. */
   repliesPath(id: string, most: number): string;
-  replies: z.ZodType<(ThreadReply | null)[]>;
+  replies: z.ZodType<(IssueReply | null)[]>;
   /** Request that tells whether everyone may see the issues; null where listing them without a credential does. */
   access: { path: string; isPublic: z.ZodType<boolean> } | null;
 }
 
-const link = z.url({ protocol: /^https?$/ }).max(2_000);
-const time = z
+export const link = z.url({ protocol: /^https?$/ }).max(2_000);
+export const time = z
   .string()
   .pipe(z.coerce.date())
   .transform((date) => date.toISOString());
-const text = z
+export const text = z
   .string()
   .nullish()
   .transform((given) => given ?? '');
@@ -74,7 +61,7 @@ const issue = z
     user: account,
     pull_request: z.unknown().optional(),
   })
-  .transform((one): ListedThread | null =>
+  .transform((one): ListedIssue | null =>
     one.pull_request == null
       ? {
           id: String(one.number),
@@ -82,7 +69,7 @@ const issue = z
           title: one.title,
           text: one.body,
           changedAt: one.updated_at,
-          isClosed: one.state === 'closed',
+          isSettled: one.state === 'closed',
           isForAll: true,
           labels: one.labels ?? [],
           replies: one.comments,
@@ -92,12 +79,12 @@ const issue = z
   );
 const comment = z
   .object({ body: text, user: account, author_association: z.string().optional() })
-  .transform(({ body, user, author_association: association = '' }): ThreadReply | null =>
+  .transform(({ body, user, author_association: association = '' }): IssueReply | null =>
     isBot(user) ? null : { text: body, author: user?.login ?? null, isMaintainer: maintainers.has(association) },
   );
 const gitlabAccount = z.object({ username: z.string() }).nullish();
 
-export const threadForges: Record<HostedKind, ThreadForge> = {
+export const issueForges: Record<HostedKind, IssueForge> = {
   github: {
     listPath: ({ page, size, since, isClosed }) =>
       `/issues?${queryOf({ state: isClosed ? 'closed' : 'all', sort: 'updated', direction: 'desc', since, per_page: size, page })}`,
@@ -131,13 +118,13 @@ export const threadForges: Record<HostedKind, ThreadForge> = {
           author: gitlabAccount,
           confidential: z.boolean().optional(),
         })
-        .transform((one): ListedThread => ({
+        .transform((one): ListedIssue => ({
           id: String(one.iid),
           url: one.web_url,
           title: one.title,
           text: one.description,
           changedAt: one.updated_at,
-          isClosed: one.state === 'closed',
+          isSettled: one.state === 'closed',
           isForAll: one.confidential !== true,
           labels: one.labels,
           replies: one.user_notes_count,
@@ -155,7 +142,7 @@ export const threadForges: Record<HostedKind, ThreadForge> = {
           internal: z.boolean().optional(),
           confidential: z.boolean().nullish(),
         })
-        .transform((one): ThreadReply | null =>
+        .transform((one): IssueReply | null =>
           one.system || one.internal === true || one.confidential === true
             ? null
             : { text: one.body, author: one.author?.username ?? null, isMaintainer: false },

@@ -3,7 +3,7 @@ import { ThreadQueueError } from '../../../lib/threads/thread-queue.ts';
 import type { WebPage } from '../../../search/read/formats/html.ts';
 import type { ThreadText } from '../../../search/read/formats/thread.ts';
 import type { FrontMatter } from '../../../search/read/front-matter.ts';
-import { PageError } from './crawl-errors.ts';
+import { PageError } from './page-error.ts';
 import type { Sitemap } from './read-sitemap.ts';
 
 /** The name by which robots.txt addresses the crawler. */
@@ -26,16 +26,16 @@ export interface ReadResults {
 }
 
 /** Reads what others wrote: a website, or people in a thread. Errors: PageError. */
-export interface WebsiteReader extends AsyncDisposable {
+export interface ContentReader extends AsyncDisposable {
   read<Kind extends keyof ReadResults>(
     request: Extract<ReadRequest, { kind: Kind }>,
     signal: AbortSignal,
   ): Promise<ReadResults[Kind]>;
 }
 
-export function createWebsiteReader(): WebsiteReader {
+export function createContentReader(): ContentReader {
   const pool = createThreadPool({
-    script: new URL('./page-thread.ts', import.meta.url),
+    script: new URL('./content-thread.ts', import.meta.url),
     threads: 1,
     waiting: 10,
     deadlineMs: 15_000,

@@ -2,8 +2,3 @@
 export class PageError extends Error {
   override name = 'PageError';
 }
-
-/** The crawl cannot go on; the message is a sentence. */
-export class CrawlStop extends Error {
-  override name = 'CrawlStop';
-}

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import type { FolderFile, IsKnownFile } from '../workspaces/source-folder.ts';
+
+/** Content of a source at one point in time. */
+export interface OpenedSource {
+  /** Identifies the content: an equal revision means that nothing changed. */
+  revision: string;
+  /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
+  read(isKnown: IsKnownFile): Promise<FolderFile[]>;
+  /** Of a website or threads that were not read completely. */
+  problem?: string | null;
+  skipped?: string[];
+  isWithdrawn?: boolean;
+}
+
+export function revisionOf(files: Pick<FolderFile, 'path' | 'name'>[]): string {
+  const hash = createHash('sha256');
+  for (const { path, name } of files) hash.update(`${path}\0${name}\0`);
+  return hash.digest('hex');
+}

@@ -1,0 +1,28 @@
+/** Runs some tasks at once; the others wait in line. */
+export interface Turns {
+  /** Number of tasks in line. */
+  readonly waiting: number;
+  run<Result>(task: () => Promise<Result>): Promise<Result>;
+}
+
+export function createTurns(atOnce: number): Turns {
+  const line: (() => void)[] = [];
+  let running = 0;
+  return {
+    get waiting() {
+      return line.length;
+    },
+    async run(task) {
+      if (running < atOnce) running += 1;
+      // a task that ends passes its place to the next one
+      else await new Promise<void>((resolve) => line.push(resolve));
+      try {
+        return await task();
+      } finally {
+        const begin = line.shift();
+        if (begin === undefined) running -= 1;
+        else begin();
+      }
+    },
+  };
+}
