@@ -2,6 +2,7 @@ import type { Egress } from '../../lib/network/egress.ts';
 import type { GitCredential } from '../git/git-credential.ts';
 import { askForge, type ForgeResponse } from './forge-http.ts';
 import type { HostedKind } from './forges.ts';
+import { githubGraphqlOf } from './github-address.ts';
 import { repositoryPath } from './repository-path.ts';
 
 /** Asks a forge about one repository. Errors: ForgeError. */
@@ -12,6 +13,8 @@ export interface ForgeApi {
   hasCredential: boolean;
   /** Returns any answer to a path below the address of the repository in the API. */
   get(path: string, options: ForgeQuestion): Promise<ForgeResponse>;
+  /** Returns any answer of GitHub's GraphQL API; the variables get the `owner` and `name` of the repository. */
+  graphql(question: { query: string; variables: object }, signal: AbortSignal): Promise<ForgeResponse>;
 }
 
 export interface ForgeQuestion {
@@ -43,17 +46,22 @@ export function createForgeApi(
       ? `${apiUrl}/projects/${encodeURIComponent(whole)}`
       : `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
   const own = credential?.origin === new URL(url).origin ? credential : null;
+  const headersWith = (token: string | null) => ({
+    accept: 'application/json',
+    ...(token !== null && { authorization: `Bearer ${token}` }),
+  });
   return {
     kind,
     forge,
     hasCredential: own !== null,
+    async graphql({ query, variables }, signal) {
+      const headers = { ...headersWith((await own?.token()) ?? null), 'content-type': 'application/json' };
+      const body = JSON.stringify({ query, variables: { ...variables, owner, name } });
+      return await askForge({ forge, method: 'POST', url: githubGraphqlOf(apiUrl), headers, body, egress, signal });
+    },
     async get(path, { etag = null, isAnonymous = false, signal }) {
       const token = isAnonymous ? null : ((await own?.token()) ?? null);
-      const headers = {
-        accept: 'application/json',
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(etag !== null && { 'if-none-match': etag }),
-      };
+      const headers = { ...headersWith(token), ...(etag !== null && { 'if-none-match': etag }) };
       return await askForge({ forge, method: 'GET', url: `${base}${path}`, headers, egress, signal });
     },
   };

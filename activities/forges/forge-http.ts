@@ -11,7 +11,7 @@ export interface ForgeRequest {
   url: string;
   headers: Record<string, string>;
   body?: string;
-  egress: Egress;
+  egress: Pick<Egress, 'fetch'>;
   signal: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
 import type { ForgeKind } from '../../db/organizations/projects.ts';
 import type { GitCredential } from '../git/git-credential.ts';
 import type { ForgeApi } from './forge-api.ts';
+import type { Merging } from './merge-pull-request.ts';
 
 export interface PullRequest {
   /** The forge's id: a number within the repository, or `pr_…` on the local forge. */
@@ -30,6 +31,13 @@ export interface PullRequestDraft {
   signal: AbortSignal;
 }
 
+/** A pull request on a forge, by its id there. */
+export interface PullRequestAddress {
+  repository: string;
+  id: string;
+  signal: AbortSignal;
+}
+
 export interface EnsuredPullRequest extends PullRequest {
   /** One sentence for each mark that the forge did not accept. */
   notes: string[];
@@ -45,11 +53,9 @@ export interface Forge {
    */
   ensurePullRequest(draft: PullRequestDraft & { beforeEffect(): Promise<void> }): Promise<EnsuredPullRequest>;
   /** Returns the current state of a pull request. */
-  pullRequestState(pullRequest: {
-    repository: string;
-    id: string;
-    signal: AbortSignal;
-  }): Promise<Pick<PullRequest, 'state' | 'draft'>>;
+  pullRequestState(pullRequest: PullRequestAddress): Promise<Pick<PullRequest, 'state' | 'draft'>>;
+  /** Absent on the local forge, whose branches git merges. */
+  merging?: Merging;
   /** Revokes the tokens minted for this forge; absent when none are. Throws the errors of the vendor's client. */
   revoke?(signal: AbortSignal): Promise<void>;
 }
@@ -63,7 +69,7 @@ export interface ForgeProject {
 }
 
 /** The token, job and repository that a forge is used for. */
-export interface ForgeUse {
+interface ForgeUse {
   token?: string | null;
   jobId?: string | null;
   /** The repository to work on; the project's by default. */
@@ -94,7 +100,7 @@ export interface Forges {
 }
 
 /** Returns the ended jobs among the given ones. */
-export type EndedJobs = (jobIds: string[]) => Promise<string[]>;
+type EndedJobs = (jobIds: string[]) => Promise<string[]>;
 
 export type ForgeErrorKind = 'authentication' | 'not-found' | 'rejected' | 'rate-limited' | 'unavailable' | 'aborted';
 

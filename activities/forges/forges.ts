@@ -14,7 +14,7 @@ import { createGitlabForge } from './gitlab.ts';
 export type HostedKind = Exclude<ForgeKind, 'local'>;
 
 /** A GitHub server and the worker's own credential for it. */
-export interface GithubServer {
+interface GithubServer {
   apiUrl: string;
   /** Null when the worker has no token, so that only projects with their own can use the server. */
   token: string | null;
@@ -22,7 +22,7 @@ export interface GithubServer {
   app: GithubApp | null;
 }
 
-export interface TokenServer {
+interface TokenServer {
   /** Web address of the server. */
   url: string;
   token: string;

@@ -3,6 +3,7 @@ import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { askForge, linkSchema, mostPages, pageOf, sendToForge, type ForgeResponse } from './forge-http.ts';
+import { conflictWith, createMerging, type MergeRequests } from './merge-pull-request.ts';
 import { liesBelow, repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
 
@@ -35,6 +36,13 @@ const pullRequestSchema = z.object({
   // a fork's branch has the label `owner:branch`, a branch of the repository itself just its name
   head: z.object({ ref: z.string(), label: z.string().optional() }),
 });
+const readSchema = pullRequestSchema.extend({
+  head: z.object({ ref: z.string(), sha: z.string() }),
+  base: z.object({ ref: z.string() }),
+  merge_commit_sha: z.string().nullish(),
+  mergeable: z.boolean().catch(true),
+});
+const refusalSchema = z.object({ message: z.string() });
 const labelsSchema = pageOf(z.object({ name: z.string() }));
 
 /** Creates the forge for Gitea and Forgejo. The token is sent only to its own server. */
@@ -167,6 +175,33 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
     mark,
   };
 
+  const merges: MergeRequests = {
+    forge,
+    async read({ repository, id, signal }) {
+      const { data } = await sent(repository, signal, { path: `/pulls/${encodeURIComponent(id)}` });
+      const found = parsed(readSchema, data);
+      const { state, draft } = presented(found);
+      // Gitea does not tell a conflict from a check that has not finished, and calls no draft mergeable
+      const isUnclear = !found.mergeable && !draft;
+      return {
+        state,
+        draft,
+        headCommit: found.head.sha,
+        mergeCommit: state === 'merged' ? (found.merge_commit_sha ?? null) : null,
+        isPending: isUnclear,
+        obstacle: isUnclear ? conflictWith(found.base.ref) : null,
+      };
+    },
+    async send({ repository, id, method, headCommit, signal }) {
+      const path = `/pulls/${encodeURIComponent(id)}/merge`;
+      const body = { Do: method, head_commit_id: headCommit };
+      const { status, headers, data } = await askForge(requestOf(repository, signal, { method: 'POST', path, body }));
+      if (status >= 200 && status < 300) return;
+      const failure = failureOfAnswer({ forge, status, headers });
+      throw failure.kind === 'rejected' ? new ForgeError('rejected', reasonOf(data)) : failure;
+    },
+  };
+
   return {
     credential(repository) {
       if (!liesBelow(repository, root)) return null;
@@ -178,7 +213,19 @@ export function createGiteaForge({ token, url, pageSize = 50, egress = createEgr
       const { state, draft } = presented(parsed(pullRequestSchema, data));
       return { state, draft };
     },
+    merging: createMerging(merges),
   };
+}
+
+/** Returns why Gitea refused a merge; its own words stay out of it. */
+function reasonOf(data: unknown): string {
+  const message = refusalSchema.safeParse(data).data?.message ?? '';
+  if (/merge style/i.test(message))
+    return 'The repository does not allow this merge method on Gitea. Choose the other one.';
+  if (/not allowed to merge/i.test(message)) return 'The Gitea credential may not merge into this branch.';
+  if (/approvals|status checks|rejected|outdated|protected/i.test(message))
+    return 'The protection of the base branch on Gitea is not satisfied; it requires reviews or checks.';
+  return 'Gitea refused the merge. The pull request on Gitea shows why.';
 }
 
 function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {

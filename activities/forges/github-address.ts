@@ -9,3 +9,8 @@ export function githubUrlOf(apiUrl: string): string {
   const { origin, hostname } = new URL(apiUrl);
   return hostname === 'api.github.com' ? 'https://github.com' : origin;
 }
+
+/** Returns the address of the GraphQL API of the server with this API. */
+export function githubGraphqlOf(apiUrl: string): string {
+  return `${apiUrl.replace(/\/v3$/, '')}/graphql`;
+}

@@ -46,6 +46,19 @@ export function githubFailureOf(error: unknown, signal: AbortSignal): ForgeError
   return failed.kind === 'rejected' ? new ForgeError('rejected', refusalOf(failure) ?? failed.message) : failed;
 }
 
+/** Converts an error of Octokit at a merge. */
+export function mergeFailureOf(error: unknown, signal: AbortSignal): ForgeError {
+  const failed = githubFailureOf(error, signal);
+  if (failed.kind !== 'rejected') return failed;
+  const message = failureSchema.safeParse(error).data?.response?.data.message ?? '';
+  if (/merges? (?:commits )?are not allowed/i.test(message))
+    return new ForgeError(
+      'rejected',
+      'The repository does not allow this merge method on GitHub. Choose the other one.',
+    );
+  return new ForgeError('rejected', 'GitHub refused the merge. The pull request on GitHub shows why.');
+}
+
 /** Reports whether GitHub refused a pull request because the branch already has one. */
 export function isAlreadyExists(error: unknown): boolean {
   const parsed = failureSchema.safeParse(error);

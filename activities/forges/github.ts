@@ -2,13 +2,21 @@ import type { Octokit } from '@octokit/rest';
 import { z } from 'zod';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { conflictWith, createMerging, type MergeRequests, type Obstacle } from './merge-pull-request.ts';
 import { failureOfAnswer } from './forge-failure.ts';
 import { linkSchema, longestPage, pageOf } from './forge-http.ts';
 import { liesBelow, repositoryPath } from './repository-path.ts';
-import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
+import {
+  ForgeError,
+  type Forge,
+  type Marks,
+  type PullRequest,
+  type PullRequestAddress,
+  type PullRequestDraft,
+} from './forge.ts';
 import { githubUrlOf } from './github-address.ts';
 import { createOctokit, type GithubCredential, type GithubRepository } from './github-credential.ts';
-import { githubFailureOf, isAlreadyExists, isWithoutDrafts } from './github-failure.ts';
+import { githubFailureOf, isAlreadyExists, isWithoutDrafts, mergeFailureOf } from './github-failure.ts';
 
 export interface GithubOptions {
   credential: GithubCredential;
@@ -27,6 +35,15 @@ const pullRequestSchema = z.object({
   body: z.string().nullish(),
   draft: z.boolean().optional(),
   head: z.object({ ref: z.string() }),
+});
+
+const readSchema = pullRequestSchema.extend({
+  head: z.object({ ref: z.string(), sha: z.string() }),
+  base: z.object({ ref: z.string() }),
+  merge_commit_sha: z.string().nullish(),
+  // null while GitHub is computing it
+  mergeable: z.boolean().nullish(),
+  mergeable_state: z.string().catch('unknown'),
 });
 
 type Call = (octokit: Octokit, request: { signal: AbortSignal }) => Promise<{ status: number; data: unknown }>;
@@ -142,6 +159,39 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
     return notes;
   }
 
+  const merges: MergeRequests = {
+    forge,
+    async read(address) {
+      const found = await answered(readSchema, address, showing(address));
+      const { mergeable, merge_commit_sha: commit } = found;
+      const { state, draft } = presented(found);
+      return {
+        state,
+        draft,
+        headCommit: found.head.sha,
+        // before the merge, it is that of a test
+        mergeCommit: state === 'merged' ? (commit ?? null) : null,
+        isPending: typeof mergeable !== 'boolean',
+        obstacle: obstacleOf(found),
+      };
+    },
+    async send({ id, method, headCommit, repository, signal }) {
+      const target = repositoryOf(repository);
+      const merge = { pull_number: Number(id), merge_method: method, sha: headCommit };
+      try {
+        await ask(target, signal, (octokit, request) => octokit.rest.pulls.merge({ ...target, ...merge, request }));
+      } catch (error) {
+        throw mergeFailureOf(error, signal);
+      }
+    },
+  };
+
+  const showing =
+    ({ id }: PullRequestAddress) =>
+    (target: GithubRepository): Call =>
+    (octokit, request) =>
+      octokit.rest.pulls.get({ ...target, pull_number: Number(id), request });
+
   return {
     ...(credential.revoke === undefined ? {} : { revoke: credential.revoke }),
     credential(repository) {
@@ -156,16 +206,23 @@ export function createGithubForge({ credential, apiUrl, egress = createEgress() 
       return { username: 'x-access-token', token, origin: new URL(root).origin };
     },
     ensurePullRequest: (draft) => ensurePullRequest(requests, draft),
-    async pullRequestState({ id, ...at }) {
-      const found = await answered(
-        pullRequestSchema,
-        at,
-        (target) => (octokit, request) => octokit.rest.pulls.get({ ...target, pull_number: Number(id), request }),
-      );
-      const { state, draft } = presented(found);
+    async pullRequestState(address) {
+      const { state, draft } = presented(await answered(pullRequestSchema, address, showing(address)));
       return { state, draft };
     },
+    merging: createMerging(merges),
   };
+}
+
+function obstacleOf({ mergeable, mergeable_state: standing, base }: z.infer<typeof readSchema>): Obstacle | null {
+  if (mergeable === false) return conflictWith(base.ref);
+  if (standing === 'blocked')
+    return { problem: `GitHub requires reviews or checks before a merge into ${base.ref}.`, cause: 'rules' };
+  if (standing === 'behind') {
+    const problem = `GitHub requires the branch to be up to date with ${base.ref}. Send the job a message to update it.`;
+    return { problem, cause: 'behind' };
+  }
+  return null;
 }
 
 function presented(pullRequest: z.infer<typeof pullRequestSchema>): FoundPullRequest {

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
+import type { MergeCause } from '../../db/pull-requests/pull-requests.ts';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { ensurePullRequest, tryMark, type FoundPullRequest, type PullRequestRequests } from './ensure-pull-request.ts';
+import { conflictWith, createMerging, type MergeRequests, type Obstacle } from './merge-pull-request.ts';
 import { linkSchema, longestPage, mostPages, pageOf } from './forge-http.ts';
 import { liesBelow, repositoryPath } from './repository-path.ts';
 import { ForgeError, type Forge, type Marks, type PullRequest, type PullRequestDraft } from './forge.ts';
@@ -31,6 +33,31 @@ const mergeRequestSchema = z.object({
   project_id: z.number(),
   source_project_id: z.number().nullish(),
 });
+const readSchema = mergeRequestSchema.extend({
+  sha: z.string(),
+  target_branch: z.string(),
+  merge_commit_sha: z.string().nullish(),
+  squash_commit_sha: z.string().nullish(),
+  has_conflicts: z.boolean().catch(false),
+  detailed_merge_status: z
+    .string()
+    .regex(/^[a-z_]{1,60}$/)
+    .catch('mergeable'),
+});
+/** Statuses of a check that has not finished. */
+const pending = ['checking', 'unchecked', 'preparing', 'approvals_syncing'];
+/** Requirements that are not met, by GitLab's status. */
+const requirements: Record<string, { what: string; cause?: MergeCause | null }> = {
+  need_rebase: { what: 'the branch to be rebased', cause: 'behind' },
+  ci_must_pass: { what: 'a successful pipeline', cause: 'checks' },
+  ci_still_running: { what: 'the pipeline to finish', cause: null },
+  discussions_not_resolved: { what: 'all threads to be resolved' },
+  not_approved: { what: 'an approval' },
+  requested_changes: { what: 'the changes that a reviewer requested' },
+  merge_request_blocked: { what: 'another merge request to be merged first' },
+  status_checks_must_pass: { what: 'all status checks to pass', cause: 'checks' },
+  security_policy_violations: { what: 'its security policies to be met' },
+};
 const usersSchema = pageOf(z.object({ id: z.number().int(), username: z.string() }));
 
 /** Creates the forge for GitLab; its pull requests are merge requests. The token is sent only to its own server. */
@@ -148,6 +175,34 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
     mark,
   };
 
+  const merges: MergeRequests = {
+    forge,
+    async read({ repository, id, signal }) {
+      const shown = await resources(signal).mergeRequests.show(projectOf(repository), Number(id));
+      const found = parsed(readSchema, shown);
+      const { state, draft } = presented(found);
+      const { sha: headCommit, merge_commit_sha: merged, squash_commit_sha: squashed } = found;
+      return {
+        state,
+        draft,
+        headCommit,
+        // a fast-forward has a commit of its own only if it squashes
+        mergeCommit: state === 'merged' ? (merged ?? squashed ?? headCommit) : null,
+        isPending: pending.includes(found.detailed_merge_status),
+        obstacle: obstacleOf(found),
+      };
+    },
+    async send({ repository, id, method, headCommit, signal }) {
+      const merge = { sha: headCommit, squash: method === 'squash' };
+      try {
+        await resources(signal).mergeRequests.merge(projectOf(repository), Number(id), merge);
+      } catch (error) {
+        if (!(error instanceof GitlabRefusal) || error.kind !== 'rejected') throw error;
+        throw new ForgeError('rejected', 'GitLab refused the merge. The merge request on GitLab shows why.');
+      }
+    },
+  };
+
   return {
     credential(repository) {
       if (!liesBelow(repository, root)) return null;
@@ -159,7 +214,16 @@ export function createGitlabForge({ token, url, egress = createEgress() }: Gitla
       const { state, draft } = presented(parsed(mergeRequestSchema, found));
       return { state, draft };
     },
+    merging: createMerging(merges),
   };
+}
+
+function obstacleOf(found: z.infer<typeof readSchema>): Obstacle | null {
+  const { has_conflicts: hasConflicts, detailed_merge_status: status, target_branch: base } = found;
+  if (hasConflicts || status === 'conflict') return conflictWith(base);
+  if (['mergeable', 'draft_status', 'not_open', ...pending].includes(status)) return null;
+  const { what, cause = 'rules' } = requirements[status] ?? { what: `more (${status})` };
+  return { problem: `GitLab requires ${what} before a merge into ${base}.`, cause };
 }
 
 function parsed<Value>(schema: z.ZodType<Value>, data: unknown): Value {

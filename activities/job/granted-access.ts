@@ -13,7 +13,14 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import { learnValues } from '../mcp/server-values.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
-import { covers, noGrantForCredential, noGrantForPath } from '../../lib/inputs/grants.ts';
+import {
+  covers,
+  coversMerges,
+  grantTargetOf,
+  noGrantForCredential,
+  noGrantForPath,
+  noGrantToMerge,
+} from '../../lib/inputs/grants.ts';
 import { sshServerOf } from '../../lib/inputs/ssh-keys.ts';
 import type { ForgeApi } from '../forges/forge-api.ts';
 import type { Forge, Forges } from '../forges/forge.ts';
@@ -39,7 +46,7 @@ export interface GrantedAccessDeps {
 }
 
 /** The fields of a job that decide about access to its repository. */
-export type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repository'>;
+type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repository'>;
 
 /** A job with its project's settings as of the same moment. */
 export interface JobWithProject extends JobRow {
@@ -69,6 +76,8 @@ export interface GrantedAccess {
    * gone.
    */
   forgeOf(job: RepositoryUser): Promise<Forge | null>;
+  /** Returns why a job's pull request may not be merged with the credential of its forge; null when it may. */
+  mergeProblem(job: RepositoryUser): Promise<string | null>;
   /** Returns how a job reaches its repository. Null when the project is gone. */
   repositoryOf(job: RepositoryUser, signal: AbortSignal): Promise<RepositoryAccess | null>;
   /**
@@ -159,6 +168,13 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
     async forgeOf(job) {
       const [access, resources] = await Promise.all([credentials.read(job.projectId), grants.resources(job)]);
       return access === null ? null : forgeFor(job, access, resources);
+    },
+
+    async mergeProblem(job) {
+      const [access, resources] = await Promise.all([credentials.read(job.projectId), grants.resources(job)]);
+      if (access === null || tokenOf(access) !== null) return null;
+      const target = grantTargetOf(job.repository, access.project.forgeUrl);
+      return coversMerges(resources, target) ? null : noGrantToMerge(job.organizationId, target);
     },
 
     async repositoryOf(job, signal) {

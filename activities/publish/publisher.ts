@@ -57,7 +57,7 @@ const withdrawTimeoutMs = 15_000;
 const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
 
 /** Work that a turn may publish. `stopped` is why the agent did not finish; the work then becomes a draft that says so. */
-export interface Work {
+interface Work {
   ref: WorkedTurn;
   job: JobRow;
   stopped: string | null;
@@ -136,7 +136,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   async function publishChange(publication: Publication): Promise<string> {
     const { ref, branch, text, report } = publication;
-    const { pushed, pullRequest } = await pushAndOpen(publication);
+    const { pushed, pullRequest, prText } = await pushAndOpen(publication);
     const { commit, tree } = pushed;
     const { id, url, state, draft, notes } = pullRequest;
     const message = redact([text.message, ...notes].filter((part) => part !== '').join('\n\n'));
@@ -150,6 +150,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       prLink: url,
       prState: state,
       prDraft: draft,
+      prText,
     };
     if (!(await jobs.setPublished({ ...ref, ...stored, check: report.check }))) throw turnEnded();
     return url;
@@ -161,8 +162,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     try {
       const pushed = await push(publication);
       ({ fence } = await effects.claim({ ...publication.ref, effect: 'pull-request' }));
-      const pullRequest = await openPullRequest(publication, { fence, onOpening: () => (isOpening = true) });
-      return { pushed, pullRequest };
+      const opened = await openPullRequest(publication, { fence, onOpening: () => (isOpening = true) });
+      return { pushed, ...opened };
     } catch (error) {
       // if the withdrawal fails, the branch remains without a pull request
       if (!isOpening) await withdraw(publication, fence).catch(() => undefined);
@@ -235,16 +236,19 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const checkout = { access: await access.repositoryOf(job, signal), commit: base.commit, forge: project.forge };
     if (job.prId === null || isOver(job)) await checkBase(checkout.access, { base: base.branch, branch });
     const template = await readPullRequestTemplate(workspaces, checkout);
-    return forge.ensurePullRequest({
-      repository: job.repository,
-      head: branch,
-      base: base.branch,
+    const prText = {
       title: inactiveWords(text.jobTitle),
       body: bodyOf({
         ...text,
         checked: report.text === null ? null : redact(report.text),
         template: template === null ? null : redact(template),
       }),
+    };
+    const pullRequest = await forge.ensurePullRequest({
+      repository: job.repository,
+      head: branch,
+      base: base.branch,
+      ...prText,
       draft: job.draft || text.incomplete !== null,
       // users may have changed them since
       marks: job.prId === null || isOver(job) ? { reviewers, labels, assignees } : null,
@@ -254,6 +258,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         onOpening();
       },
     });
+    return { pullRequest, prText };
   }
 
   /**

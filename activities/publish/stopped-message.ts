@@ -15,7 +15,7 @@ export function stoppedMessage({ message, published, usage }: StoppedWork): stri
   return [parts.join(' '), summary.message].filter((part) => part !== '').join('\n\n');
 }
 
-const goOn = 'A follow-up message continues from there with new limits.';
+const goOn = 'A follow-up message continues from there; each turn has limits of its own.';
 
 function usedSentence({ steps, inputTokens, outputTokens, costMicros }: TurnUsage): string {
   const cost = costMicros === null ? 'at a price that is not known' : `for ${dollarsOf(costMicros)}`;

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { listedEntries } from '../git/listed-entries.ts';
-import { fetchRefs, listRemote, receivePackOf, remoteCall } from '../git/remote.ts';
+import { fetchRefs, listRemote, receivePackOf, remoteCall, type RemoteAccess } from '../git/remote.ts';
+import {
+  branchMoved,
+  conflictWith,
+  type MergedBranch,
+  type MergeMethod,
+  type Obstacle,
+  type RefusedMerge,
+} from '../forges/merge-pull-request.ts';
 import { checkTree, type TreeLimits } from './tree-limits.ts';
 
 /** Two branches of a local repository. */
@@ -11,10 +19,10 @@ export interface BranchPair {
   repository: string;
   head: string;
   base: string;
+  /** The last commit of the head branch that a person saw: another one is refused. Null accepts any. */
+  headCommit?: string | null;
   signal: AbortSignal;
 }
-
-export type MergeMethod = 'merge' | 'squash';
 
 export interface BranchMerge extends BranchPair {
   /** A squash adds one commit with the branch's changes instead of a merge commit. */
@@ -25,14 +33,6 @@ export interface BranchMerge extends BranchPair {
   /** Runs immediately before the push and may throw. */
   beforePush(): Promise<void>;
 }
-
-export interface RefusedMerge {
-  kind: 'refused';
-  problem: string;
-  /** Files that both branches changed in ways that git cannot merge; at most 100. */
-  conflicts: string[];
-}
-export type MergedBranch = { kind: 'merged'; commit: string } | RefusedMerge;
 
 interface MergePlace {
   directory: string;
@@ -60,13 +60,20 @@ export function checkMerge(git: Git, place: MergePlace, pair: BranchPair): Promi
   });
 }
 
+/** A merged branch of any repository. */
+export interface MergedHead extends RemoteAccess {
+  head: string;
+  /** The commit that was merged; null for the branch's present one. */
+  headCommit: string | null;
+}
+
 /** Deletes a merged branch unless it has moved; a branch that is gone already is fine. */
-export function deleteBranch(git: Git, place: MergePlace, { repository, head, signal }: BranchPair): Promise<void> {
+export function deleteBranch(git: Git, place: MergePlace, { head, headCommit, ...access }: MergedHead): Promise<void> {
   return inGitDir(place, async (gitDir) => {
-    const access = { repository, credential: null, signal };
+    const { repository } = access;
     const ref = `refs/heads/${head}`;
     const commit = (await listRemote(git, { gitDir, access, names: [ref] })).refs.get(ref);
-    if (commit === undefined) return;
+    if (commit === undefined || (headCommit !== null && commit !== headCommit)) return;
     const lease = `--force-with-lease=${ref}:${commit}`;
     const args = [...pushOptions, lease, ...receivePackOf(repository), repository, `:${ref}`];
     await git.run({ gitDir, args, acceptedExitCodes: [1], ...remoteCall(access) });
@@ -122,6 +129,7 @@ async function tryMerge(
   const isAncestor = { gitDir, args: ['merge-base', '--is-ancestor', head, base], acceptedExitCodes: [1], signal };
   if ((await git.run(isAncestor)).exitCode === 0) return { kind: 'merged', commit: base };
 
+  if (typeof pair.headCommit === 'string' && head !== pair.headCommit) return refused(branchMoved);
   // both come from outside: their trees have not been checked yet
   for (const one of [head, base]) await checkTree(git, { gitDir, tree: one, limits, signal });
   const common = { gitDir, args: ['merge-base', base, head], acceptedExitCodes: [1], signal };
@@ -140,10 +148,7 @@ async function tryMerge(
   for await (const entries of listedEntries(tree.stdout, signal)) names.push(...entries);
   const [merged = '', ...conflicts] = names;
   if (tree.exitCode === 1) {
-    return refused(
-      `The branch changes the same lines as ${pair.base}. Send the job a message to resolve the conflict, or merge by hand.`,
-      conflicts.slice(0, mostConflicts),
-    );
+    return refused(conflictWith(pair.base), conflicts.slice(0, mostConflicts));
   }
   return { kind: 'ready', head, base, tree: merged };
 }
@@ -202,6 +207,7 @@ async function commitMerge(
   return stdout.toString().trim();
 }
 
-function refused(problem: string, conflicts: string[] = []): RefusedMerge {
-  return { kind: 'refused', problem, conflicts };
+function refused(why: Obstacle | string, conflicts: string[] = []): RefusedMerge {
+  const obstacle = typeof why === 'string' ? { problem: why, cause: null } : why;
+  return { kind: 'refused', ...obstacle, conflicts };
 }

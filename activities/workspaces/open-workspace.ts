@@ -2,7 +2,7 @@ import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { CommitHistory } from './commit-history.ts';
 
-/** A job's working copy that is wanted. */
+/** A request for a working copy of a job. */
 export interface OpenRequest extends RepositoryAccess {
   jobId: string;
   baseCommit: string;

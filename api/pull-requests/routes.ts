@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import type { Owner } from '../../db/caller.ts';
-import { type FoundPullRequest, type PullRequestStore, mostCommits } from '../../db/pull-requests/pull-requests.ts';
+import { forgeKinds } from '../../db/organizations/projects.ts';
+import {
+  type FoundPullRequest,
+  type PullRequestStore,
+  mergeCauses,
+  mostCommits,
+} from '../../db/pull-requests/pull-requests.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
+import { pullRequestElsewhere, pullRequestNotFound, pullRequestOver } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import { time } from '../../lib/time-schemas.ts';
@@ -13,8 +19,11 @@ import { time } from '../../lib/time-schemas.ts';
 export const pullRequestSchema = z.object({
   id: z.string(),
   number: z.number().int(),
+  forge: z.enum(forgeKinds),
+  link: z.string().nullable().meta({ description: 'Its page on the forge; for the local forge, in the dashboard.' }),
   repository: z.string(),
   head: z.string(),
+  headCommit: z.string().nullable().meta({ description: 'The last commit of its branch, which the diff shows.' }),
   base: z.string(),
   title: z.string(),
   body: z.string().meta({ description: 'Markdown.' }),
@@ -33,6 +42,10 @@ export const pullRequestSchema = z.object({
     mergeability: z
       .object({
         problem: z.string().nullable().meta({ description: 'Why it cannot be merged; null if it can.' }),
+        cause: z.enum(mergeCauses).nullable().meta({
+          description:
+            'What blocks the merge. A message to the job can clear conflict, behind, checks and moved; rules and access take a person. Null if nothing is known to block it.',
+        }),
         conflicts: z.array(z.string()).max(100).meta({ description: 'Files with conflicts.' }),
         checkedAt: time,
       })
@@ -50,18 +63,26 @@ const mergeSchema = closedBody({
     .default('merge')
     .meta({ description: 'merge adds a merge commit, squash a single commit with all changes.' }),
   deleteBranch: z.boolean().default(false).meta({ description: 'Deletes the branch after the merge.' }),
+  headCommit: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional()
+    .meta({
+      description:
+        'The headCommit that was reviewed; the merge is refused if the branch has another one. Default: the newest.',
+    }),
 });
 
 const base = '/v1/pull-requests/{id}';
 const params = { id: z.string().meta({ description: 'The id of the pull request.' }) };
 const pullRequest = json('The pull request.', pullRequestSchema);
 
-/** Routes for pull requests of the local forge. */
+/** Routes for the pull requests of jobs, on the local forge and on others. */
 export const pullRequestRoutes = {
   getPullRequest: defineRoute({
     method: 'get',
     path: base,
-    summary: 'Returns a pull request of the local forge.',
+    summary: 'Returns a pull request of a job.',
     key: 'admin',
     params,
     responses: { 200: pullRequest },
@@ -97,7 +118,7 @@ export const pullRequestRoutes = {
   closePullRequest: defineRoute({
     method: 'post',
     path: `${base}/close`,
-    summary: 'Closes a pull request without merging it.',
+    summary: 'Closes a pull request of the local forge without merging it.',
     key: 'admin',
     params,
     responses: { 200: pullRequest },
@@ -106,7 +127,7 @@ export const pullRequestRoutes = {
   readyPullRequest: defineRoute({
     method: 'post',
     path: `${base}/ready`,
-    summary: 'Marks a draft pull request as ready for review.',
+    summary: 'Marks a draft pull request of the local forge as ready for review.',
     key: 'admin',
     params,
     responses: { 200: pullRequest },
@@ -123,6 +144,12 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
   async function find(owner: Owner, { id }: { id: string }): Promise<FoundPullRequest> {
     const row = await pullRequests.find(owner, id);
     if (row === null) throw pullRequestNotFound();
+    return row;
+  }
+
+  async function findLocal(owner: Owner, params: { id: string }): Promise<FoundPullRequest> {
+    const row = await find(owner, params);
+    if (row.forge !== 'local') throw pullRequestElsewhere(row.forge);
     return row;
   }
 
@@ -143,9 +170,9 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
 
     async mergePullRequest({ caller, params, body }) {
       const row = await find(caller, params);
-      const { method = 'merge', deleteBranch = false } = (await body()) ?? {};
-      const wish = { method, deletesBranch: deleteBranch };
-      if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id, wish))) {
+      const { method = 'merge', deleteBranch = false, headCommit = null } = (await body()) ?? {};
+      const request = { method, deletesBranch: deleteBranch, headCommit };
+      if (row.state !== 'merged' && !(await pullRequests.requestMerge(caller, row.id, request))) {
         throw pullRequestOver(row.draft && row.state === 'open' ? 'a draft' : row.state);
       }
       return changed(caller, row);
@@ -158,7 +185,7 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
     },
 
     async closePullRequest({ caller, params }) {
-      const row = await find(caller, params);
+      const row = await findLocal(caller, params);
       if (row.state !== 'closed' && !(await pullRequests.close(caller, row.id))) {
         throw pullRequestOver(row.state === 'open' ? 'being merged' : row.state);
       }
@@ -166,7 +193,7 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
     },
 
     async readyPullRequest({ caller, params }) {
-      const row = await find(caller, params);
+      const row = await findLocal(caller, params);
       if (row.state !== 'open') throw pullRequestOver(row.state);
       await pullRequests.markReady(caller, row.id);
       return changed(caller, row);
@@ -175,12 +202,15 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
 }
 
 function present(row: FoundPullRequest): PublicPullRequest {
-  const { id, number, repository, head, base, title, body, draft, state, job, merge, createdAt, updatedAt } = row;
+  const { id, number, forge, link, repository, head, headCommit, base, title, body, draft, state, job, merge } = row;
   return {
     id,
     number,
+    forge,
+    link,
     repository: repositoryUrl(repository),
     head,
+    headCommit,
     base,
     title,
     body,
@@ -197,10 +227,11 @@ function present(row: FoundPullRequest): PublicPullRequest {
       ...merge,
       mergeability: merge.mergeability && {
         ...merge.mergeability,
+        cause: merge.mergeability.cause ?? null,
         checkedAt: new Date(merge.mergeability.checkedAt).toISOString(),
       },
     },
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
   };
 }

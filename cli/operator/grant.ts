@@ -9,13 +9,15 @@ import type { OperatorContext, WithOperator } from './context.ts';
 import { organizationOf } from './organization-of.ts';
 
 const resourceHelp =
-  'https://host/owner/name, or a path of this machine (a relative one lies below DOCKET_LOCAL_REPOSITORIES); with "/*" at the end everything below; "*" for everything';
+  'https://host/owner/name, or a path of this machine (a relative one lies below DOCKET_LOCAL_REPOSITORIES); with "/*" at the end everything below; "merge:https://…" to merge on a forge; "*" for everything';
 
 /** Adds `docket org grant|revoke-grant|grants`. */
 export function addGrantCommands(group: Command, withOperator: WithOperator): void {
   group
     .command('grant')
-    .description("let an organization use repositories with the service's own credential, or a path on this machine")
+    .description(
+      "let an organization use repositories with the service's own credential, merge into them, or use a path on this machine",
+    )
     .argument('<org>', 'the id of the organization')
     .argument('<resource>', resourceHelp)
     .action((id: string, text: string, _options: unknown, command: Command) =>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense } from 'react';
 import { Loaded } from '../components/loaded.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
@@ -11,7 +11,8 @@ import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
 import type { JobRef } from '../jobs/job-queries.ts';
 import { plain } from '../plain.ts';
-import { MergeBox } from '../pull-requests/merge-box.tsx';
+import { forgeNames, MergeBox } from '../pull-requests/merge-box.tsx';
+import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 import '../styles/pull-request.css';
 
@@ -19,7 +20,7 @@ const ReviewedDiff = lazy(() =>
   import('../diff/reviewed-diff.tsx').then(({ ReviewedDiff }) => ({ default: ReviewedDiff })),
 );
 
-/** Shows a pull request of the local forge. */
+/** Shows a pull request of a job. */
 export function PullRequestPage() {
   const { id } = useParams({ from: '/pulls/$id' });
   const request = useQuery({
@@ -31,9 +32,7 @@ export function PullRequestPage() {
     },
   });
   const title = request.data === undefined ? 'Pull request' : `${plain(request.data.title)} · #${request.data.number}`;
-  useEffect(() => {
-    document.title = `${title} · Docket`;
-  }, [title]);
+  useTitle(title);
   return (
     <Loaded
       query={request}
@@ -50,7 +49,7 @@ export function PullRequestPage() {
 }
 
 function Shown({ request }: { request: PullRequest }) {
-  const { id, number, state, draft, head, base, repository, createdAt, body, commits, job } = request;
+  const { id, number, state, draft, forge, link, head, base, repository, createdAt, body, commits, job } = request;
   return (
     <>
       <div className="pull-head">
@@ -69,12 +68,13 @@ function Shown({ request }: { request: PullRequest }) {
               this job
             </Link>
           </span>
+          {forge !== 'local' && link !== null && <a href={link}>Open on {forgeNames[forge]} ↗</a>}
         </p>
       </div>
       <section aria-label="Description" className="said">
         <Markdown text={withoutComments(body) || 'No description.'} />
       </section>
-      <MergeBox request={request} />
+      <MergeBox pull={request} />
       <h2 className="section-head">
         Commits <span className="badge">{commits.length}</span>
       </h2>
@@ -90,7 +90,7 @@ function Shown({ request }: { request: PullRequest }) {
         ))}
       </ul>
       <h2 className="section-head">Changes</h2>
-      <Changes id={id} head={commits.at(-1)?.id ?? ''} job={job} />
+      <Changes id={id} head={request.headCommit ?? ''} job={job} />
     </>
   );
 }

@@ -14,6 +14,7 @@ import { answerOf, api } from '../http/client.ts';
 import type { ListedJob } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
 import { pullViews, type PullView } from '../pull-requests/views.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/pull-request.css';
 
 const refetchMs = 15_000;
@@ -22,9 +23,7 @@ const refetchMs = 15_000;
 export function PullRequestsPage() {
   const { state } = useSearch({ from: '/pulls' });
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Pull requests · Docket';
-  }, []);
+  useTitle('Pull requests');
   const counts = useQuery({
     queryKey: ['pull-request-counts'],
     queryFn: () => answerOf(api.GET('/v1/jobs/pull-request-counts')),
@@ -112,13 +111,16 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
 
 function PullRequestItem({ job }: { job: ListedJob }) {
   const { projects } = useSession();
-  const { id, projectId, prLink, createdAt, details } = job;
+  const { id, projectId, createdAt, details } = job;
+  const { pullRequest } = details;
+  if (pullRequest === null) return null;
   return (
     <li>
-      {details.pullRequest === null ? <span /> : <PullRequestBadge {...details.pullRequest} />}
-      <a className="pull-title" href={prLink ?? ''}>
+      <PullRequestBadge {...pullRequest} />
+      <Link className="pull-title" to="/pulls/$id" params={pullRequest}>
         {headline(plain(details.title ?? job.prompt))}
-      </a>
+        {pullRequest.number !== null && <span className="quiet"> #{pullRequest.number}</span>}
+      </Link>
       <span className="quiet">{projects.find((project) => project.id === projectId)?.name ?? projectId}</span>
       <span className="pull-size">
         <ChangeSize {...job} />

@@ -13,6 +13,8 @@ import { plain } from '../plain.ts';
 import { queryClient } from '../queries.ts';
 
 type Act = 'check' | 'close' | 'ready';
+type Mergeability = NonNullable<PullRequest['merge']['mergeability']>;
+type Cause = NonNullable<Mergeability['cause']>;
 
 function act(id: string, what: Act): Promise<PullRequest> {
   return answerOf(api.POST(`/v1/pull-requests/{id}/${what}`, { params: { path: { id } } }));
@@ -20,13 +22,16 @@ function act(id: string, what: Act): Promise<PullRequest> {
 
 const checkEveryMs = 30_000;
 
+export const forgeNames = { local: 'the local forge', github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
+
 /** Shows the state of a pull request, the possible actions, and why it could not be merged. */
-export function MergeBox({ request }: { request: PullRequest }) {
-  const { id, state, draft, merge, base, job, commits } = request;
+export function MergeBox({ pull }: { pull: PullRequest }) {
+  const { id, state, draft, forge, link, headCommit, merge, base, job } = pull;
+  const isLocal = forge === 'local';
   const show = (changed: PullRequest) => queryClient.setQueryData(['pull-request', id], changed);
   const ready = useMutation({ mutationFn: () => act(id, 'ready'), onSuccess: show });
-  useQuery({
-    queryKey: ['pull-request-check', id, commits.at(-1)?.id],
+  const checks = useQuery({
+    queryKey: ['pull-request-check', id, headCommit],
     queryFn: () => act(id, 'check').then(show),
     enabled: state === 'open',
     refetchInterval: checkEveryMs,
@@ -59,28 +64,54 @@ export function MergeBox({ request }: { request: PullRequest }) {
   const problem = merge.isMerging ? null : merge.problem;
   const found = merge.mergeability;
   const obstacle = problem ?? found?.problem ?? null;
+  const cause = found?.cause ?? null;
+  const request = cause === null ? null : requestTo(cause, base);
+  const isForPerson = obstacle !== null && request === null;
   return (
     <div className={`note merge-box ${obstacle === null ? 'merge-open' : 'merge-closed'}`}>
       {problem === null ? (
-        <MergeCheck base={base} found={found} />
+        <MergeCheck base={base} found={found} forge={forgeNames[forge]} />
       ) : (
         <div className="merge-problem" role="alert">
           <strong>Not merged.</strong> {problem}
           <Conflicts paths={found?.conflicts ?? []} />
         </div>
       )}
-      {draft && <p className="hint">Mark the draft as ready for review before you merge it.</p>}
+      {draft && (
+        <p className="hint">
+          Mark the draft as ready for review {isLocal ? '' : `on ${forgeNames[forge]} `}before you merge it.
+        </p>
+      )}
       <Problem error={ready.error} />
       <div className="actions">
-        {draft ? (
+        {request !== null && (
+          <AskToResolve
+            job={job}
+            base={base}
+            problem={obstacle ?? ''}
+            conflicts={found?.conflicts ?? []}
+            request={request}
+          />
+        )}
+        {!isLocal && link !== null && (draft || isForPerson) && (
+          <a className={`button ${draft || cause !== null ? 'button-primary' : ''}`} href={link}>
+            Open on {forgeNames[forge]}
+          </a>
+        )}
+        {draft && isLocal && (
           <Button className="button button-primary" isDisabled={ready.isPending} onPress={() => ready.mutate()}>
             Ready for review
           </Button>
-        ) : (
-          <Merge request={request} onDone={show} />
         )}
-        {obstacle !== null && (
-          <AskToResolve job={job} problem={obstacle} conflicts={found?.conflicts ?? []} base={base} />
+        {!draft && <Merge pull={pull} isBlocked={cause !== null} onDone={show} />}
+        {isForPerson && (
+          <Button
+            className="button"
+            isDisabled={checks.isFetching || merge.isChecking}
+            onPress={() => checks.refetch()}
+          >
+            Check again
+          </Button>
         )}
         <Link
           className="button"
@@ -90,24 +121,68 @@ export function MergeBox({ request }: { request: PullRequest }) {
         >
           Request a change
         </Link>
-        <span className="push">
-          <Confirm
-            label="Close"
-            what="Close the pull request"
-            title="Close this pull request?"
-            text="Its branch stays. A follow-up message to the job opens a new pull request."
-            isDisabled={merge.isMerging}
-            act={() => act(id, 'close')}
-            onDone={show}
-          />
-        </span>
+        {isLocal && (
+          <span className="push">
+            <Confirm
+              label="Close"
+              what="Close the pull request"
+              title="Close this pull request?"
+              text="Its branch stays. A follow-up message to the job opens a new pull request."
+              isDisabled={merge.isMerging}
+              act={() => act(id, 'close')}
+              onDone={show}
+            />
+          </span>
+        )}
       </div>
     </div>
   );
 }
 
-/** Shows whether the pull request can be merged. */
-function MergeCheck({ base, found }: { base: string; found: PullRequest['merge']['mergeability'] }) {
+/** Returns the request to the agent that unblocks a merge; null for a cause that an agent cannot clear. */
+function requestTo(cause: Cause, base: string): string | null {
+  switch (cause) {
+    case 'conflict':
+    case 'behind':
+      return `Resolve this: bring the change up to date with ${base}.`;
+    case 'checks':
+      return 'Find out which checks fail, and fix the cause.';
+    case 'moved':
+      return 'Take over the commits of others on the branch.';
+    case 'rules':
+    case 'access':
+      return null;
+  }
+}
+
+function headingOf(cause: Mergeability['cause'], base: string): string {
+  switch (cause) {
+    case 'conflict':
+      return `Conflicts with ${base}.`;
+    case 'behind':
+      return `Behind ${base}.`;
+    case 'checks':
+      return 'Required checks did not pass.';
+    case 'moved':
+      return 'The branch has new commits.';
+    case 'rules':
+      return 'Merging is blocked.';
+    case 'access':
+      return 'Docket may not merge this.';
+    case null:
+      return 'Cannot be merged yet.';
+  }
+}
+
+interface MergeCheckProps {
+  base: string;
+  found: Mergeability | null;
+  /** Name of the forge. */
+  forge: string;
+}
+
+/** Shows whether the pull request can be merged, and what a person has to do on the forge. */
+function MergeCheck({ base, found, forge }: MergeCheckProps) {
   if (found === null) return <p className="merge-problem quiet">Checking for conflicts with {base}…</p>;
   if (found.problem === null) {
     return (
@@ -118,7 +193,8 @@ function MergeCheck({ base, found }: { base: string; found: PullRequest['merge']
   }
   return (
     <div className="merge-problem" role="status">
-      <strong>{found.conflicts.length === 0 ? 'Cannot be merged.' : `Conflicts with ${base}.`}</strong> {found.problem}
+      <strong>{headingOf(found.cause, base)}</strong> {found.problem}
+      {found.cause === 'rules' && ` Open it on ${forge} to approve it, or to see what is missing.`}
       <Conflicts paths={found.conflicts} />
     </div>
   );
@@ -142,11 +218,18 @@ const methods = [
   ['squash', 'Squash into one commit'],
 ] as const;
 
+interface MergeProps {
+  pull: PullRequest;
+  isBlocked: boolean;
+  onDone(changed: PullRequest): void;
+}
+
 /** Asks how to merge, once. */
-function Merge({ request, onDone }: { request: PullRequest; onDone(changed: PullRequest): void }) {
-  const { id, merge, base, commits, repository } = request;
+function Merge({ pull, isBlocked, onDone }: MergeProps) {
+  const { id, headCommit, merge, base, commits, repository } = pull;
   const [method, setMethod] = useState<'merge' | 'squash'>('merge');
   const [deleteBranch, setDeleteBranch] = useState(false);
+  const body = { method, deleteBranch, ...(headCommit === null ? {} : { headCommit }) };
   const what =
     method === 'merge' ? `A merge commit adds ${plural(commits.length, 'commit')}` : 'A single commit adds the changes';
   return (
@@ -156,10 +239,8 @@ function Merge({ request, onDone }: { request: PullRequest; onDone(changed: Pull
       title="Merge this pull request?"
       text={`${what} to ${base} of ${repositoryName(repository)}. This cannot be undone.`}
       isMain
-      isDisabled={merge.isMerging || (merge.mergeability?.conflicts.length ?? 0) > 0}
-      act={() =>
-        answerOf(api.POST('/v1/pull-requests/{id}/merge', { params: { path: { id } }, body: { method, deleteBranch } }))
-      }
+      isDisabled={merge.isMerging || isBlocked}
+      act={() => answerOf(api.POST('/v1/pull-requests/{id}/merge', { params: { path: { id } }, body }))}
       onDone={onDone}
     >
       <Choice label="Method" value={method} options={methods} onChange={setMethod} />
@@ -173,10 +254,12 @@ interface AskToResolveProps {
   problem: string;
   conflicts: string[];
   base: string;
+  /** The request to the agent, without the reason. */
+  request: string;
 }
 
 /** Sends the agent the reason why its pull request could not be merged, and shows the job. */
-function AskToResolve({ job, problem, conflicts, base }: AskToResolveProps) {
+function AskToResolve({ job, problem, conflicts, base, request }: AskToResolveProps) {
   const showJob = useShowNewTurn(job);
   const send = useSendMessage(job, showJob);
   return (
@@ -186,7 +269,7 @@ function AskToResolve({ job, problem, conflicts, base }: AskToResolveProps) {
         isDisabled={send.isPending}
         onPress={() =>
           send.mutate({
-            prompt: `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\nResolve this: bring the change up to date with ${base}.`,
+            prompt: `The pull request cannot be merged into ${base}: ${problem}${filesOf(conflicts)}\n\n${request}`,
           })
         }
       >

@@ -3,7 +3,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import { operatorOf, type Owner } from '../caller.ts';
 import { withTransaction } from '../pool.ts';
 
-export interface GrantRow {
+interface GrantRow {
   organizationId: string;
   /** A canonical resource: `*`, an address or a path, with `/*` for everything below. */
   resource: string;

@@ -1,27 +1,54 @@
 import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import { toStoredJson } from '../stored-text.ts';
+import type { JobRow } from '../jobs/jobs.ts';
 import type { Mergeability, MergeWish, PullRequestRow } from '../pull-requests/pull-requests.ts';
 
 /** The owner is that of the job it came from. */
 export type MergeWork = CheckWork & MergeWish & Pick<PullRequestRow, 'number' | 'title' | 'createdAt'>;
 
 /** A pull request that may be merged. */
-export type CheckWork = Owner & Pick<PullRequestRow, 'id' | 'repository' | 'head' | 'base'>;
+export interface CheckWork extends Owner, Pick<PullRequestRow, 'id' | 'repository' | 'head' | 'base'> {
+  job: RepositoryUser;
+  /** Its number on another forge; null on the local one. */
+  forgeId: string | null;
+  /** The last commit of the branch: the one seen by the person who wants it merged, or the job's; null before a push. */
+  headCommit: string | null;
+}
+
+/** A job, for its access to the repository. */
+type RepositoryUser = Pick<JobRow, 'id' | 'organizationId' | 'projectId' | 'repository'>;
+
+/** Result of a check, with the state of a pull request that is not on the local forge. */
+export interface CheckResult extends Pick<Mergeability, 'problem' | 'cause' | 'conflicts'> {
+  standing?: Pick<PullRequestRow, 'state' | 'draft'>;
+}
 
 export interface PullRequestMergeStore {
   /** Claims a merge that no worker holds; one whose worker was killed is claimed again after a minute. */
   claimMerge(): Promise<MergeWork | null>;
   /** Reports whether the merge is still to be done. */
   isRequested(id: string): Promise<boolean>;
-  merged(id: string, commit: string): Promise<void>;
+  merged(id: string, commit: string | null): Promise<void>;
   refused(id: string, problem: string): Promise<void>;
   /** Claims a check that no worker holds; one whose worker was killed is claimed again after a minute. */
   claimCheck(): Promise<CheckWork | null>;
-  checked(id: string, result: Pick<Mergeability, 'problem' | 'conflicts'>): Promise<void>;
+  checked(id: string, result: CheckResult): Promise<void>;
 }
 
-/** Stores merges of pull requests of the local forge. Their result is written into the job at once. */
+/** Columns of a CheckWork, of the rows `pull_requests` and `due`. */
+const workColumns = `
+  pull_requests.id, due.job ->> 'organizationId' as "organizationId", pull_requests.repository, head, base, due.job,
+  case when job_id is not null then number::text end as "forgeId"`;
+
+/** Selects due pull requests with their job, for a claim. */
+const dueWithJob = `
+  select pull_requests.id, head_commit,
+         jsonb_build_object('id', jobs.id, 'organizationId', organization_id, 'projectId', project_id,
+                            'repository', jobs.repository) as job
+  from pull_requests join jobs on pull_request_of(jobs.id, pr_id) = pull_requests.id`;
+
+/** Stores merges of pull requests. Their result is written into the job at once. */
 export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
   return {
     async claimMerge() {
@@ -29,15 +56,13 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
         name: 'claim-merge',
         text: `
           with due as materialized (
-            select pull_requests.id, jobs.organization_id
-            from pull_requests join jobs on jobs.pr_id = pull_requests.id
+            ${dueWithJob}
             where merge_requested_at is not null and state = 'open'
               and coalesce(merge_claimed_at, '-infinity') < now() - interval '1 minute'
             order by merge_requested_at limit 1 for update of pull_requests skip locked
           )
           update pull_requests set merge_claimed_at = now() from due where pull_requests.id = due.id
-          returning pull_requests.id, organization_id as "organizationId", repository, number, head, base, title, created_at as "createdAt",
-                    merge_method as method, deletes_branch as "deletesBranch"`,
+          returning ${workColumns}, coalesce(merge_head, due.head_commit) as "headCommit", number, title, created_at as "createdAt", merge_method as method, deletes_branch as "deletesBranch"`,
       });
       return rows[0] ?? null;
     },
@@ -58,7 +83,7 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
                updated_at = now()
            where id = $1 and state = 'open' returning id
          )
-         update jobs set pr_state = 'merged' from merged where jobs.pr_id = merged.id`,
+         update jobs set pr_state = 'merged' from merged where pull_request_of(jobs.id, pr_id) = merged.id`,
         [id, commit],
       );
     },
@@ -77,24 +102,29 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
         name: 'claim-check',
         text: `
           with due as materialized (
-            select pull_requests.id, jobs.organization_id
-            from pull_requests join jobs on jobs.pr_id = pull_requests.id
+            ${dueWithJob}
             where check_requested_at is not null and coalesce(check_claimed_at, '-infinity') < now() - interval '1 minute'
             order by check_requested_at limit 1 for update of pull_requests skip locked
           )
           update pull_requests set check_claimed_at = now() from due where pull_requests.id = due.id
-          returning pull_requests.id, organization_id as "organizationId", repository, head, base`,
+          returning ${workColumns}, due.head_commit as "headCommit"`,
       });
       return rows[0] ?? null;
     },
 
-    async checked(id, { problem, conflicts }) {
+    async checked(id, { problem, cause = null, conflicts, standing }) {
       await pool.query(
-        `update pull_requests
-         set check_requested_at = null, check_claimed_at = null,
-             mergeability = jsonb_build_object('problem', $2::text, 'conflicts', $3::jsonb, 'checkedAt', now())
-         where id = $1`,
-        [id, problem, toStoredJson(conflicts)],
+        `with checked as (
+           update pull_requests
+           set check_requested_at = null, check_claimed_at = null, draft = coalesce($5, draft),
+               state = case when state = 'merged' then state else coalesce($4, state) end,
+               mergeability = jsonb_build_object('problem', $2::text, 'cause', $6::text, 'conflicts', $3::jsonb, 'checkedAt', now())
+           where id = $1 returning id, state, draft
+         )
+         update jobs set pr_state = checked.state, pr_draft = checked.draft, updated_at = now() from checked
+         where $4::text is not null and pull_request_of(jobs.id, pr_id) = checked.id and pr_state is distinct from 'merged'
+           and (pr_state, pr_draft) is distinct from (checked.state, checked.draft)`,
+        [id, problem, toStoredJson(conflicts), standing?.state ?? null, standing?.draft ?? null, cause],
       );
     },
   };

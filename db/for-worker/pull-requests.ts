@@ -29,7 +29,8 @@ export function createWorkerPullRequestStore(pool: Pool): WorkerPullRequestStore
       if (first !== undefined) return first;
       const { rows } = await client.query<PullRequestRow>(
         `insert into pull_requests (id, repository, number, head, base, title, body, draft)
-         select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7 from pull_requests where repository = $2
+         select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, $7
+         from pull_requests where repository = $2 and job_id is null
          returning ${pullRequestColumns}`,
         [newId('pr_'), repository, head, base, toStoredText(title), toStoredText(body), draft],
       );
@@ -66,7 +67,8 @@ export function createWorkerPullRequestStore(pool: Pool): WorkerPullRequestStore
   return { create, update, findByHead, get };
 }
 
-const byHead = `select ${pullRequestColumns} from pull_requests where repository = $1 and head = $2`;
+const byHead = `
+  select ${pullRequestColumns} from pull_requests where repository = $1 and head = $2 and job_id is null`;
 
 function storedOrNull(text: string | undefined): string | null {
   return text === undefined ? null : toStoredText(text);

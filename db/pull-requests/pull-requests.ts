@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
+import type { ForgeKind } from '../organizations/projects.ts';
 import { withTransaction } from '../pool.ts';
 
 export interface PullRequestRow {
@@ -18,7 +19,7 @@ export interface PullRequestRow {
   updatedAt: Date;
 }
 
-export interface MergeState {
+interface MergeState {
   /** Whether a worker has yet to merge it. */
   isMerging: boolean;
   /** Why the last try failed, as a sentence. */
@@ -30,10 +31,19 @@ export interface MergeState {
   mergeability: Mergeability | null;
 }
 
+/**
+ * Causes of a blocked merge: a conflict, a base branch that moved on, failing checks, commits that the job does not know, other
+ * rules of the forge such as reviews, or a credential that may not merge. Only the first four can be cleared by the agent.
+ */
+export const mergeCauses = ['conflict', 'behind', 'checks', 'moved', 'rules', 'access'] as const;
+export type MergeCause = (typeof mergeCauses)[number];
+
 /** Whether a pull request could be merged at some time. */
 export interface Mergeability {
   /** Why not, as a sentence; null if it could. */
   problem: string | null;
+  /** Null if nothing is known to block it; absent from checks of an older version. */
+  cause?: MergeCause | null;
   /** Files with conflicts. */
   conflicts: string[];
   checkedAt: string;
@@ -46,30 +56,41 @@ export interface MergeWish {
   deletesBranch: boolean;
 }
 
+/** A merge that a person requests, of the commit at the end of the branch that the person saw. */
+interface MergeRequest extends MergeWish {
+  /** Null for the last commit that the job has pushed. */
+  headCommit: string | null;
+}
+
 /** The job that created a pull request, with a commit for each turn that pushed one. */
-export interface PullRequestJob {
+interface PullRequestJob {
   id: string;
   projectId: string;
   commits: { turn: number; commit: string; prompt: string; createdAt: string }[];
 }
 
 export interface FoundPullRequest extends PullRequestRow {
+  forge: ForgeKind;
+  /** Web address; null before it is published. */
+  link: string | null;
+  /** The last commit of its branch that is known; null before a push. */
+  headCommit: string | null;
   job: PullRequestJob;
   merge: MergeState;
 }
 
-/** The pull requests of an organization's jobs on the local forge. */
+/** The pull requests of an organization's jobs. */
 export interface PullRequestStore {
   find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
   /** Returns its change as a patch against the base commit of its job; null when nothing is stored of it. */
   patch(owner: Owner, id: string): Promise<string | null>;
   /** Requests the merge from the workers. False when it is not open, or still a draft. */
-  requestMerge(caller: Caller, id: string, wish: MergeWish): Promise<boolean>;
+  requestMerge(caller: Caller, id: string, request: MergeRequest): Promise<boolean>;
   /** Asks the workers whether it can be merged, unless it is not open or was checked in the last seconds. */
   requestCheck(owner: Owner, id: string): Promise<void>;
-  /** False when it is not open, or is being merged. */
+  /** Only for the local forge. False when it is not open, or is being merged. */
   close(caller: Caller, id: string): Promise<boolean>;
-  /** False when it is not an open draft. */
+  /** Only for the local forge. False when it is not an open draft. */
   markReady(caller: Caller, id: string): Promise<boolean>;
 }
 
@@ -79,14 +100,18 @@ export const mostCommits = 100;
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
 
-const ofOwner = 'exists (select from jobs where pr_id = pull_requests.id and organization_id = $2)';
+const ofOwner =
+  'exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $2)';
 
 const findStatement = `
-  select ${pullRequestColumns}, jsonb_build_object(
+  select ${pullRequestColumns}, opened.forge, opened.link, opened."headCommit", opened.job, jsonb_build_object(
            'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit,
            'isChecking', check_requested_at is not null, 'mergeability', mergeability
-         ) as merge, (
-           select jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
+         ) as merge
+  from pull_requests cross join lateral (
+    select case when job_id is null then 'local' else projects.forge end as forge, pr_link as link,
+           head_commit as "headCommit",
+           jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
              select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
                                                  'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
                               order by turns.turn)
@@ -95,27 +120,31 @@ const findStatement = `
                where job_id = jobs.id and effect = 'push' and result ->> 'commit' is not null
                order by turn desc limit ${mostCommits}
              ) as effects join job_turns as turns using (job_id, turn)
-           ), '[]'))
-           from jobs where pr_id = pull_requests.id and organization_id = $2
-         ) as job
-  from pull_requests where id = $1 and ${ofOwner}`;
+           ), '[]')) as job
+    from jobs join projects on projects.id = project_id
+    where pull_request_of(jobs.id, pr_id) = pull_requests.id and jobs.organization_id = $2
+  ) as opened
+  where id = $1`;
 
 const mergeStatement = `
   update pull_requests
-  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null, merge_method = $3, deletes_branch = $4
+  set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null, merge_method = $3, deletes_branch = $4,
+      merge_head = coalesce($5, (select head_commit from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id
+                                 and organization_id = $2))
   where id = $1 and ${ofOwner} and state = 'open' and not draft`;
 
 const closeStatement = `
   with closed as (
     update pull_requests set state = 'closed', updated_at = now()
-    where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null returning id
+    where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null and job_id is null
+    returning id
   )
-  update jobs set pr_state = 'closed' from closed where jobs.pr_id = closed.id`;
+  update jobs set pr_state = 'closed' from closed where pull_request_of(jobs.id, pr_id) = closed.id`;
 
 const readyStatement = `
-  update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft`;
+  update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft and job_id is null`;
 
-/** Creates the store of an organization's pull requests on the local forge. */
+/** Creates the store of an organization's pull requests. */
 export function createPullRequestStore(pool: Pool): PullRequestStore {
   function change(
     caller: Caller,
@@ -140,17 +169,17 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
     async patch({ organizationId }, id) {
       const { rows } = await pool.query<{ patch: string }>(
         `select patch from job_snapshots join jobs on jobs.id = job_id and jobs.head_tree = tree
-         where jobs.pr_id = $1 and jobs.organization_id = $2`,
+         where pull_request_of(jobs.id, pr_id) = $1 and jobs.organization_id = $2`,
         [id, organizationId],
       );
       return rows[0]?.patch ?? null;
     },
 
-    requestMerge: (caller, id, { method, deletesBranch }) =>
+    requestMerge: (caller, id, { method, deletesBranch, headCommit }) =>
       change(caller, id, {
         statement: mergeStatement,
         action: 'pull-request.merge',
-        values: [method, deletesBranch],
+        values: [method, deletesBranch, headCommit],
       }),
 
     async requestCheck({ organizationId }, id) {

@@ -3,7 +3,8 @@ import { sshServerOf } from './ssh-keys.ts';
 
 /**
  * Grants: which of the operator's resources an organization may use. The worker's own credential serves a hosted
- * repository only under a grant, and a repository or directory on this machine is opened only under one.
+ * repository only under a grant, merges into it only under one of its own, and a repository or directory on this machine
+ * is opened only under one.
  */
 
 /** Covers every resource. */
@@ -20,19 +21,25 @@ export type ParsedGrant = { ok: true; resource: string } | { ok: false; problem:
 
 const longestResource = 4_096;
 const below = '/*';
+/** Begins a grant to merge into hosted repositories with the worker's own credential. */
+const merging = 'merge:';
 const urlPattern = /^(https?):\/\/([^/]*)(?:\/(.*))?$/is;
 const defaultPorts: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ };
 
 /**
- * Parses what a grant covers: `*`, the address of a hosted repository, or a path on this machine; with `/*` at the end,
- * everything below. The canonical form parses to itself.
+ * Parses what a grant covers: `*`, the address of a hosted repository, with `merge:` before it for merges, or a path on
+ * this machine; with `/*` at the end, everything below. The canonical form parses to itself.
  */
 export function parseGrant(text: string): ParsedGrant {
   if (text === everything) return { ok: true, resource: everything };
-  const isBelow = text.endsWith(below);
-  const target = isBelow ? targetBelow(text.slice(0, -below.length)) : targetOf(text);
-  if (target !== null) return { ok: true, resource: isBelow ? target + below : target };
-  const problem = `A grant must be https://host/owner/name, an absolute path, a prefix of either that ends with "/*", or "*".`;
+  const prefix = text.startsWith(merging) ? merging : '';
+  const named = text.slice(prefix.length);
+  const isBelow = named.endsWith(below);
+  const target = isBelow ? targetBelow(named.slice(0, -below.length)) : targetOf(named);
+  const isHosted = target !== null && target !== '' && !target.startsWith('/');
+  if (target !== null && (isHosted || prefix === ''))
+    return { ok: true, resource: prefix + target + (isBelow ? below : '') };
+  const problem = `A grant must be https://host/owner/name, an absolute path, a prefix of either that ends with "/*", "merge:" and an https address, or "*".`;
   return { ok: false, problem };
 }
 
@@ -43,6 +50,15 @@ export function covers(resources: readonly string[], text: string): boolean {
   if (target === null) return false;
   return resources.some((resource) =>
     resource.endsWith(below) ? target.startsWith(resource.slice(0, -1)) : target === resource,
+  );
+}
+
+/** Reports whether canonical resources cover merges into a hosted repository with the worker's own credential. */
+export function coversMerges(resources: readonly string[], text: string): boolean {
+  const ofMerges = resources.filter((resource) => resource === everything || resource.startsWith(merging));
+  return covers(
+    ofMerges.map((resource) => resource.replace(merging, '')),
+    text,
   );
 }
 
@@ -99,6 +115,11 @@ function urlOf(text: string): { root: string; segments: string[] } | null {
 /** Returns why an organization may not use the worker's credential for a hosted repository, and what to do. */
 export function noGrantForCredential(organizationId: string, target: string): string {
   return `The organization has no grant to use the service's credential for ${target}. Give the project its own token, or ask the operator to run "docket org grant ${organizationId} ${target}".`;
+}
+
+/** Returns why an organization may not merge with the worker's credential, and what to do. */
+export function noGrantToMerge(organizationId: string, target: string): string {
+  return `The organization has no grant to merge into ${target} with the service's credential. Merge on the forge, give the project its own token, or ask the operator to run "docket org grant ${organizationId} ${merging}${target}".`;
 }
 
 /** Returns why an organization may not use a path of this machine; the same whether or not it exists. */

@@ -201,6 +201,29 @@ describe.skipIf(binary === null)(
       expect(files.map(({ filename }) => filename)).toEqual(['three.txt']);
     });
 
+    it('is merged by a person in Docket, and loses its branch', async () => {
+      const { details } = await call('GET', `/${jobId}`);
+      const { baseUrl, adminKey } = stack.localJson;
+      const ask = async (action = '', body?: object): Promise<any> => {
+        const response = await fetch(`${baseUrl}/v1/pull-requests/${details.pullRequest.id}${action}`, {
+          method: action === '' ? 'GET' : 'POST',
+          headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return response.json();
+      };
+      await ask('/check');
+      const fine = { merge: { mergeability: { problem: null } } };
+      await expect.poll(() => ask(), { timeout: 60_000 }).toMatchObject(fine);
+      const { head, headCommit } = await ask();
+      await ask('/merge', { method: 'squash', deleteBranch: true, headCommit });
+      await expect.poll(() => ask(), { timeout: 60_000 }).toMatchObject({ state: 'merged' });
+      expect((await pullRequests())[1]).toMatchObject({ merged: true });
+      expect(await filesAt('trunk')).toContain('three.txt');
+      const branches = async () => (await gitea.ask('GET', `${repository}/branches`)).map(({ name }: any) => name);
+      await expect.poll(branches, { timeout: 60_000 }).not.toContain(head);
+    });
+
     it('never reveals the token', async () => {
       const logs = join(stack.home, 'logs');
       const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), 'utf8')));

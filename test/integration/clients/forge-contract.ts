@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
+import { branchMoved, conflictWith, type PullRequestMerge } from '../../../activities/forges/merge-pull-request.ts';
+import type { MergeCause } from '../../../db/pull-requests/pull-requests.ts';
+import { live } from './setup.ts';
 import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stage.ts';
 
 const nothing = async () => {};
@@ -103,7 +106,10 @@ export function describeForge(stage: Stage): void {
       });
     }
     if (stage.hasMarks) describeMarks();
-    if (stage.isHosted) describeRefusals();
+    if (stage.isHosted) {
+      describeRefusals();
+      describeMerges();
+    }
 
     function describeMarks(): void {
       it('adds people and labels when it creates one, and leaves them alone later', async () => {
@@ -122,6 +128,94 @@ export function describeForge(stage: Stage): void {
         expect(made).toMatchObject({ state: 'open' });
         expect(made.notes).toEqual([expect.stringContaining(unknown)]);
         expect(await lamp.seen()).toMatchObject([{ reviewers: [known] }]);
+      });
+    }
+
+    function describeMerges(): void {
+      const order = async (id: string, change: Partial<PullRequestMerge> = {}): Promise<PullRequestMerge> => ({
+        id,
+        repository: lamp.url,
+        method: 'merge',
+        headCommit: await lamp.commitOf('docket/1'),
+        beforeEffect: nothing,
+        signal: live,
+        ...change,
+      });
+      const merge = async (id: string, change: Partial<PullRequestMerge> = {}) =>
+        forge.merging!.merge(await order(id, change));
+      const check = async (id: string, change: Partial<PullRequestMerge> = {}) =>
+        forge.merging!.check(await order(id, change));
+      const refused = (problem: RegExp, cause: MergeCause | null) => ({
+        kind: 'refused',
+        problem: expect.stringMatching(problem),
+        cause,
+        conflicts: [],
+      });
+
+      it.each(['merge', 'squash'] as const)(
+        'merges one by a %s, once, and finds it merged afterwards',
+        { timeout: 60_000 },
+        async (method) => {
+          const { id } = await ask();
+          const fine = { state: 'open', draft: false, obstacle: null };
+          await expect.poll(() => check(id), { timeout: 50_000 }).toEqual(fine);
+          let effects = 0;
+          const beforeEffect = async () => void (effects += 1);
+          const first = await merge(id, { method, beforeEffect });
+          expect(first).toEqual({ kind: 'merged', commit: expect.stringMatching(/^[0-9a-f]{40}$/) });
+          expect(await merge(id, { method, beforeEffect })).toEqual(first);
+          expect(effects).toBe(1);
+          expect(await check(id)).toMatchObject({ state: 'merged', obstacle: null });
+          expect(await lamp.seen()).toMatchObject([{ state: 'merged' }]);
+        },
+      );
+
+      it('merges nothing that was pushed after the person looked', async () => {
+        const { id } = await ask();
+        const headCommit = await lamp.commitOf('docket/1');
+        await lamp.push('docket/1');
+        const seen = await Promise.all([check(id, { headCommit }), merge(id, { headCommit })]);
+        expect(seen).toEqual([
+          { state: 'open', draft: false, obstacle: branchMoved },
+          refused(/not shown here/, 'moved'),
+        ]);
+        expect(await merge(id, { headCommit: null })).toEqual(refused(/not shown here/, 'moved'));
+        expect(await lamp.seen()).toMatchObject([{ state: 'open' }]);
+      });
+
+      it('merges nothing that is pushed between the look and the merge', async () => {
+        const { id } = await ask();
+        const outcome = await merge(id, { beforeEffect: async () => void (await lamp.push('docket/1')) });
+        expect(outcome).toEqual(refused(/not shown here/, 'moved'));
+        expect(await lamp.seen()).toMatchObject([{ state: 'open' }]);
+      });
+
+      it('does not merge if the check before the effect refuses', async () => {
+        const { id } = await ask();
+        const stale = new Error('The merge is no longer requested.');
+        await expect(merge(id, { beforeEffect: () => Promise.reject(stale) })).rejects.toBe(stale);
+        expect(await lamp.seen()).toMatchObject([{ state: 'open' }]);
+      });
+
+      it('reports a conflict before and at the merge', { timeout: 60_000 }, async () => {
+        const { id } = await ask();
+        await lamp.conflict(id);
+        await expect.poll(() => check(id), { timeout: 50_000 }).toMatchObject({ obstacle: conflictWith('main') });
+        expect(await merge(id)).toEqual(refused(/same lines as main/, 'conflict'));
+      });
+
+      it('merges neither a draft nor a closed one', async () => {
+        const { id } = await ask({ draft: true });
+        expect(await merge(id)).toEqual(refused(/draft/, null));
+        await lamp.close(id);
+        expect(await merge(id)).toEqual(refused(/was closed/, null));
+        expect(await check(id)).toMatchObject({ state: 'closed', obstacle: null });
+      });
+
+      it('stops with its worker', async () => {
+        const { id } = await ask();
+        await expect(merge(id, { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
+        await expect(check(id, { signal: AbortSignal.abort() })).rejects.toMatchObject({ kind: 'aborted' });
       });
     }
 

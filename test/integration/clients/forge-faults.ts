@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Forge, PullRequestDraft } from '../../../activities/forges/forge.ts';
+import type { MergeMethod } from '../../../activities/forges/merge-pull-request.ts';
 import type { FakeForge } from '../../support/forges/fake-forge.ts';
+import { live } from './setup.ts';
 import { addLamp, draftOf, type Stage, type StageRepository } from './forge-stage.ts';
 
 const date = 'Sat, 21 Nov 2026 11:00:00 GMT';
@@ -88,6 +90,87 @@ export function describeFaults({ stage, fake }: { stage: Stage; fake: () => Fake
           .requests.map(({ path }) => path)
           .join(' '),
       ).not.toContain('/moved/');
+    });
+
+    describe('at a merge', () => {
+      const pullRequest = (id: string) => fake().pullRequests(new URL(lamp.url).pathname.slice(1))[Number(id) - 1]!;
+      const merge = async (id: string, method: MergeMethod = 'merge') =>
+        forge.merging!.merge({
+          id,
+          repository: lamp.url,
+          method,
+          headCommit: await lamp.commitOf('docket/1'),
+          beforeEffect: async () => {},
+          signal: live,
+        });
+      const check = async (id: string) =>
+        forge.merging!.check({
+          id,
+          repository: lamp.url,
+          headCommit: await lamp.commitOf('docket/1'),
+          signal: live,
+        });
+
+      it.each([401, 403, 404] as const)('says for a %s that the credential may not merge', async (status) => {
+        const { id } = await ask();
+        fake().fail({ on: 'merge', status, body: { message: `no: ${fake().token}` } });
+        const outcome = await merge(id);
+        expect(outcome).toMatchObject({
+          kind: 'refused',
+          problem: expect.stringMatching(/credential may not merge/),
+          cause: 'access',
+        });
+        expect(JSON.stringify(outcome)).not.toContain(fake().token);
+        expect(await lamp.seen()).toMatchObject([{ state: 'open' }]);
+      });
+
+      it.each([405, 409, 422] as const)('reports a %s that it cannot explain in its own words', async (status) => {
+        const { id } = await ask();
+        fake().fail({ on: 'merge', status, body: { message: `no: ${fake().token}` } });
+        const outcome = await merge(id);
+        expect(outcome).toMatchObject({ kind: 'refused', problem: expect.stringMatching(/refused the merge/) });
+        expect(JSON.stringify(outcome)).not.toContain(fake().token);
+      });
+
+      it('finds the merge whose answer was lost, and merges no second time', async () => {
+        const { id } = await ask();
+        fake().fail({ on: 'merge', status: null, after: true });
+        expect(await merge(id)).toMatchObject({ kind: 'merged', commit: await lamp.commitOf('main') });
+        const main = await lamp.commitOf('main');
+        expect(await merge(id)).toMatchObject({ kind: 'merged', commit: main });
+        expect(await lamp.commitOf('main')).toBe(main);
+      });
+
+      it.each([null, 500, 503] as const)('throws for an outage (%s), after which it can be merged', async (status) => {
+        const { id } = await ask();
+        fake().fail({ on: 'merge', status });
+        await expect(merge(id)).rejects.toMatchObject({ kind: 'unavailable' });
+        expect(await merge(id)).toMatchObject({ kind: 'merged' });
+      });
+
+      it('says which rules are not met, before and at the merge', async () => {
+        const { id } = await ask();
+        pullRequest(id).blocked = 'rules';
+        const requires = expect.stringMatching(/requires .* before a merge into main/);
+        const obstacle = { problem: requires, cause: 'rules' };
+        expect(await check(id)).toMatchObject({ state: 'open', obstacle });
+        expect(await merge(id)).toMatchObject({ kind: 'refused', ...obstacle });
+        expect(await lamp.seen()).toMatchObject([{ state: 'open' }]);
+      });
+
+      it('reports that the method is not allowed', async () => {
+        const { id } = await ask();
+        pullRequest(id).blocked = 'method';
+        const method = stage.name === 'github' ? /Choose the other one/ : /refused the merge/;
+        expect(await merge(id)).toMatchObject({ kind: 'refused', problem: expect.stringMatching(method) });
+      });
+
+      it('asks again while the forge is checking', async () => {
+        const { id } = await ask();
+        pullRequest(id).checks = 2;
+        expect(await check(id)).toEqual({ state: 'open', draft: false, obstacle: null });
+        expect(pullRequest(id).checks).toBe(0);
+      });
     });
 
     it('stops a request with the job', async () => {

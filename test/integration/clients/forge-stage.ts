@@ -32,6 +32,12 @@ export interface StageRepository {
   seen(): Promise<SeenPullRequest[]>;
   close(id: string): Promise<unknown>;
   merge(id: string): Promise<unknown>;
+  /** The last commit of a branch. */
+  commitOf(branch: string): Promise<string>;
+  /** Adds a commit to a branch. */
+  push(branch: string): Promise<unknown>;
+  /** Makes a pull request conflict with main. */
+  conflict(id: string): Promise<unknown>;
 }
 
 /** A forge for the contract tests: the adapter, and the server behind it seen from the other side. */
@@ -75,6 +81,7 @@ export function localStage(database: () => TestDatabase): Stage {
           return rows.map((row) => ({ ...row, labels: [], assignees: [], reviewers: [] }));
         },
         close: (id) => setState(id, 'closed'),
+        conflict: async () => {},
         merge: (id) => setState(id, 'merged'),
       };
     },
@@ -117,13 +124,16 @@ function fakeStage(fake: () => FakeForge) {
               state: one.mergedAt === null ? one.state : 'merged',
             })),
         close: async (id) => Object.assign(find(id), { state: 'closed' }),
+        conflict: async (id) => Object.assign(find(id), { blocked: 'conflict' }),
         merge: async (id) => Object.assign(find(id), { state: 'closed', mergedAt: '2026-01-01T00:00:00Z' }),
       };
     },
   };
 }
 
-export function branchesOf(repository: TestRepository): Pick<StageRepository, 'addBranches' | 'moveMain'> {
+export function branchesOf(
+  repository: TestRepository,
+): Pick<StageRepository, 'addBranches' | 'moveMain' | 'commitOf' | 'push'> {
   return {
     async addBranches(branches) {
       for (const [branch, files] of Object.entries(branches)) {
@@ -132,6 +142,8 @@ export function branchesOf(repository: TestRepository): Pick<StageRepository, 'a
       }
     },
     moveMain: () => repository.commit({ 'moved.txt': 'moved' }),
+    commitOf: (branch) => repository.git('rev-parse', `refs/heads/${branch}`),
+    push: (branch) => repository.commit({ 'pushed.txt': 'pushed' }, { branch }),
   };
 }
 

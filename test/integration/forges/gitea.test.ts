@@ -47,7 +47,7 @@ async function addGiteaRepository(server: Gitea, name: string): Promise<StageRep
   await addMarks(server, path);
   const local = await createTestRepository();
   onTestFinished(() => local[Symbol.asyncDispose]());
-  const { addBranches, moveMain } = branchesOf(local);
+  const { addBranches, moveMain, commitOf, push: commit } = branchesOf(local);
   const address = new URL(`${server.origin}/bot/${name}.git`);
   Object.assign(address, { username: 'bot', password: server.token });
   const push = () => local.git('push', '--quiet', '--force', address.href, 'refs/heads/*:refs/heads/*');
@@ -65,6 +65,15 @@ async function addGiteaRepository(server: Gitea, name: string): Promise<StageRep
     async seen() {
       const listed = await server.ask('GET', `${path}/pulls?state=all&limit=50`);
       return listed.map(seenOf).toReversed();
+    },
+    commitOf,
+    async push(branch) {
+      await commit(branch);
+      await push();
+    },
+    async conflict() {
+      await local.commit({ 'a.txt': 'another a' });
+      await push();
     },
     close: (id) => server.ask('PATCH', `${path}/pulls/${id}`, { state: 'closed' }),
     merge: (id) => server.ask('POST', `${path}/pulls/${id}/merge`, { Do: 'merge' }),

@@ -194,57 +194,64 @@ it('the worker checks grants at each use: jobs, messages, merges and sites', { t
   }
 });
 
-it.each(['push', 'pull request'] as const)(
+async function expectNoEffect(effect: 'push' | 'pull request'): Promise<void> {
+  await using scene = await openScene();
+  const { lamp, pool, database, a, root } = scene;
+  await using model = await startScriptedModelServer();
+  model.script(...writing);
+  const revoke = () => createGrantAdministration(pool).revoke(a, `${root}/a/*`);
+  await using worker = await startTestWorker({
+    database,
+    modelUrl: model.baseUrl,
+    change: ({ workspaces, forges }) => ({
+      roots: { repositories: root, directories: root },
+      workspaces: {
+        ...workspaces,
+        publish: (request) =>
+          workspaces.publish({
+            ...request,
+            async beforePush() {
+              if (effect === 'push') await revoke();
+              await request.beforePush();
+            },
+          }),
+      },
+      forges: {
+        ...forges,
+        forProject(...of) {
+          const forge = forges.forProject(...of);
+          return {
+            ...forge,
+            async ensurePullRequest(request) {
+              await revoke();
+              return forge.ensurePullRequest(request);
+            },
+          };
+        },
+      },
+    }),
+  });
+  const project = await buildProject(pool, { organizationId: a.organizationId, repository: lamp, forge: 'local' });
+  const { id } = await buildJob(pool, project, { model: 'compatible/scripted' });
+  await worker.startJob(id);
+  expect(await worker.ended(id)).toMatchObject({
+    status: 'failed',
+    failureCategory: 'repository_unreachable',
+    prId: null,
+  });
+  expect(await readdir(join(lamp, 'refs/heads'))).toEqual(effect === 'push' ? ['main'] : ['docket', 'main']);
+  const { rows } = await pool.query('select count(*)::int as count from pull_requests where repository = $1', [lamp]);
+  expect(rows).toEqual([{ count: 0 }]);
+}
+
+it.each(['push'] as const)(
   'makes no %s once the grant has been revoked, even if it was valid at the start',
-  async (effect) => {
-    await using scene = await openScene();
-    const { lamp, pool, database, a, root } = scene;
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    const revoke = () => createGrantAdministration(pool).revoke(a, `${root}/a/*`);
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change: ({ workspaces, forges }) => ({
-        roots: { repositories: root, directories: root },
-        workspaces: {
-          ...workspaces,
-          publish: (request) =>
-            workspaces.publish({
-              ...request,
-              async beforePush() {
-                if (effect === 'push') await revoke();
-                await request.beforePush();
-              },
-            }),
-        },
-        forges: {
-          ...forges,
-          forProject(...of) {
-            const forge = forges.forProject(...of);
-            return {
-              ...forge,
-              async ensurePullRequest(request) {
-                await revoke();
-                return forge.ensurePullRequest(request);
-              },
-            };
-          },
-        },
-      }),
-    });
-    const project = await buildProject(pool, { organizationId: a.organizationId, repository: lamp, forge: 'local' });
-    const { id } = await buildJob(pool, project, { model: 'compatible/scripted' });
-    await worker.startJob(id);
-    expect(await worker.ended(id)).toMatchObject({
-      status: 'failed',
-      failureCategory: 'repository_unreachable',
-      prId: null,
-    });
-    expect(await readdir(join(lamp, 'refs/heads'))).toEqual(effect === 'push' ? ['main'] : ['docket', 'main']);
-    const { rows } = await pool.query('select count(*)::int as count from pull_requests where repository = $1', [lamp]);
-    expect(rows).toEqual([{ count: 0 }]);
-  },
+  expectNoEffect,
+);
+it.each(['pull request'] as const)(
+  'makes no %s once the grant has been revoked, even if it was valid at the start',
+  { tags: 'slow' },
+  expectNoEffect,
 );
 
 it('contacts a forge with the worker’s token only under a grant', async () => {

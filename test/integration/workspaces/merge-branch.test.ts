@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
-import {
-  checkMerge,
-  deleteBranch,
-  mergeBranch,
-  type MergeMethod,
-} from '../../../activities/workspaces/merge-branch.ts';
+import type { MergeMethod } from '../../../activities/forges/merge-pull-request.ts';
+import { checkMerge, deleteBranch, mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
@@ -70,6 +66,7 @@ it('refuses conflicting changes and leaves both branches alone', async () => {
   expect(await merge(repository.path)).toEqual({
     kind: 'refused',
     problem: expect.stringContaining('the same lines'),
+    cause: 'conflict',
     conflicts: ['a.txt'],
   });
   expect(await repository.git('rev-parse', 'main')).toBe(base);
@@ -102,9 +99,26 @@ it('names the files with conflicts without changing anything', async () => {
 it('deletes a branch, and does not mind when it is gone', async () => {
   await using repository = await createTestRepository();
   await repository.git('branch', 'docket/fix', 'main');
-  await deleteBranch(git, place, pair(repository.path));
-  await deleteBranch(git, place, pair(repository.path));
+  const merged = { ...pair(repository.path), headCommit: null, credential: null };
+  await deleteBranch(git, place, merged);
+  await deleteBranch(git, place, merged);
   expect(await repository.git('branch', '--list')).toBe('* main');
+});
+
+it('neither merges nor deletes a branch that has moved since a person saw it', async () => {
+  await using repository = await createTestRepository({ 'a.txt': 'a\n' });
+  await repository.git('branch', 'docket/fix', 'main');
+  await repository.commit({ 'b.txt': 'b\n' }, { branch: 'docket/fix' });
+  const headCommit = await repository.git('rev-parse', 'docket/fix');
+  await repository.commit({ 'c.txt': 'c\n' }, { branch: 'docket/fix' });
+  const moved = { kind: 'refused', problem: expect.stringContaining('not shown here'), cause: 'moved', conflicts: [] };
+  const seen = { ...pair(repository.path), headCommit };
+  const how = { method: 'merge', message: 'Merge\n', date: new Date(0), beforePush: async () => {} } as const;
+  expect(await mergeBranch(git, place, { ...seen, ...how })).toEqual(moved);
+  expect(await checkMerge(git, place, seen)).toEqual(moved);
+  await deleteBranch(git, place, { ...seen, credential: null });
+  const now = await repository.git('rev-parse', 'docket/fix');
+  expect(await mergeBranch(git, place, { ...seen, ...how, headCommit: now })).toEqual(kindOf);
 });
 
 it('refuses a branch that is gone', async () => {
@@ -112,6 +126,7 @@ it('refuses a branch that is gone', async () => {
   expect(await merge(repository.path, 'docket/gone')).toEqual({
     kind: 'refused',
     problem: 'The branch docket/gone is no longer in the repository.',
+    cause: null,
     conflicts: [],
   });
 });
@@ -124,6 +139,7 @@ it('reports that two branches have nothing in common', async () => {
   expect(await merge(repository.path)).toEqual({
     kind: 'refused',
     problem: expect.stringContaining('have no common commit'),
+    cause: null,
     conflicts: [],
   });
   expect(await readdir(join(directory, 'merges'))).toEqual([]);

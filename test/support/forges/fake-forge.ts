@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createTestRepository, type TestFiles, type TestRepository } from '../git-repository.ts';
+import type { Certificate } from '../servers/test-authority.ts';
 import { gitRequestOf, serveGit } from './serve-git.ts';
 
 export type FakeOperation =
@@ -9,6 +11,7 @@ export type FakeOperation =
   | 'get'
   | 'create'
   | 'update'
+  | 'merge'
   | 'branch'
   | 'users'
   | 'labels'
@@ -42,7 +45,14 @@ export interface FakePullRequest {
   labels: string[];
   assignees: string[];
   reviewers: string[];
+  /** Why it cannot be merged; null if it can. */
+  blocked?: FakeBlock | null;
+  /** Number of answers in which the server has not finished checking it. */
+  checks?: number;
 }
+
+/** Cause of a blocked merge. */
+export type FakeBlock = 'conflict' | 'rules' | 'method';
 
 export interface FakeRequest {
   operation: FakeOperation | 'unknown';
@@ -53,7 +63,7 @@ export interface FakeRequest {
 }
 
 export interface FakeForge extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`: repositories lie at `${origin}/<owner>/<name>`; git needs the transport `http` for it. */
+  /** Repositories lie at `${origin}/<owner>/<name>`; git needs the transport `http` for one without a certificate. */
   origin: string;
   token: string;
   /** Accepted tokens; initially `token` alone. */
@@ -118,8 +128,11 @@ interface Exchange {
   url: URL;
 }
 
-/** Starts a server that speaks the part of a forge's REST interface Docket uses, and serves real git over HTTP. */
-export async function createFakeForge(makeDialect: (origin: string) => Dialect): Promise<FakeForge> {
+/** Starts a server that speaks the part of a forge's REST interface Docket uses, and serves real git over HTTP or TLS. */
+export async function createFakeForge(
+  makeDialect: (origin: string) => Dialect,
+  certificate: Certificate | null = null,
+): Promise<FakeForge> {
   const repositories = new Map<string, FakeRepository>();
   const renamed = new Map<string, string>();
   const requests: FakeRequest[] = [];
@@ -127,7 +140,7 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
   const faults: FakeFault[] = [];
   let isRacing = false;
 
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
     const exchange = { request, response, url };
     const work = gitRequestOf(url) === null ? answerRest(exchange) : answerGit(exchange);
@@ -135,11 +148,12 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
       violations.push(String(error));
       response.destroy();
     });
-  });
+  };
+  const server = certificate === null ? createServer(answer) : createSecureServer(certificate, answer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = certificate === null ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
   const dialect = makeDialect(origin);
   const tokens = new Set([dialect.token]);
 
@@ -257,6 +271,17 @@ export async function createFakeForge(makeDialect: (origin: string) => Dialect):
     },
   };
   return fake;
+}
+
+/** Merges a pull request as a person or another client does. Returns the commit. */
+export async function mergeFake({ repository }: FakeRepository, pullRequest: FakePullRequest): Promise<string> {
+  const { head, base, number } = pullRequest;
+  const tree = await repository.git('merge-tree', '--write-tree', base, head);
+  const parents = ['-p', base, '-p', head];
+  const commit = await repository.git('commit-tree', tree, ...parents, '-m', `Merge ${number}`);
+  await repository.git('update-ref', `refs/heads/${base}`, commit);
+  Object.assign(pullRequest, { state: 'closed', mergedAt: '2026-01-01T00:00:00Z' });
+  return commit;
 }
 
 /** Returns the commit of each branch; null for a branch that does not exist. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   commitsOf,
   createFakeForge,
+  mergeFake,
   type Dialect,
   type FakeAnswer,
   type FakeCall,
@@ -11,6 +12,7 @@ import {
   type FakePullRequest,
   type FakeRepository,
 } from './fake-forge.ts';
+import type { Certificate } from '../servers/test-authority.ts';
 import { checkGithubTraffic, githubExample } from './github-description.ts';
 
 export interface FakeGithub extends FakeForge {
@@ -22,6 +24,8 @@ export interface FakeGithubOptions {
   token?: string;
   /** A GitHub App that is installed on every repository; each of its tokens is added to `tokens`. */
   app?: { appId: string; publicKey: string };
+  /** For localhost; without one, the server speaks http. */
+  certificate?: Certificate;
 }
 
 const prefix = '/api/v3';
@@ -31,9 +35,10 @@ const documentation = 'https://docs.github.com/rest/pulls/pulls';
 export async function createFakeGithub({
   token = 'ghs_fakeTOKEN0123456789abcdefghij',
   app,
+  certificate,
 }: FakeGithubOptions = {}): Promise<FakeGithub> {
   let minted = 0;
-  const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint, revoke }));
+  const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint, revoke }), certificate);
 
   function mint(): string {
     minted += 1;
@@ -98,6 +103,7 @@ function operationOf(method: string, rest: string): FakeOperation | 'unknown' {
   if (method === 'POST' && rest === '/pulls') return 'create';
   if (method === 'GET' && /^\/pulls\/\d+$/.test(rest)) return 'get';
   if (method === 'PATCH' && /^\/pulls\/\d+$/.test(rest)) return 'update';
+  if (method === 'PUT' && /^\/pulls\/\d+\/merge$/.test(rest)) return 'merge';
   if (method === 'POST' && /^\/pulls\/\d+\/requested_reviewers$/.test(rest)) return 'reviewers';
   if (method === 'POST' && /^\/issues\/\d+\/labels$/.test(rest)) return 'labels';
   if (method === 'POST' && /^\/issues\/\d+\/assignees$/.test(rest)) return 'assignees';
@@ -129,7 +135,9 @@ async function perform(
   const pullRequest = found.pullRequests.find(({ number }) => rest.split('/')[2] === String(number));
   if (pullRequest === undefined) return notFound;
   if (operation === 'update') Object.assign(pullRequest, body);
-  if (operation === 'get' || operation === 'update') return { status: 200, body: present(pullRequest) };
+  if (operation === 'merge') return merge(found, pullRequest, body);
+  if (operation === 'get' || operation === 'update')
+    return { status: 200, body: await withStanding(found, pullRequest, present(pullRequest)) };
   return mark(operation, pullRequest, { body, present });
 }
 
@@ -148,6 +156,41 @@ async function create(
   found.pullRequests.push({ ...made, number, state: 'open', mergedAt: null });
   if (hadRival) return alreadyExists(`${fullName.split('/')[0]}:${head}`);
   return { status: 201, body: present(found.pullRequests.at(-1)!) };
+}
+
+async function merge(found: FakeRepository, pullRequest: FakePullRequest, { sha, merge_method: method }: any) {
+  const [head] = await commitsOf(found, pullRequest.head);
+  const refused = (status: number, message: string) => ({
+    status,
+    body: { message, documentation_url: documentation },
+  });
+  const { blocked = null } = pullRequest;
+  if (pullRequest.state !== 'open' || pullRequest.draft || blocked === 'conflict')
+    return refused(405, 'Pull Request is not mergeable');
+  if (blocked === 'rules')
+    return refused(405, 'At least 1 approving review is required by reviewers with write access.');
+  if (blocked === 'method' && method === 'merge')
+    return refused(405, 'Merge commits are not allowed on this repository.');
+  if (sha !== undefined && sha !== head)
+    return refused(409, 'Head branch was modified. Review and try the merge again.');
+  const example = githubExample('put /repos/{owner}/{repo}/pulls/{pull_number}/merge 200');
+  return { status: 200, body: { ...example, sha: await mergeFake(found, pullRequest) } };
+}
+
+/** Adds the fields that say whether it can be merged, which only its own address has. */
+async function withStanding(found: FakeRepository, pullRequest: FakePullRequest, shown: any) {
+  const { head, base, state, blocked = null, draft } = pullRequest;
+  const [headCommit, baseCommit] = await commitsOf(found, head, base);
+  const isPending = (pullRequest.checks ?? 0) > 0;
+  if (isPending) pullRequest.checks = (pullRequest.checks ?? 0) - 1;
+  const standing = blocked === 'conflict' ? 'dirty' : blocked === 'rules' ? 'blocked' : draft ? 'draft' : 'clean';
+  return {
+    ...shown,
+    merge_commit_sha: baseCommit,
+    head: { ...shown.head, sha: headCommit ?? 'e'.repeat(40) },
+    mergeable: isPending || state === 'closed' ? null : blocked !== 'conflict',
+    mergeable_state: isPending ? 'unknown' : standing,
+  };
 }
 
 function listed({ pullRequests }: FakeRepository, url: URL, present: (pullRequest: FakePullRequest) => unknown) {

@@ -1,7 +1,13 @@
-import type { CreateMergeRequestOptions, EditMergeRequestOptions, ExpandedMergeRequestSchema } from '@gitbeaker/core';
+import type {
+  AcceptMergeRequestOptions,
+  CreateMergeRequestOptions,
+  EditMergeRequestOptions,
+  ExpandedMergeRequestSchema,
+} from '@gitbeaker/core';
 import {
   commitsOf,
   createFakeForge,
+  mergeFake,
   type Dialect,
   type FakeAnswer,
   type FakeCall,
@@ -25,6 +31,8 @@ const editFields = [
   'reviewerIds',
 ] as const satisfies (keyof EditMergeRequestOptions)[];
 
+const acceptFields = ['sha', 'squash'] as const satisfies (keyof AcceptMergeRequestOptions)[];
+
 /** Starts a server that speaks the part of GitLab's REST interface Docket uses, and serves real git over HTTP. */
 export function createFakeGitlab({ token = 'glpat-fakeTOKEN0123456789' } = {}): Promise<FakeForge> {
   return createFakeForge((origin) => dialectOf(origin, token));
@@ -43,10 +51,12 @@ function dialectOf(origin: string, token: string): Dialect {
     unauthorized: { status: 401, body: { message: '401 Unauthorized' } },
     moved: (location) => ({ status: 301, headers: { location }, body: { message: 'Moved Permanently' } }),
     perform: (call) => perform(call, origin),
-    check({ method, body }) {
+    check({ method, url, body }) {
       if (method !== 'POST' && method !== 'PUT') return [];
       const required = ['source_branch', 'target_branch', 'title'];
-      const known = method === 'POST' ? [...required, ...createFields.map(snake)] : editFields.map(snake);
+      const isMerge = url.pathname.endsWith('/merge');
+      const changing = isMerge ? acceptFields : editFields;
+      const known = method === 'POST' ? [...required, ...createFields.map(snake)] : changing.map(snake);
       return Object.keys(body ?? {})
         .filter((field) => !known.includes(field))
         .map((field) => `${method}: no field ${field}`);
@@ -63,6 +73,7 @@ function operationOf(method: string, rest: string): FakeOperation | 'unknown' {
   if (method === 'POST' && rest === '/merge_requests') return 'create';
   if (method === 'GET' && /^\/merge_requests\/\d+$/.test(rest)) return 'get';
   if (method === 'PUT' && /^\/merge_requests\/\d+$/.test(rest)) return 'update';
+  if (method === 'PUT' && /^\/merge_requests\/\d+\/merge$/.test(rest)) return 'merge';
   if (method === 'GET' && rest.startsWith('/repository/branches/')) return 'branch';
   return 'unknown';
 }
@@ -84,10 +95,49 @@ async function perform(call: FakeCall, origin: string): Promise<FakeAnswer> {
   const present = (mergeRequest: FakePullRequest) => presented(mergeRequest, { origin, fullName });
   if (operation === 'list') return listed(found, { url, origin, present });
   if (operation === 'create') return create(call, found, present);
-  const mergeRequest = found.pullRequests.find(({ number }) => rest === `/merge_requests/${number}`);
+  const mergeRequest = found.pullRequests.find(({ number }) => rest.split('/')[2] === String(number));
   if (mergeRequest === undefined) return { status: 404, body: { message: '404 Not found' } };
   if (operation === 'update') update(mergeRequest, body);
-  return { status: 200, body: present(mergeRequest) };
+  const refusal = operation === 'merge' ? await merge(found, mergeRequest, body) : null;
+  return refusal ?? { status: 200, body: { ...present(mergeRequest), ...(await standingOf(found, mergeRequest)) } };
+}
+
+/** Returns why GitLab refuses; null if it merged. */
+async function merge(found: FakeRepository, mergeRequest: FakePullRequest, { sha }: any): Promise<FakeAnswer | null> {
+  const { state, draft, head, blocked = null } = mergeRequest;
+  if (state !== 'open' || draft || blocked === 'rules' || blocked === 'method')
+    return { status: 405, body: { message: '405 Method Not Allowed' } };
+  if (blocked === 'conflict') return { status: 422, body: { message: 'Branch cannot be merged' } };
+  const [headCommit] = await commitsOf(found, head);
+  if (sha !== undefined && sha !== headCommit)
+    return { status: 409, body: { message: 'SHA does not match HEAD of source branch: ' + headCommit } };
+  await mergeFake(found, mergeRequest);
+  return null;
+}
+
+/** Returns the fields that say whether it can be merged. */
+async function standingOf(
+  found: FakeRepository,
+  mergeRequest: FakePullRequest,
+): Promise<
+  Pick<
+    ExpandedMergeRequestSchema,
+    'sha' | 'merge_commit_sha' | 'squash_commit_sha' | 'has_conflicts' | 'detailed_merge_status'
+  >
+> {
+  const { head, base, mergedAt, blocked = null, draft, state } = mergeRequest;
+  const [headCommit, baseCommit] = await commitsOf(found, head, base);
+  const isPending = (mergeRequest.checks ?? 0) > 0;
+  if (isPending) mergeRequest.checks = (mergeRequest.checks ?? 0) - 1;
+  const status =
+    state === 'closed' ? 'not_open' : blocked === 'rules' ? 'not_approved' : draft ? 'draft_status' : 'mergeable';
+  return {
+    sha: headCommit ?? 'e'.repeat(40),
+    merge_commit_sha: mergedAt === null ? null : (baseCommit ?? null),
+    squash_commit_sha: null,
+    has_conflicts: blocked === 'conflict',
+    detailed_merge_status: isPending ? 'checking' : status,
+  };
 }
 
 function update(mergeRequest: FakePullRequest, body: any): void {

@@ -29,7 +29,9 @@ const description = descriptionSchema.parse(
   JSON.parse(readFileSync(join(import.meta.dirname, 'github-api.json'), 'utf8')),
 );
 
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: true });
+// a format of GitHub's own, which it does not define
+const ofGithub = { 'repo.nwo': true } as const;
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: true, formats: ofGithub });
 formats.default(ajv);
 ajv.addSchema({ $id: 'github', components: description.components });
 const compiled = new Map<string, ReturnType<typeof ajv.compile>>();

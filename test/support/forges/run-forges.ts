@@ -3,9 +3,13 @@ import { buildGitea } from './gitea-build.ts';
 
 /** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first if necessary. */
 await buildGitea({ env: process.env, log: (line) => console.log(line) });
-const contract = ['forges', 'gitea', 'gitea-faults', 'gitea-git', 'gitea-ssh'].map(
-  (name) => `test/integration/clients/${name}.test.ts`,
-);
+const contract = [
+  'forges/forges',
+  'forges/gitea',
+  'clients/gitea-faults',
+  'clients/gitea-git',
+  'clients/gitea-ssh',
+].map((name) => `test/integration/${name}.test.ts`);
 const projects = ['--project', 'integration', '--project', 'e2e'];
 const child = spawn('vitest', ['run', ...projects, ...contract, 'test/e2e/gitea.test.ts'], { stdio: 'inherit' });
 child.on('close', (code) => (process.exitCode = code ?? 1));

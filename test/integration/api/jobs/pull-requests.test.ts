@@ -51,6 +51,13 @@ async function open({ draft = false } = {}) {
   return { id: row.id, job, ask, stateOfJob };
 }
 
+const nowhere = async () => null;
+const noForge = {
+  checkRepository: async () => undefined,
+  forgeOf: nowhere,
+  mergeProblem: nowhere,
+  repositoryOf: nowhere,
+};
 const merges = () => createPullRequestMergeStore(shared.database.pool);
 
 describe('a pull request of the local forge', () => {
@@ -103,7 +110,7 @@ describe('a pull request of the local forge', () => {
     let refusals = 0;
     await using _chores = createMergeChores({
       merges: merges(),
-      granted: { checkRepository: async () => undefined },
+      granted: noForge,
       async mergeBranch({ beforePush }) {
         await merges().refused(id, 'The branch is gone.');
         expect((await ask('/close')).status).toBe(200);
@@ -144,11 +151,16 @@ describe('a pull request of the local forge', () => {
     const pairs: unknown[] = [];
     await using _chores = createMergeChores({
       merges: merges(),
-      granted: { checkRepository: async () => undefined },
+      granted: noForge,
       mergeBranch: async () => ({ kind: 'merged', commit: 'd'.repeat(40) }),
       async checkMerge({ repository, head, base }) {
         pairs.push({ repository, head, base });
-        return { kind: 'refused', problem: 'The branch changes the same lines.', conflicts: ['docs/a b.md'] };
+        return {
+          kind: 'refused',
+          problem: 'The branch changes the same lines.',
+          cause: 'conflict',
+          conflicts: ['docs/a b.md'],
+        };
       },
       deleteBranch: async () => undefined,
       log: pino({ level: 'silent' }),
@@ -156,6 +168,7 @@ describe('a pull request of the local forge', () => {
     });
     const mergeability = {
       problem: 'The branch changes the same lines.',
+      cause: 'conflict',
       conflicts: ['docs/a b.md'],
       checkedAt: expect.any(String),
     };
@@ -182,7 +195,7 @@ describe('a pull request of the local forge', () => {
     const did: string[] = [];
     await using _chores = createMergeChores({
       merges: merges(),
-      granted: { checkRepository: async () => undefined },
+      granted: noForge,
       async mergeBranch({ method, message }) {
         did.push(method, message);
         return { kind: 'merged', commit: 'd'.repeat(40) };

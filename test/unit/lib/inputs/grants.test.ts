@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { covers, grantTargetOf, parseGrant, widerGrants } from '../../../../lib/inputs/grants.ts';
+import { covers, coversMerges, grantTargetOf, parseGrant, widerGrants } from '../../../../lib/inputs/grants.ts';
 import { parseRepository } from '../../../../lib/inputs/repository.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
@@ -21,6 +21,8 @@ describe('parseGrant', () => {
     ['/srv/git/acme/*', '/srv/git/acme/*'],
     ['/srv/git/Lamp.git/', '/srv/git/Lamp.git'],
     ['/*', '/*'],
+    ['merge:https://GitHub.com/Acme/*', 'merge:https://github.com/acme/*'],
+    ['merge:https://github.com/acme/docs.git', 'merge:https://github.com/acme/docs'],
   ])('reads %s as %s', (text, resource) => {
     expect(resourceOf(text)).toBe(resource);
     expect(resourceOf(resource)).toBe(resource);
@@ -56,6 +58,11 @@ describe('parseGrant', () => {
     'ssh://git@github.com/acme/docs',
     'git@github.com:acme/docs',
     'file:///srv/git/*',
+    'merge:*',
+    'merge:/srv/git/lamp.git',
+    'merge:/*',
+    'merge:merge:https://github.com/acme/docs',
+    'Merge:https://github.com/acme/docs',
   ])('refuses %j with one sentence', (text) => {
     expect(parseGrant(text)).toEqual({ ok: false, problem: expect.stringMatching(/^A grant must be [^\n]+\.$/) });
   });
@@ -73,6 +80,19 @@ it('names the grants that cover what another one does', () => {
   expect(widerGrants(resources.slice(1), 'https://github.com/acme/team/*')).toEqual(resources.slice(1, 3));
   expect(widerGrants(resources.slice(1), 'https://github.com.evil/x')).toEqual([]);
   expect(widerGrants(['/srv/*'], '/srv2/x')).toEqual([]);
+  const ofMerges = ['*', 'merge:https://github.com/*'];
+  expect(widerGrants([...resources, ...ofMerges], 'merge:https://github.com/acme/lamp')).toEqual(['*', ...ofMerges]);
+});
+
+it('keeps merges apart from every other use', () => {
+  const lamp = 'https://github.com/acme/lamp';
+  for (const resource of [lamp, 'https://github.com/acme/*', 'https://github.com/*']) {
+    expect(coversMerges([resource], lamp)).toBe(false);
+    expect(coversMerges([`merge:${resource}`], `${lamp}.git`)).toBe(true);
+    expect(covers([`merge:${resource}`], lamp)).toBe(false);
+  }
+  expect(coversMerges(['*'], lamp)).toBe(true);
+  expect(coversMerges(['merge:https://github.com/acme/*'], 'https://github.com/acme2/lamp')).toBe(false);
 });
 
 describe('covers', () => {
