@@ -13,6 +13,8 @@ export interface Passage {
 
 export interface GroundedQuestion {
   question: string;
+  /** The query that the passages were found for; null if it was the question. */
+  query: string | null;
   /** Best first. */
   passages: Passage[];
   /** If the best passage scores lower, the documentation does not answer the question. */
@@ -23,7 +25,7 @@ export interface GroundedQuestion {
  * Renders a question with its passages for a prompt, so that a hosted model can read it and the offline model can parse
  * it exactly. No passage can imitate the markup, because tags inside passages are escaped.
  */
-export function renderGroundedQuestion({ question, passages, weakScore }: GroundedQuestion): string {
+export function renderGroundedQuestion({ question, query, passages, weakScore }: GroundedQuestion): string {
   const rendered = passages.map(({ id, title, path, url, headings, content, score }) => {
     const attributes = Object.entries({
       id,
@@ -37,15 +39,16 @@ export function renderGroundedQuestion({ question, passages, weakScore }: Ground
     return `<passage ${list}>\n${escapeTags(content)}\n</passage>\n`;
   });
   return [
-    `<passages weak-score="${weakScore}">\n${rendered.join('')}</passages>\n\n`,
+    `<passages weak-score="${weakScore}"${query === null ? '' : ` query="${escapeAttribute(query)}"`}>\n${rendered.join('')}</passages>\n\n`,
     `<question>\n${escapeTags(question)}\n</question>`,
   ].join('');
 }
 
 /** Parses the output of `renderGroundedQuestion` anywhere in a text; null when there is none. */
 export function parseGroundedQuestion(text: string): GroundedQuestion | null {
-  const opening = /^<passages weak-score="([^"\n]*)">\n/mu.exec(text);
+  const opening = /^<passages (weak-score="[^\n]*)>\n/mu.exec(text);
   if (opening === null) return null;
+  const found = attributesOf(opening[1] ?? '');
   const passages: Passage[] = [];
   let at = opening.index + opening[0].length;
   for (;;) {
@@ -62,7 +65,8 @@ export function parseGroundedQuestion(text: string): GroundedQuestion | null {
   const start = at + questionStart.length;
   const end = text.indexOf(questionEnd, start);
   if (end === -1) return null;
-  return { question: unescapeTags(text.slice(start, end)), passages, weakScore: numberOf(opening[1]) };
+  const question = unescapeTags(text.slice(start, end));
+  return { question, query: found.get('query') ?? null, passages, weakScore: numberOf(found.get('weak-score')) };
 }
 
 const passageTag = /<passage ([^\n]*)>\n/uy;
@@ -97,7 +101,7 @@ const entities: Record<string, string> = { '&amp;': '&', '&quot;': '"', '&lt;': 
 
 function attributesOf(tag: string): Map<string, string> {
   const attributes = new Map<string, string>();
-  for (const [, name = '', value = ''] of tag.matchAll(/([a-z]+)="([^"]*)"/gu)) {
+  for (const [, name = '', value = ''] of tag.matchAll(/([a-z-]+)="([^"]*)"/gu)) {
     const unescaped = value.replace(/&(?:amp|quot|lt|gt|#\d{1,7});/gu, (entity) => {
       return entities[entity] ?? String.fromCodePoint(Number(entity.slice(2, -1)));
     });

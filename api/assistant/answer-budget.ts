@@ -15,6 +15,8 @@ export interface AnswerBudgetDeps {
   modelName: string;
   /** Daily budget of an organization, in millionths of a US dollar; null means unlimited. */
   budgetMicros: number | null;
+  /** Longest output of a call, in tokens. */
+  mostOutputTokens?: number;
 }
 
 /** A model call whose highest possible cost is reserved. */
@@ -36,7 +38,7 @@ export interface HeldCall {
 export type HoldCall = (call: { site: SiteRow; characters: number }) => Promise<HeldCall>;
 
 /** No answer from documentation needs more, and a larger share of the window would leave too little for the request. */
-const mostOutputTokens = 8_000;
+const mostTokensOfAnswer = 8_000;
 const outputShareOfWindow = 1 / 4;
 /** Upper bound for the descriptions of the tools. */
 const charactersOfTools = 2_000;
@@ -45,7 +47,14 @@ const budgetNotice =
   'Until 00:00 UTC, answers quote the documentation: the budget of this site for written answers is spent.\n\n';
 
 /** Creates the budget check that runs before each call. The highest possible cost of calls in flight counts as spent. */
-export function createAnswerBudget({ spending, prices, model, modelName, budgetMicros }: AnswerBudgetDeps): HoldCall {
+export function createAnswerBudget({
+  spending,
+  prices,
+  model,
+  modelName,
+  budgetMicros,
+  mostOutputTokens = mostTokensOfAnswer,
+}: AnswerBudgetDeps): HoldCall {
   const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = ({ promptTokens: inputTokens, completionTokens: outputTokens }: ReplyUsage) =>
     prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });

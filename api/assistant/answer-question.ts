@@ -61,6 +61,9 @@ export interface AnswerStream extends Disposable {
   writeTo(output: StreamOutput): Promise<void>;
 }
 
+// without a reason, each answer would make an error with a stack trace
+const hasEnded = new Error('The answer has ended.');
+
 const tookTooLong = 'The answer timed out. Ask again.';
 
 const accessHasEnded = 'The answer was interrupted because the API key or the session is no longer valid.';
@@ -168,7 +171,7 @@ async function startAnswer(
   if (lease === null) throw siteNotIndexed();
   const ending = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  const end = () => ending.abort();
+  const end = () => ending.abort(hasEnded);
   const endIn = (ms: number) => {
     timers.push(setTimeout(() => ending.abort(new GenerationError(tookTooLong)), ms));
   };

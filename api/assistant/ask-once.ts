@@ -1,16 +1,23 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { LeasedIndex } from './site-indexes.ts';
+import type { IndexLease, LeasedIndex, SiteIndexes } from './site-indexes.ts';
 import type { Assistant } from './assistant.ts';
 import { parseMessageRequest } from './message-request.ts';
 import { isAnswer } from './prompt.ts';
+
+const longestAnswerMs = 90_000;
+const indexWaits = 40;
+const indexWaitMs = 250;
 
 interface OneQuestion {
   assistant: Assistant;
   site: SiteRow;
   index: LeasedIndex;
+  /** Earlier questions of the conversation, oldest first. */
+  history?: string[];
   question: string;
   retrievalPageSize?: number;
-  signal: AbortSignal;
+  stopping: AbortSignal;
 }
 
 /** An answer to a question that was asked without storing a conversation. */
@@ -22,18 +29,21 @@ export interface OneAnswer {
   cited: string[];
   /** Paths of the passages that were found first. */
   found: string[];
+  /** Query that was searched for in place of the question; null if the question was. */
+  searchQuery: string | null;
   /** Model that wrote the answer, as `provider/model`. */
   modelName: string;
   costMicros: number;
 }
 
 /**
- * Asks a question as a reader would, without storing a conversation. Returns null when the model failed or the signal
- * aborted.
+ * Asks a question as a reader would, without storing a conversation. Returns null when the model failed or took
+ * too long, or this process is stopping.
  */
-export async function askForWhole(asked: OneQuestion): Promise<OneAnswer | null> {
-  const { assistant, site, index, question, retrievalPageSize, signal } = asked;
-  const messages = [{ id: 'question', role: 'user', parts: [{ type: 'text', text: question }] }];
+export async function askOnce(asked: OneQuestion): Promise<OneAnswer | null> {
+  const { assistant, site, index, history = [], question, retrievalPageSize, stopping } = asked;
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
+  const messages = [...history, question].map((content) => ({ role: 'user', content }));
   const request = parseMessageRequest({ fp: 'anonymous', messages, retrievalPageSize });
   const reply = await assistant.reply({ site: { ...site, retentionDays: 0 }, index, request, signal });
   let text = '';
@@ -47,14 +57,28 @@ export async function askForWhole(asked: OneQuestion): Promise<OneAnswer | null>
   });
   if (hasFailed || signal.aborted) return null;
   const found = [...new Set(reply.results.map(({ path }) => path))];
-  const { modelName, costMicros } = reply;
-  return { text, isAnswered: isAnswer(text), cited, found, modelName: modelName(), costMicros: costMicros() };
+  const { searchQuery, modelName, costMicros } = reply;
+  return {
+    text,
+    isAnswered: isAnswer(text),
+    cited,
+    found,
+    searchQuery,
+    modelName: modelName(),
+    costMicros: costMicros(),
+  };
 }
 
 /**
- * Asks a question as a reader would, without storing a conversation. Returns whether the documentation answered it, or
- * null when that is unknown because the model failed or the signal aborted.
+ * Leases the site's current index for questions whose answers only the organization sees. Waits while this process is
+ * still downloading it; null when that takes too long, or the site has none.
  */
-export async function askOnce(asked: OneQuestion): Promise<boolean | null> {
-  return (await askForWhole(asked))?.isAnswered ?? null;
+export async function leaseNewest(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease | null> {
+  for (let waits = 0; waits < indexWaits; waits += 1) {
+    const lease = await indexes.lease(site, 'all');
+    if (lease !== null && lease.version >= site.indexVersion) return lease;
+    lease?.release();
+    await wait(indexWaitMs);
+  }
+  return null;
 }

@@ -8,6 +8,7 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 import { generateChecked, type CheckedAnswer } from './checked-answer.ts';
 import { isSentence } from './citations/citations.ts';
+import type { QueryRewriter } from './retrieval/rewrite-query.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
 import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
@@ -20,6 +21,7 @@ import { retrieve, urlOf } from './retrieve.ts';
 export interface AssistantDeps {
   threads: ThreadStore;
   holdCall: HoldCall;
+  rewriteQuery: QueryRewriter['rewrite'];
   searchPassages: SearchPassages;
   logger: Logger;
   /** Maximum number of model calls per answer. */
@@ -30,7 +32,7 @@ export interface AssistantDeps {
   longestText: number;
 }
 
-export interface AnswerRequest {
+interface AnswerRequest {
   site: SiteRow;
   /** The site's index, which must stay open until the reply has ended. */
   index: LeasedIndex;
@@ -53,11 +55,14 @@ export function createAssistant(deps: AssistantDeps): Assistant {
     async reply({ site, index, request, signal }) {
       const { threadId, isNew } = await deps.threads.resolve(site, request.threadId);
       const opened = isNew ? openThread(deps, site, { threadId, fp: request.fp }) : null;
-      const hits = await retrieve(deps.searchPassages, { index, request, signal });
+      const rewritten = await deps.rewriteQuery({ site, index, request, signal });
+      const { query } = rewritten;
+      const hits = await retrieve(deps.searchPassages, { index, request, query, signal });
       await opened;
       const usage: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
-      let costMicros = 0;
-      const prompt = promptOf({ request, hits, weakScore: index.weakScore, site });
+      let answerMicros = 0;
+      const costMicros = () => rewritten.costMicros() + answerMicros;
+      const prompt = promptOf({ request, query, hits, weakScore: index.weakScore, site });
       let held: HeldCall | null = await deps.holdCall({ site, characters: JSON.stringify(prompt).length });
       let { modelName } = held;
       const messageId = newId('msg_');
@@ -73,27 +78,28 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         })),
         usage: () => usage,
         modelName: () => modelName,
-        costMicros: () => costMicros,
+        searchQuery: query,
+        costMicros,
         async run(take) {
           // the first call was reserved before the reply began, when a refusal could still be its status
           const holdCall = async (characters: number) => {
             const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
             held = null;
             ({ modelName } = call);
-            costMicros += call.mostMicros;
+            answerMicros += call.mostMicros;
             return {
               ...call,
               async settle(used: ReplyUsage) {
                 try {
-                  costMicros += (await call.settle(used)) - call.mostMicros;
+                  answerMicros += (await call.settle(used)) - call.mostMicros;
                 } catch (error) {
                   deps.logger.error({ err: error, site: site.id }, 'the cost of an answer could not be settled');
                 }
               },
             };
           };
-          const turn = { site, index, request, signal, threadId, messageId, hits, usage, prompt, holdCall };
-          await answer(deps, { ...turn, modelName: () => modelName, costMicros: () => costMicros }, take);
+          const turn = { site, index, request, signal, threadId, messageId, query, hits, usage, prompt, holdCall };
+          await answer(deps, { ...turn, modelName: () => modelName, costMicros }, take);
         },
       };
     },
@@ -105,6 +111,8 @@ type Ending = 'finished' | 'failed' | 'aborted';
 export interface Turn extends AnswerRequest {
   threadId: string;
   messageId: string;
+  /** Query that was searched for in place of the question; null if the question was. */
+  query: string | null;
   hits: SearchHit[];
   usage: ReplyUsage;
   prompt: LanguageModelV4Prompt;
@@ -191,7 +199,7 @@ async function openThread(
 /** Stores the turn. A failure is only logged, because the reader already has the answer. */
 async function store(
   deps: AssistantDeps,
-  { site, index, request, threadId, messageId, hits, modelName, costMicros }: Turn,
+  { site, index, request, threadId, messageId, query, hits, modelName, costMicros }: Turn,
   answered: {
     content: string;
     sources: Source[];
@@ -204,7 +212,12 @@ async function store(
   try {
     await deps.threads.recordTurn(site, {
       threadId,
-      question: { id: newId('msg_'), content: request.question, currentPath: request.currentPath },
+      question: {
+        id: newId('msg_'),
+        content: request.question,
+        currentPath: request.currentPath,
+        searchQuery: query,
+      },
       answer: {
         id: messageId,
         model: modelName(),
@@ -213,7 +226,7 @@ async function store(
         place: placeOf(index, {
           viewed: request.currentPath,
           cited: answered.sources.map(({ path }) => path),
-          found: hits.map(({ path }) => path),
+          found: hits,
         }),
         ...answered,
       },

@@ -189,7 +189,8 @@ async function streamStep(
   if (!hasFinished) throw new GenerationError(brokeOff);
 }
 
-function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): ReplyUsage {
+/** Returns the tokens that a call is charged for. */
+export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): ReplyUsage {
   const used = usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length);
   return { promptTokens: used.inputTokens, completionTokens: used.outputTokens };
 }

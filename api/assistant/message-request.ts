@@ -97,12 +97,12 @@ export const messageBodySchema = envelopeSchema.extend({
   messages: z.array(messageSchema).min(1).max(mostMessages),
 });
 
-export interface ConversationMessage {
+interface ConversationMessage {
   role: 'user' | 'assistant';
   text: string;
 }
 
-export interface ContextItem {
+interface ContextItem {
   type: 'code' | 'textSelection';
   value: string;
   path: string | null;

@@ -1,4 +1,5 @@
 import type { AnswerPlace } from '../../db/sites/threads.ts';
+import type { SearchHit } from '../../search/query/search-request.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { LeasedIndex } from './site-indexes.ts';
 
@@ -10,12 +11,18 @@ const longestName = 200;
  */
 export function placeOf(
   index: Pick<LeasedIndex, 'page'>,
-  { viewed, cited, found }: { viewed: string | null; cited: readonly string[]; found: readonly string[] },
+  {
+    viewed,
+    cited,
+    found,
+  }: { viewed: string | null; cited: readonly string[]; found: readonly Pick<SearchHit, 'path' | 'metadata'>[] },
 ): AnswerPlace {
-  const subjects = [...cited.slice(0, 1), ...found.slice(0, 1)];
+  const subjects = [...cited.slice(0, 1), ...found.slice(0, 1).map(({ path }) => path)];
   const seen = viewed === null ? [] : [viewed];
-  const subject = firstPage(index, [...subjects, ...seen]);
-  const context = firstPage(index, [...seen, ...subjects])?.metadata;
+  // what a search found need not be read again
+  const pageOf = (path: string) => found.find((hit) => hit.path === path) ?? index.page(path);
+  const subject = firstPage(pageOf, [...subjects, ...seen]);
+  const context = firstPage(pageOf, [...seen, ...subjects])?.metadata;
   return {
     topic: subject === null ? null : sectionOf(subject).slice(0, longestName),
     version: context?.version?.slice(0, longestName) ?? null,
@@ -23,9 +30,9 @@ export function placeOf(
   };
 }
 
-function firstPage(index: Pick<LeasedIndex, 'page'>, paths: readonly string[]) {
+function firstPage<Page>(pageOf: (path: string) => Page | null, paths: readonly string[]): Page | null {
   for (const path of paths) {
-    const page = index.page(path);
+    const page = pageOf(path);
     if (page !== null) return page;
   }
   return null;

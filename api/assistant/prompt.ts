@@ -30,11 +30,14 @@ const ownerLead = 'The owner of the site adds the following. Follow it as far as
 /** Returns the prompt of an answer. The client's messages become conversation, never instructions. */
 export function promptOf({
   request,
+  query,
   hits,
   weakScore,
   site: { baseUrl, instructions: own },
 }: {
   request: MessageRequest;
+  /** The query that the hits were found for; null if it was the question. */
+  query: string | null;
   hits: SearchHit[];
   /** If the best hit scores lower, the documentation does not answer the question. */
   weakScore: number;
@@ -50,7 +53,10 @@ export function promptOf({
     {
       role: 'user',
       content: [
-        { type: 'text', text: `${aboutReader(request)}${groundedQuestion(request, { hits, weakScore, baseUrl })}` },
+        {
+          type: 'text',
+          text: `${aboutReader(request)}${groundedQuestion(request, { query, hits, weakScore, baseUrl })}`,
+        },
       ],
     },
   ];
@@ -58,10 +64,16 @@ export function promptOf({
 
 function groundedQuestion(
   { question }: MessageRequest,
-  { hits, weakScore, baseUrl }: { hits: SearchHit[]; weakScore: number; baseUrl: string | null },
+  {
+    query,
+    hits,
+    weakScore,
+    baseUrl,
+  }: { query: string | null; hits: SearchHit[]; weakScore: number; baseUrl: string | null },
 ): string {
   return renderGroundedQuestion({
     question,
+    query,
     weakScore,
     passages: hits.map((hit, position) => ({
       id: String(position + 1),

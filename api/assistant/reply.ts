@@ -30,6 +30,8 @@ export interface Reply {
   messageId: string;
   threadId: string;
   question: string;
+  /** Query that was searched for in place of the question; null if the question was. */
+  searchQuery: string | null;
   /** Passages retrieved before the first model call. */
   results: RetrievedResult[];
   /**

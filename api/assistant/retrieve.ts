@@ -17,9 +17,14 @@ const hintsFromHistory = 2;
  */
 export async function retrieve(
   searchPassages: SearchPassages,
-  { index, request, signal }: { index: LeasedIndex; request: MessageRequest; signal: AbortSignal },
+  {
+    index,
+    request,
+    query,
+    signal,
+  }: { index: LeasedIndex; request: MessageRequest; query: string | null; signal: AbortSignal },
 ): Promise<SearchHit[]> {
-  const hits = await searchPassages(index, searchOf(request, index), signal);
+  const hits = await searchPassages(index, searchOf(request, index, query), signal);
   let length = 0;
   return hits.filter((hit, position) => {
     length += hit.content.length;
@@ -27,32 +32,47 @@ export async function retrieve(
   });
 }
 
-/** Returns the search for a question; what it leaves unsaid is taken from the conversation and the current page. */
-export function searchOf(request: MessageRequest, index: Pick<SitePages, 'page'>): SearchRequest {
+/**
+ * Returns the search for a question. What the question leaves unsaid is in the query that a model wrote for it, or else
+ * taken from the conversation and the current page.
+ */
+export function searchOf(
+  request: MessageRequest,
+  index: Pick<SitePages, 'page'>,
+  query: string | null = null,
+): SearchRequest {
   return {
-    query: request.question,
+    query: query ?? request.question,
     limit: request.retrievalPageSize,
     filter: request.filter,
     currentPath: request.currentPath ?? undefined,
-    hints: hintsOf(request),
-    referred: referredTexts(request.question, earlierTexts(request, index)),
+    hints: hintsOf(request, query),
+    referred: query === null ? referredTexts(request.question, earlierTexts(request, index)) : [],
   };
 }
 
 /** Returns the title of the page that the reader is on, and their earlier questions, all of them short. */
-function earlierTexts({ history, currentPath, filter }: MessageRequest, index: Pick<SitePages, 'page'>): string[] {
-  const page = currentPath === null ? null : index.page(currentPath);
-  const title = page !== null && matchesFilter(filter, page.metadata) ? [page.metadata.title] : [];
-  const questions = history.filter(({ role }) => role === 'user').map(({ text }) => text.slice(0, longestHint));
+function earlierTexts(request: MessageRequest, index: Pick<SitePages, 'page'>): string[] {
+  const page = viewedPage(request, index);
+  const title = page === null ? [] : [page.metadata.title];
+  const questions = request.history.filter(({ role }) => role === 'user').map(({ text }) => text.slice(0, longestHint));
   return [...title, ...questions];
 }
 
-/** Returns the latest earlier questions and the text the reader selected. */
-function hintsOf({ history, context }: MessageRequest): string[] {
-  const questions = history.filter(({ role }) => role === 'user').slice(-hintsFromHistory);
-  return [...questions.map(({ text }) => text), ...context.map(({ value }) => value)].map((text) =>
-    text.slice(0, longestHint),
-  );
+/** Returns the page that the reader is on; null if the site has none there, or the reader may not see it. */
+export function viewedPage(
+  { currentPath, filter }: MessageRequest,
+  index: Pick<SitePages, 'page'>,
+): ReturnType<SitePages['page']> {
+  const page = currentPath === null ? null : index.page(currentPath);
+  return page !== null && matchesFilter(filter, page.metadata) ? page : null;
+}
+
+/** Returns the latest earlier questions, or the one that a query replaces, and the text the reader selected. */
+function hintsOf({ question, history, context }: MessageRequest, query: string | null): string[] {
+  const earlier = history.filter(({ role }) => role === 'user').slice(-hintsFromHistory);
+  const questions = query === null ? earlier.map(({ text }) => text) : [question];
+  return [...questions, ...context.map(({ value }) => value)].map((text) => text.slice(0, longestHint));
 }
 
 /**

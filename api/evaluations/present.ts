@@ -1,10 +1,26 @@
-import type { EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
-import type { QuestionSetRow } from '../../db/sites/question-sets.ts';
+import type { EvaluatedConfiguration, EvaluationResult, EvaluationRow } from '../../db/sites/evaluations.ts';
+import type { QuestionSetRow, SetQuestion } from '../../db/sites/question-sets.ts';
 import { bootstrap, mcNemar, mean, wilson } from '../../lib/statistics.ts';
 import type { PublicEvaluation } from './schemas.ts';
 
 export function presentSet({ id, name, questions, createdAt, updatedAt }: QuestionSetRow) {
-  return { id, name, questions, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+  return {
+    id,
+    name,
+    questions: questions.map(presentQuestion),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+/** Returns a question; those of earlier versions have no history. */
+function presentQuestion(question: SetQuestion) {
+  return { history: [], ...question };
+}
+
+/** Returns a configuration; those of earlier versions do not rewrite questions. */
+export function presentConfiguration(configuration: EvaluatedConfiguration) {
+  return { queryRewriting: null, ...configuration };
 }
 
 export function presentFields(evaluation: EvaluationRow, asked: number) {
@@ -30,12 +46,12 @@ export function presentEvaluation(evaluation: EvaluationRow & { results: Evaluat
     ...presentFields(evaluation, results.length),
     indexVersions: [...new Set(results.map(({ indexVersion }) => indexVersion))],
     configurations: configurations.map((configuration, side) => ({
-      ...configuration,
+      ...presentConfiguration(configuration),
       ...figuresOf(sides[side] ?? []),
     })),
     comparison: comparisonOf(sides),
     results: questions.map((question, position) => ({
-      ...question,
+      ...presentQuestion(question),
       answers: sides.map((side) => presentResult(side.find((result) => result.position === position))),
     })),
   };

@@ -17,13 +17,14 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
+import { checkModels } from '../administration/named-models.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { Gaps } from '../sites/gaps.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import { evaluationNotFound, evaluationRunning, questionSetNotFound, questionSetTaken } from './errors.ts';
-import { presentEvaluation, presentFields, presentSet } from './present.ts';
+import { presentConfiguration, presentEvaluation, presentFields, presentSet } from './present.ts';
 import {
   addQuestionsSchema,
   changeSetSchema,
@@ -190,9 +191,9 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
 
   function completed(site: SiteRow, given: Partial<EvaluatedConfiguration>): EvaluatedConfiguration {
     const { model = deps.defaultModel, instructions = site.instructions, retrievalPageSize = 5 } = given;
-    const problem = deps.problemWithModel(model);
-    if (problem !== null) throw invalidRequest(problem);
-    return { model, instructions, retrievalPageSize };
+    const { queryRewriting = site.queryRewriting } = given;
+    checkModels([model, ...(queryRewriting === null ? [] : [queryRewriting])], deps.problemWithModel);
+    return { model, instructions, retrievalPageSize, queryRewriting };
   }
 
   return mountRoutes(deps.admit, evaluationRoutes, {
@@ -225,9 +226,9 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       const site = await readSite(caller, params.domain);
       const { questions } = await setOf(site, params.id);
       const { from, limit } = await body();
-      const known = new Map(questions.map((question) => [question.text, question]));
+      const known = new Map(questions.map((question) => [keyOf(question), question]));
       for (const question of await askedQuestions(site, from, limit))
-        if (!known.has(question.text)) known.set(question.text, question);
+        if (!known.has(keyOf(question))) known.set(keyOf(question), question);
       const all: SetQuestion[] = [...known.values()].slice(0, mostQuestions);
       const changed = await questionSets.update(caller, site.id, { id: params.id, questions: all });
       if (changed === null) throw questionSetNotFound();
@@ -242,7 +243,10 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
     async listEvaluations({ caller, params }) {
       const found = await deps.evaluations.list(await readSite(caller, params.domain));
       return {
-        evaluations: found.map((one) => ({ ...presentFields(one, one.results), configurations: one.configurations })),
+        evaluations: found.map((one) => ({
+          ...presentFields(one, one.results),
+          configurations: one.configurations.map(presentConfiguration),
+        })),
       };
     },
 
@@ -269,4 +273,9 @@ export function createEvaluationRouter(deps: EvaluationRouteDeps): AppRouter {
       return evaluationOf(site, params.id);
     },
   });
+}
+
+/** A follow-up question is another one in another conversation. */
+function keyOf({ history = [], text }: SetQuestion): string {
+  return JSON.stringify([...history, text]);
 }

@@ -1,11 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ClaimedEvaluation, EvaluationRunStore } from '../../db/for-service/evaluation-runs.ts';
 import type { EvaluatedConfiguration } from '../../db/sites/evaluations.ts';
 import type { SetQuestion } from '../../db/sites/question-sets.ts';
 import type { SiteRow, SiteStore } from '../../db/sites/sites.ts';
 import { UnknownModelError } from '../../models/registry.ts';
-import { askForWhole, type OneAnswer } from '../assistant/ask-once.ts';
+import { askOnce, leaseNewest, type OneAnswer } from '../assistant/ask-once.ts';
 import type { Assistant } from '../assistant/assistant.ts';
 import type { IndexLease, SiteIndexes } from '../assistant/site-indexes.ts';
 import { ApiError } from '../http/errors.ts';
@@ -23,9 +22,6 @@ export interface EvaluationRunDeps {
 
 /** Lease of a claimed evaluation, in seconds. After it expires, another process may continue. */
 const claimSeconds = 120;
-const longestAnswerMs = 90_000;
-const indexWaits = 40;
-const indexWaitMs = 250;
 const retrySeconds = 30;
 /** Failures in a row after which an evaluation ends. */
 const mostFailures = 5;
@@ -54,7 +50,6 @@ class PostponedError extends Error {
  */
 export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<void> {
   const { evaluationRuns, stopping, log } = deps;
-  let isRunning = false;
 
   async function carryOut(evaluation: ClaimedEvaluation): Promise<void> {
     const { id, failures } = evaluation;
@@ -83,16 +78,10 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
   }
 
   return async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      while (!stopping.aborted) {
-        const evaluation = await evaluationRuns.claim({ seconds: claimSeconds });
-        if (evaluation === null) return;
-        await carryOut(evaluation);
-      }
-    } finally {
-      isRunning = false;
+    while (!stopping.aborted) {
+      const evaluation = await evaluationRuns.claim({ seconds: claimSeconds });
+      if (evaluation === null) return;
+      await carryOut(evaluation);
     }
   };
 }
@@ -104,7 +93,8 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
   const site = await deps.sites.findByDomain(evaluation, evaluation.domain);
   if (site === null) return false;
   const assistants = configurations.map(({ model }) => deps.assistantOf(model));
-  const lease = await newestIndex(deps.indexes, site);
+  const lease = await leaseNewest(deps.indexes, site);
+  if (lease === null) throw new PostponedError(indexNotice, { seconds: retrySeconds, isFailure: false });
   try {
     for (const [position, question] of questions.entries()) {
       for (const [side, configuration] of configurations.entries()) {
@@ -119,6 +109,7 @@ async function askAll(deps: EvaluationRunDeps, evaluation: ClaimedEvaluation): P
           answer: answer.text.slice(0, longestAnswer),
           cited: answer.cited,
           found: answer.found,
+          searchQuery: answer.searchQuery,
           answered: answer.isAnswered,
           ...checkAnswer(question, answer),
           costMicros: answer.costMicros,
@@ -147,18 +138,18 @@ async function ask(
   { stopping }: EvaluationRunDeps,
   { site, lease, assistant, question, configuration }: Asked,
 ): Promise<OneAnswer | null> {
-  const { model, instructions, retrievalPageSize } = configuration;
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
+  const { model, instructions, retrievalPageSize, queryRewriting = null } = configuration;
   const asked = {
     assistant,
-    site: { ...site, instructions },
+    site: { ...site, instructions, queryRewriting },
     index: lease.index,
+    history: question.history,
     question: question.text,
     retrievalPageSize,
-    signal,
+    stopping,
   };
   try {
-    const answer = await askForWhole(asked);
+    const answer = await askOnce(asked);
     if (stopping.aborted) return null;
     if (answer === null) throw new PostponedError(failureNotice, { seconds: retrySeconds, isFailure: true });
     // over the site's budget, another model answers: its answer says nothing about this configuration
@@ -172,16 +163,4 @@ async function ask(
 function spent(): PostponedError {
   const seconds = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1_000) + 1;
   return new PostponedError(budgetNotice, { seconds, isFailure: false });
-}
-
-/** Leases the site's current index, waiting while this process is still downloading it. Throws PostponedError. */
-async function newestIndex(indexes: Pick<SiteIndexes, 'lease'>, site: SiteRow): Promise<IndexLease> {
-  for (let waits = 0; waits < indexWaits; waits += 1) {
-    // only the organization sees the answers
-    const lease = await indexes.lease(site, 'all');
-    if (lease !== null && lease.version >= site.indexVersion) return lease;
-    lease?.release();
-    await wait(indexWaitMs);
-  }
-  throw new PostponedError(indexNotice, { seconds: retrySeconds, isFailure: false });
 }

@@ -1,13 +1,17 @@
 import { z } from 'zod';
 import { mostEvaluations } from '../../db/sites/evaluations.ts';
-import { mostQuestions, mostSets } from '../../db/sites/question-sets.ts';
-import { instructionsSchema } from '../../lib/inputs/administration.ts';
+import { longestOfHistory, mostHistory, mostQuestions, mostSets } from '../../db/sites/question-sets.ts';
+import { instructionsSchema, queryRewritingSchema } from '../../lib/inputs/administration.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 import { closedBody } from '../http/closed-object.ts';
 
 const mostExpected = 10;
 
 const question = {
+  history: z
+    .array(z.string().trim().min(1).max(longestOfHistory))
+    .max(mostHistory)
+    .meta({ description: 'Earlier questions of its conversation, oldest first.' }),
   text: z.string().trim().min(1).max(2_000),
   expectedPages: z
     .array(z.string().trim().min(1).max(1_000))
@@ -23,6 +27,7 @@ const question = {
   origin: z.enum(['manual', 'conversation', 'feedback', 'gap']),
 };
 const givenQuestion = closedBody({
+  history: question.history.default([]),
   text: question.text,
   expectedPages: question.expectedPages.default([]),
   expectedFacts: question.expectedFacts.default([]),
@@ -66,6 +71,9 @@ const configuration = {
   model: z.string().min(1).max(200).meta({ description: 'Model, as provider/model.' }),
   instructions: instructionsSchema.nullable().meta({ description: 'Tone and emphasis; null for none.' }),
   retrievalPageSize: z.int().min(1).max(50).meta({ description: 'Number of passages that the model is shown.' }),
+  queryRewriting: queryRewritingSchema
+    .nullable()
+    .meta({ description: 'Model that rewrites questions for the search; null for none.' }),
 };
 
 /** Body of `POST …/evaluations`. */
@@ -82,7 +90,7 @@ export const createEvaluationSchema = closedBody({
 const count = z.number().int();
 const interval = z
   .object({ low: z.number(), high: z.number() })
-  .meta({ description: '95 % score interval of the share (Wilson).' });
+  .meta({ description: '95% score interval of the share (Wilson).' });
 
 const sideSchema = z.object({
   ...configuration,
@@ -129,7 +137,7 @@ export const evaluationSchema = z.object({
       worse: count.meta({ description: 'Questions that only the first configuration passes.' }),
       difference: z.object({ share: z.number(), low: z.number(), high: z.number() }).nullable().meta({
         description:
-          'Share of questions by which the second configuration passes more, with its 95 % interval (bootstrap); null without pairs.',
+          'Share of questions by which the second configuration passes more, with its 95% interval (bootstrap); null without pairs.',
       }),
       pValue: z.number().meta({ description: "Of McNemar's exact test." }),
       verdict: z.enum(['better', 'worse', 'undecided']).meta({ description: 'Decided if the p-value is below 0.05.' }),
@@ -149,6 +157,10 @@ export const evaluationSchema = z.object({
                 answer: z.string(),
                 cited: paths,
                 found: paths,
+                searchQuery: z
+                  .string()
+                  .nullable()
+                  .meta({ description: 'Query that was searched for; null for the question.' }),
                 citesExpected: z.boolean().nullable(),
                 findsExpected: z.boolean().nullable(),
                 missingFacts: z.array(z.string()).max(mostExpected),

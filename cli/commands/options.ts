@@ -25,16 +25,16 @@ export function readDays(text: string): number | null {
 }
 
 /** Efforts of a reasoning model; `default` resets the setting. */
-export const efforts = ['low', 'medium', 'high', 'default'] as const;
+const efforts = ['low', 'medium', 'high', 'default'] as const;
 export type Effort = (typeof efforts)[number];
 
 /** Maps `default` to null, for the model's own effort. */
-export function effortOf(effort: Effort | undefined) {
+function effortOf(effort: Effort | undefined) {
   return effort === 'default' ? null : effort;
 }
 
 /** Parses a number of tokens. Returns null for `default`. */
-export function readTokens(text: string): number | null {
+function readTokens(text: string): number | null {
   return text === 'default' ? null : readInteger(text);
 }
 

@@ -13,14 +13,17 @@ interface ConfigurationOptions {
   model?: string;
   instructions?: string;
   passages?: number;
+  queryRewriting?: string;
   withModel?: string;
   withInstructions?: string;
   withPassages?: number;
+  withQueryRewriting?: string;
   wait?: true;
 }
 
 const fileSchema = z.array(
   z.object({
+    history: z.array(z.string()).optional(),
     text: z.string(),
     expectedPages: z.array(z.string()).optional(),
     expectedFacts: z.array(z.string()).optional(),
@@ -48,7 +51,10 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
 
   onSite(questions.command('create').description('create a question set'))
     .requiredOption('--name <name>', 'name of the set')
-    .option('--file <file>', 'JSON file with a list of questions: text, expectedPages, expectedFacts, expectsAnswer')
+    .option(
+      '--file <file>',
+      'JSON file with a list of questions: history, text, expectedPages, expectedFacts, expectsAnswer',
+    )
     .action(async (domain: string, { name, file }: { name: string; file?: string }, command: Command) => {
       const body = { name, ...(file !== undefined && { questions: await questionsIn(file) }) };
       const { api } = await connect(context, command);
@@ -104,9 +110,11 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
     .option('--model <name>', 'model, as provider/model (default: that of the assistant)')
     .option('--instructions <text>', 'tone and emphasis ("" for none; default: those of the site)')
     .option('--passages <number>', 'passages that the model is shown (default: 5)', readInteger)
+    .option('--query-rewriting <model>', 'model that rewrites follow-up questions ("" for none; default: as the site)')
     .option('--with-model <name>', 'model to compare with')
     .option('--with-instructions <text>', 'tone and emphasis to compare with')
     .option('--with-passages <number>', 'number of passages to compare with', readInteger)
+    .option('--with-query-rewriting <model>', 'model that rewrites follow-up questions to compare with ("" for none)')
     .option('--wait', 'wait until it has finished')
     .action(async (domain: string, setId: string, options: ConfigurationOptions, command: Command) => {
       const { api } = await connect(context, command);
@@ -176,11 +184,13 @@ function configurationsOf(options: ConfigurationOptions) {
     model: options.model,
     instructions: orNull(options.instructions),
     retrievalPageSize: options.passages,
+    queryRewriting: orNull(options.queryRewriting),
   };
   const changed = {
     model: options.withModel,
     instructions: orNull(options.withInstructions),
     retrievalPageSize: options.withPassages,
+    queryRewriting: orNull(options.withQueryRewriting),
   };
   const given = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
   return Object.keys(given).length === 0 ? [first] : [first, { ...first, ...given }];
@@ -207,11 +217,12 @@ function show(command: Command, evaluation: Evaluation): void {
     printRecord(command, evaluation);
     return;
   }
-  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const percent = (share: number) => `${Math.round(share * 100)}%`;
   printRecord(command, { ...fields, ...(comparison !== null && { comparison }) });
   printList(command, configurations, {
     model: ({ model }) => model,
     passages: ({ retrievalPageSize }) => retrievalPageSize,
+    rewriting: ({ queryRewriting }) => queryRewriting ?? 'off',
     passed: ({ passed, asked }) => `${passed} of ${asked}`,
     share: ({ passedShare }) => (passedShare === null ? null : percent(passedShare)),
     interval: ({ interval: { low, high } }) => `${percent(low)} to ${percent(high)}`,

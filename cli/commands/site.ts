@@ -20,6 +20,7 @@ interface SiteOptions {
   answerBudget?: number | '';
   instructions?: string;
   starterQuestion?: string[];
+  queryRewriting?: string;
   unsupported?: 'mark' | 'cut';
   contact?: string;
   requestsPerMinute?: number;
@@ -144,6 +145,7 @@ function addSettings(command: Command): Command {
     .option('--answer-budget <dollars>', 'US dollars per day (UTC) for its answers, or "none"', readDollars)
     .option('--instructions <text>', 'tone and emphasis for the model that answers ("" for none)')
     .option('--starter-question <text>', 'question to begin with (repeatable; "" for none)', collect)
+    .option('--query-rewriting <model>', 'model that rewrites follow-up questions for the search ("" for none)')
     .addOption(
       new Option('--unsupported <action>', 'statements of a model that the cited pages do not contain').choices([
         'mark',
@@ -168,6 +170,7 @@ function settingsOf(options: SiteOptions) {
     answerBudgetUsd: orNull(options.answerBudget),
     instructions: orNull(options.instructions),
     starterQuestions: options.starterQuestion,
+    queryRewriting: orNull(options.queryRewriting),
     unsupported: options.unsupported,
     contact: orNull(options.contact),
     requestsPerMinute: options.requestsPerMinute === 0 ? null : options.requestsPerMinute,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Loaded } from '../components/loaded.tsx';
 import { Table } from '../components/table.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { cost, count, duration, percent } from '../format.ts';
+import { cost, count, duration, percent, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Evaluation } from '../http/types.ts';
 import { plain } from '../plain.ts';
@@ -47,17 +47,33 @@ export function EvaluationView({ domain, id }: { domain: string; id: string }) {
   );
 }
 
+function orderOf(at: number): string {
+  return at === 0 ? 'First' : 'Second';
+}
+
 function Configurations({ configurations }: Evaluation) {
-  const columns = ['Model', 'Passages', 'Passed', '95 % interval', 'Cite an expected page', 'Cost', 'Duration'];
+  const columns = [
+    'Model',
+    'Passages',
+    'Query rewriting',
+    'Passed',
+    '95% interval',
+    'Cite an expected page',
+    'Cost',
+    'Mean duration',
+  ];
+  const isCompared = configurations.length > 1;
   return (
-    <Table name="Configurations" columns={columns}>
+    <Table name="Configurations" columns={isCompared ? ['Configuration', ...columns] : columns}>
       {configurations.map((side, at) => (
         // oxlint-disable-next-line react/no-array-index-key -- configurations have a fixed order, and may be equal
         <tr key={at}>
+          {isCompared && <td>{orderOf(at)}</td>}
           <td>
             <code>{side.model}</code>
           </td>
           <td>{side.retrievalPageSize}</td>
+          <td>{side.queryRewriting === null ? 'off' : <code>{side.queryRewriting}</code>}</td>
           <td>
             {count(side.passed)} of {count(side.asked)}
           </td>
@@ -75,14 +91,20 @@ function Configurations({ configurations }: Evaluation) {
   );
 }
 
+const verdicts = {
+  better: 'The second configuration is better.',
+  worse: 'The second configuration is worse.',
+  undecided: 'No difference is proven.',
+};
+
 function Comparison({ better, worse, pairs, difference, pValue, verdict }: NonNullable<Evaluation['comparison']>) {
   return (
     <p>
-      The second configuration is <b>{verdict}</b>: of {count(pairs)} questions, only it passes {count(better)}, and
-      only the first passes {count(worse)} (p = {pValue.toFixed(3)}).{' '}
+      <b>{verdicts[verdict]}</b> Of {plural(pairs, 'question')}, only the first passes {count(worse)} and only the
+      second {count(better)} (p = {pValue.toFixed(3)}).{' '}
       {difference !== null && (
         <>
-          It passes {percent(difference.share)} more, 95 % interval {percent(difference.low)} to{' '}
+          The difference is {percent(difference.share)}, with a 95% interval of {percent(difference.low)} to{' '}
           {percent(difference.high)}.
         </>
       )}
@@ -91,12 +113,15 @@ function Comparison({ better, worse, pairs, difference, pValue, verdict }: NonNu
 }
 
 function Results({ results, configurations }: Evaluation) {
-  const columns = ['Question', ...configurations.map((_, at) => (at === 0 ? 'First' : 'Second'))];
+  const columns = ['Question', ...configurations.map((_, at) => orderOf(at))];
   return (
     <Table name="Results by question" columns={columns}>
-      {results.map(({ text, answers }) => (
-        <tr key={text}>
-          <td>{plain(text)}</td>
+      {results.map(({ history, text, answers }) => (
+        <tr key={[...history, text].join('\n')}>
+          <td>
+            {history.length > 0 && <p className="hint">After {history.map(plain).join(' ')}</p>}
+            {plain(text)}
+          </td>
           {answers.map((answer, at) => (
             // oxlint-disable-next-line react/no-array-index-key -- answers are in the order of the configurations
             <td key={at}>{answer === null ? '' : <Result {...answer} />}</td>
@@ -112,6 +137,7 @@ function Result({
   answer,
   missingFacts,
   cited,
+  searchQuery,
 }: NonNullable<Evaluation['results'][number]['answers'][number]>) {
   return (
     <details>
@@ -119,6 +145,7 @@ function Result({
         <span className={`badge badge-${passed ? 'good' : 'bad'}`}>{passed ? 'passed' : 'not passed'}</span>
       </summary>
       <p className="words">{plain(answer)}</p>
+      {searchQuery !== null && <p className="hint">Searched for "{plain(searchQuery)}"</p>}
       {cited.length > 0 && <p className="hint">Cites {cited.map(plain).join(', ')}</p>}
       {missingFacts.length > 0 && <p className="hint">Does not contain {missingFacts.map(plain).join(', ')}</p>}
     </details>

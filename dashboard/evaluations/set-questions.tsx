@@ -20,6 +20,7 @@ interface Draft extends Pick<Question, 'text' | 'expectsAnswer' | 'origin'> {
   /** Keeps its form while others are removed. */
   key: number;
   /** One per line. */
+  history: string;
   pages: string;
   facts: string;
 }
@@ -62,13 +63,20 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
   const change = (changed: Draft) => setDrafts(drafts.map((draft) => (draft.key === changed.key ? changed : draft)));
   const add = () => {
     const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;
-    setDrafts([...drafts, { key, text: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
+    setDrafts([...drafts, { key, text: '', history: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
   };
   return (
     <ActionForm label="Save questions" action={save} name="Questions">
       {drafts.map((draft, at) => (
         <fieldset key={draft.key} className="inner" aria-label={`Question ${at + 1}`}>
           <Field label="Question" value={draft.text} onChange={(text) => change({ ...draft, text })} isRequired />
+          <Field
+            label="Earlier questions, one per line"
+            value={draft.history}
+            onChange={(history) => change({ ...draft, history })}
+            rows={2}
+            hint="Makes it a follow-up question."
+          />
           <Check
             label="The documentation should answer it"
             isSelected={draft.expectsAnswer}
@@ -106,10 +114,25 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
   );
 }
 
-function draftOf({ text, expectedPages, expectedFacts, expectsAnswer, origin }: Question, key: number): Draft {
-  return { key, text, pages: expectedPages.join('\n'), facts: expectedFacts.join('\n'), expectsAnswer, origin };
+function draftOf({ history, text, expectedPages, expectedFacts, expectsAnswer, origin }: Question, key: number): Draft {
+  return {
+    key,
+    text,
+    history: history.join('\n'),
+    pages: expectedPages.join('\n'),
+    facts: expectedFacts.join('\n'),
+    expectsAnswer,
+    origin,
+  };
 }
 
-function questionOf({ text, pages, facts, expectsAnswer, origin }: Draft): Question {
-  return { text: text.trim(), expectedPages: linesOf(pages), expectedFacts: linesOf(facts), expectsAnswer, origin };
+function questionOf({ history, text, pages, facts, expectsAnswer, origin }: Draft): Question {
+  return {
+    history: linesOf(history),
+    text: text.trim(),
+    expectedPages: linesOf(pages),
+    expectedFacts: linesOf(facts),
+    expectsAnswer,
+    origin,
+  };
 }

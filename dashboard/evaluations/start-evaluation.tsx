@@ -13,12 +13,22 @@ interface StartProps {
   onStart(id: string): unknown;
 }
 
+/** Rewriting of questions in the other configuration: as in the site's answers, none, or by a model. */
+const rewritings = [
+  ['same', 'As today'],
+  ['off', 'Off'],
+  ['model', 'By a model'],
+] as const;
+type Rewriting = (typeof rewritings)[number][0];
+
 /** Shows a form that evaluates the site's answers to a set, alone or compared with another configuration. */
 export function StartEvaluation({ domain, sets, onStart }: StartProps) {
   const [chosen, setChosen] = useState('');
   const [isCompared, setCompared] = useState(false);
   const [model, setModel] = useState('');
   const [passages, setPassages] = useState('');
+  const [rewriting, setRewriting] = useState<Rewriting>('same');
+  const [rewritingModel, setRewritingModel] = useState('');
   const [instructions, setInstructions] = useState('');
   const setId = sets.find(({ id }) => id === chosen)?.id ?? sets[0]?.id ?? '';
   const start = useMutation({
@@ -27,6 +37,8 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
       const other = {
         ...(model.trim() !== '' && { model: model.trim() }),
         ...(retrievalPageSize !== null && { retrievalPageSize }),
+        ...(rewriting === 'off' && { queryRewriting: null }),
+        ...(rewriting === 'model' && { queryRewriting: rewritingModel.trim() }),
         ...(instructions.trim() !== '' && { instructions: instructions.trim() }),
       };
       const body = { setId, configurations: isCompared ? [{}, other] : [{}] };
@@ -47,6 +59,17 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
         <>
           <Field label="Model" value={model} onChange={setModel} isCode placeholder="As today" />
           <Field label="Passages" value={passages} onChange={setPassages} type="number" placeholder="5" />
+          <Choice label="Query rewriting" value={rewriting} options={rewritings} onChange={setRewriting} />
+          {rewriting === 'model' && (
+            <Field
+              label="Rewriting model"
+              value={rewritingModel}
+              onChange={setRewritingModel}
+              isCode
+              isRequired
+              placeholder="provider/model"
+            />
+          )}
           <Field
             label="Instructions"
             value={instructions}

@@ -52,13 +52,13 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
     async record(id, result, { seconds }) {
       const { rowCount } = await pool.query(
         `with held as (
-           update evaluations set claimed_until = now() + $15::float8 * interval '1 second', failures = 0, notice = null
+           update evaluations set claimed_until = now() + $16::float8 * interval '1 second', failures = 0, notice = null
            where id = $1 and state = 'running' returning id
          ), added as (
            insert into evaluation_results
              (evaluation_id, position, side, answer, cited, found, answered, missing_facts, cites_expected, finds_expected, passed,
-              cost_micros, duration_ms, index_version)
-           select id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 from held
+              cost_micros, duration_ms, index_version, search_query)
+           select id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 from held
            on conflict do nothing
          )
          select from held`,
@@ -77,6 +77,7 @@ export function createEvaluationRunStore(pool: Pool): EvaluationRunStore {
           result.costMicros,
           result.durationMs,
           result.indexVersion,
+          result.searchQuery === null ? null : toStoredText(result.searchQuery),
           seconds,
         ],
       );

@@ -14,6 +14,8 @@ export interface EvaluatedConfiguration {
   /** Instructions of the owner; null for none. */
   instructions: string | null;
   retrievalPageSize: number;
+  /** Model that rewrites questions for the search; null for none, absent in evaluations of earlier versions. */
+  queryRewriting?: string | null;
 }
 
 export interface EvaluationResult {
@@ -24,6 +26,8 @@ export interface EvaluationResult {
   cited: string[];
   /** Paths of the passages that were found. */
   found: string[];
+  /** Query that was searched for in place of the question; null if the question was. */
+  searchQuery: string | null;
   answered: boolean;
   missingFacts: string[];
   /** Whether an expected page is cited; null if none is expected. */
@@ -128,7 +132,7 @@ export function createEvaluationStore(pool: Pool): EvaluationStore {
       const [evaluation] = rows;
       if (evaluation === undefined) return null;
       const results = await pool.query<EvaluationResult>(
-        `select position, side, answer, cited, found, answered, missing_facts as "missingFacts", cites_expected as "citesExpected",
+        `select position, side, answer, cited, found, search_query as "searchQuery", answered, missing_facts as "missingFacts", cites_expected as "citesExpected",
                 finds_expected as "findsExpected", passed, cost_micros::float8 as "costMicros", duration_ms as "durationMs",
                 index_version as "indexVersion"
          from evaluation_results where evaluation_id = $1 order by position, side`,

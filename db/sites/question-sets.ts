@@ -9,6 +9,8 @@ import { ownFingerprints } from './site-facts.ts';
 
 /** A question, and what a good answer to it cites and states. */
 export interface SetQuestion {
+  /** Earlier questions of its conversation, oldest first; absent in sets of earlier versions. */
+  history?: string[];
   text: string;
   /** Paths of pages, of which an answer should cite at least one. */
   expectedPages: string[];
@@ -62,6 +64,9 @@ const ofSite = `site_id = $1 and exists (select from sites where sites.id = site
 const uniqueViolation = '23505';
 /** Number of the newest conversations that are looked through for questions. */
 const conversationsLookedAt = 500;
+/** Number of earlier questions of a conversation that a question keeps, and their length. */
+export const mostHistory = 5;
+export const longestOfHistory = 1_000;
 
 /** Creates the store of a site's question sets. */
 export function createQuestionSetStore(pool: Pool): QuestionSetStore {
@@ -151,6 +156,12 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
     async listAnswered({ id, organizationId }, { isRatedUp, limit }) {
       const { rows } = await pool.query<SetQuestion>(
         `select left(question.content, 2000) as text, array(
+           select text from (
+             select left(regexp_replace(content, '\\s+', ' ', 'g'), ${longestOfHistory}) as text, position from thread_messages
+             where thread_id = thread.id and role = 'user' and position < question.position
+             order by position desc limit ${mostHistory}
+           ) as earlier where text <> '' order by position
+         ) as history, array(
            select distinct source ->> 'path' from jsonb_array_elements(answer.sources) as source limit 10
          ) as "expectedPages", '{}'::text[] as "expectedFacts", true as "expectsAnswer",
            case when $3 then 'feedback' else 'conversation' end as origin
@@ -163,7 +174,8 @@ export function createQuestionSetStore(pool: Pool): QuestionSetStore {
              select from message_feedback where thread_id = thread.id and message_id = thread_messages.id and vote = 'up'
            )) offset 0
          ) as answer, lateral (
-           select content from thread_messages where thread_id = thread.id and role = 'user' and position < answer.position
+           select content, position from thread_messages
+           where thread_id = thread.id and role = 'user' and position < answer.position
            order by position desc limit 1
          ) as question
          order by thread.created_at desc, answer.position desc limit $4`,

@@ -39,7 +39,7 @@ function* answer(prompt: LanguageModelV4Prompt): Generator<AnswerPart> {
     return;
   }
   for (const { id, url, title } of quoted) yield { type: 'source', id, url, title };
-  const terms = termsOf(question.question);
+  const terms = termsOf(question.query ?? question.question);
   for (const [index, passage] of quoted.entries()) {
     const lead = `${index === 0 ? '' : '\n\n'}From [${linkTextOf(passage)}](${linkTargetOf(passage.url)}):\n\n`;
     yield* wordsOf(lead + excerptOf(passage.content, terms));
@@ -47,8 +47,8 @@ function* answer(prompt: LanguageModelV4Prompt): Generator<AnswerPart> {
 }
 
 /** Returns the passages that an answer quotes, in order; none when the evidence is weak. */
-function quotedPassages({ question, passages, weakScore }: GroundedQuestion): Passage[] {
-  const terms = termsOf(question);
+function quotedPassages({ question, query, passages, weakScore }: GroundedQuestion): Passage[] {
+  const terms = termsOf(query ?? question);
   const best = Math.max(...passages.map(({ score }) => score));
   if (!(best >= weakScore)) return [];
   const seen = new Set<string>();

@@ -31,17 +31,18 @@ export function createCandidates(database: DatabaseSync) {
     `select rowid as id from chunk_text where chunk_text match ? and rank match 'bm25(6, 4, 1, 1, 0)' order by rank limit ?`,
   );
   const unranked = database.prepare('select rowid as id from chunk_text where chunk_text match ? limit ?');
+  for (const statement of [ranked, unranked]) statement.setReturnArrays(true);
 
   return function findCandidates(terms: QueryTerm[], { facets, hidden, nearby }: Surroundings): number[] {
     const found = new Set<number>();
     const any = ({ text }: Expression, limit: number): number => {
       const rows = unranked.all(within(text, { facets, hidden }), limit);
-      for (const row of rows) found.add(Number(row.id));
+      for (const row of rows) found.add(Number(row[0]));
       return rows.length;
     };
     const best = (expression: Expression, limit: number) => {
       if (expression.count > dearestRanking) any(expression, limit * 2);
-      else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row.id));
+      else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row[0]));
     };
     // ranking reads the list of every term completely, so taking all is cheaper when they are few
     const bestOfFew = (expression: Expression, limit: number) => {

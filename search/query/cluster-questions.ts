@@ -12,7 +12,7 @@ export interface ReaderQuestion {
 }
 
 /** Spellings of one question. */
-export interface DistinctQuestion {
+interface DistinctQuestion {
   /** Without case, accents and punctuation. */
   key: string;
   /** As it was first written. */
@@ -140,10 +140,11 @@ function withTerms(questions: DistinctQuestion[]): { question: DistinctQuestion;
 
 function present(questions: DistinctQuestion[]): QuestionCluster {
   const sorted = questions.toSorted((one, other) => other.count - one.count);
-  return { id: idOf(questions[0]?.key ?? ''), label: sorted[0]?.text ?? '', questions: sorted };
+  return { id: clusterIdOf(questions[0]?.key ?? ''), label: sorted[0]?.text ?? '', questions: sorted };
 }
 
-function idOf(key: string): string {
+/** Returns the id of the cluster whose oldest question has a key. */
+export function clusterIdOf(key: string): string {
   return `gap_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 

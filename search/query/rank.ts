@@ -97,6 +97,7 @@ function buildLookup(terms: QueryTerm[]): Lookup {
   return { occurrences, filter };
 }
 
+/** Matches of a field by term; terms without a match have no entry. */
 interface Field {
   best: number[];
   sums: number[];
@@ -119,7 +120,7 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
     if (filter[value & filterMask] === 0) continue;
     const found = occurrences.get(value);
     if (found === undefined) continue;
-    if (field === unmatched) field = createField(size);
+    if (field === unmatched) field = { best: [], sums: [], parts: [], positions: [], matched: 0 };
     const { best, sums, parts, positions } = field;
     field.matched++;
     for (const { at, strength, part } of found) {
@@ -136,11 +137,6 @@ function readField(values: Int32Array, { occurrences, filter }: Lookup, size: nu
     }
   }
   return field;
-}
-
-function createField(size: number): Field {
-  const zeros = () => Array<number>(size).fill(0);
-  return { best: zeros(), sums: zeros(), parts: zeros(), positions: [], matched: 0 };
 }
 
 /** Returns how well a title matches the query; 1 if it says all that the query asks and nothing else. */
@@ -177,11 +173,10 @@ function proximityOf(terms: QueryTerm[], presence: number[], fields: Field[]): n
     if (previous >= 0) {
       const weight = term.weight + (terms[previous]?.weight ?? 0);
       total += weight;
-      sum +=
-        weight *
-        Math.max(
-          ...fields.map((field) => closeness(field.positions[previous] ?? nowhere, field.positions[at] ?? nowhere)),
-        );
+      let best = 0;
+      for (const { positions } of fields)
+        best = Math.max(best, closeness(positions[previous] ?? nowhere, positions[at] ?? nowhere));
+      sum += weight * best;
     }
     previous = at;
   }

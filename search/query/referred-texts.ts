@@ -1,8 +1,52 @@
-/** Words with which a question continues an earlier one, and words that stand for something named before. */
-const continued = /^\P{L}*(?:and|but|also|or|what about|how about|what if)\b/iu;
-const referring = /\b(?:it|its|that|this|these|those|they|them|their|one|there|then|same)\b/iu;
+/** Words with which a question continues an earlier one, by language. */
+const continuing = {
+  english: 'and|but|also|or|what about|how about|what if',
+  german: 'und|aber|oder|auch|was ist mit',
+  french: 'et|mais|ou|aussi',
+  // not the French "Y a-t-il"; "o" is a Portuguese article
+  spanish: 'y(?! a)|pero|también',
+  portuguese: 'e|mas|também',
+};
+const continued = new RegExp(
+  String.raw`^\P{L}*(?:(?:${Object.values(continuing).join('|')})(?![\p{L}\p{M}\p{N}_])|那|还有|另外)`,
+  'iu',
+);
+
+/**
+ * Words that stand for something named before, by language. One that has another meaning, in its own language or in
+ * another of them, counts only beside words that exclude it: an article before an infinitive, for example, is a pronoun.
+ */
+const referring = [
+  /\b(?:it|its|that|this|these|those|they|them|their|one|there|then|same)\b/iu,
+  // German nouns and the polite "Sie" are capitalized
+  wordIn(
+    String.raw`sie|ihn|ihm|ihnen|dies|diese[rsnm]?|davon|dafür|(?<!,\s)damit|dazu|darin|darauf|daran|dabei|daraus|dort|dasselbe|(?<=(?:ich|man|[Kk]ann|[Ww]ie|wenn|[Ii]st|[Ww]ird|[Gg]eht|[Ll]äuft|[Ff]unktioniert)\s)(?:es|das(?=\s\p{Ll}|\s?\?|$))`,
+    'u',
+  ),
+  wordIn(
+    String.raw`cel(?:ui|le)s?-ci|ceux-ci|cela|ça|ceci|(?:comment|pour|peut-on|puis-je|dois-je|faut-il|peux|peut)\s(?:(?:l['’]|(?:les?|la)\s)\p{L}+(?:er|ir|ttre|ndre)|en|y)`,
+  ),
+  wordIn(
+    String.raw`él|ellos?|ellas?|esto|eso|es[eao]s?|est[eao]s?|ést[eao]s?|(?:cómo|puedo|debo|se|dónde)\s(?:lo|las?|los)|\p{L}+[aei]r(?:lo|la|le)s?`,
+  ),
+  wordIn(String.raw`el[ea]s?|n?d?isso|n?d?isto|[nd]?ess[ea]s?|[nd]?est[ea]s?|[nd]el[ea]s?|\p{L}+-l[oa]s?`),
+  /それ|これ|あれ|[そこ]の(?!他)|そこ|ここ|(?:では|場合は|でもできますか)[？?]?$/u,
+  /[它此]|其(?!他)|[这那][个些种样]|呢[？?]?$/u,
+];
+
+function wordIn(words: string, flags = 'iu'): RegExp {
+  return new RegExp(String.raw`(?<![\p{L}\p{M}\p{N}_])(?:${words})(?![\p{L}\p{M}\p{N}_])`, flags);
+}
 
 const mostTexts = 3;
+
+/**
+ * Reports whether a question cannot be understood on its own. Reads English, German, French, Spanish, Portuguese, Japanese
+ * and Chinese.
+ */
+export function needsOtherTexts(question: string): boolean {
+  return continued.test(question) || referring.some((words) => words.test(question));
+}
 
 /**
  * Returns the earlier texts without which a question cannot be understood, oldest first: "And on Windows?" needs the
@@ -12,7 +56,7 @@ export function referredTexts(question: string, earlier: readonly string[]): str
   const referred: string[] = [];
   let current = question;
   for (const text of earlier.toReversed()) {
-    if (referred.length === mostTexts || !(continued.test(current) || referring.test(current))) break;
+    if (referred.length === mostTexts || !needsOtherTexts(current)) break;
     referred.unshift(text);
     current = text;
   }

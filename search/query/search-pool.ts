@@ -10,7 +10,7 @@ export type PoolMessage =
   | { kind: 'close'; file: string };
 
 /** An index file, as one reader sees it. */
-export interface ReadIndex {
+interface ReadIndex {
   file: string;
   access: PageAccess;
 }

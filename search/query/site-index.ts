@@ -7,6 +7,8 @@ import { spaceOf } from '../build/vectors.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
+import { indexFormat } from './index-format.ts';
+import { mergeParts, partsOf } from './split-question.ts';
 import { createSuggester, type SuggestRequest, type Suggestion } from './suggest.ts';
 
 export interface ListedPage {
@@ -42,9 +44,6 @@ export interface SitePages {
   /** Returns up to `limit` pages from a position on, in navigation order. */
   pages(range: { from: number; limit: number }): ListedPage[];
 }
-
-/** Format of the artifact and of its pages. An index of another format is rebuilt from all files. */
-export const indexFormat = 8;
 
 /**
  * Returns the score of the best passage below which a question counts as not answered by the documentation. It grows
@@ -114,7 +113,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
     return page;
   }
 
-  function search(request: SearchRequest, access: PageAccess): SearchHit[] {
+  function searchOne(request: SearchRequest, access: PageAccess): SearchHit[] {
     find ??= createPassageFinder(database, { mainLanguage, passages });
     return find(request, access).map(({ chunk, page, path, score }) => {
       const { content, metadata } = pageOf(page);
@@ -131,6 +130,17 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
         score,
       };
     });
+  }
+
+  function search(request: SearchRequest, access: PageAccess): SearchHit[] {
+    const whole = searchOne(request, access);
+    // the vector is that of the whole question
+    const parts = request.vector === undefined ? partsOf(request) : [];
+    return mergeParts(
+      whole,
+      parts.map((part) => searchOne(part, access)),
+      { weakScore, limit: request.limit },
+    );
   }
 
   return {

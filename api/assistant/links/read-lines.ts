@@ -5,7 +5,7 @@ import type { Token, TokenizeContext } from 'micromark-util-types';
  * Classification of a line of Markdown. `prefix` is the length of the markers and whitespace of its enclosing quotes
  * and lists. `goesOn` reports whether the text continues the previous line's paragraph.
  */
-export interface Line {
+interface Line {
   kind: 'text' | 'blank' | 'fence' | 'code' | 'fence-end' | 'indented-code';
   prefix: number;
   goesOn: boolean;
@@ -25,19 +25,21 @@ const longestBlock = 500;
  * Creates a reader that classifies lines as they arrive with micromark's tokenizer, which keeps state between lines.
  */
 export function createLineReader(): LineReader {
-  let document = createDocument();
+  // an answer of one line, and what follows the last one, need no tokenizer
+  let document: ReturnType<typeof createDocument> | null = null;
   let offset = 0;
   let lines = 0;
 
   return {
     read(line) {
-      if (lines >= longestBlock && /^\S/.test(line) && !document.isInFence()) {
-        document = createDocument();
+      if (lines >= longestBlock && /^\S/.test(line) && document?.isInFence() !== true) {
+        document = null;
         offset = 0;
         lines = 0;
       }
       // endless nested markers would slow down every later line
       const isTooDeep = (prefixForm.exec(line)?.[0].length ?? 0) > longestPrefix;
+      document ??= createDocument();
       const read = document.read(isTooDeep ? 'x\n' : line, offset);
       offset += isTooDeep ? 2 : line.length;
       lines += 1;

@@ -6,7 +6,7 @@ import type { ModelRegistry } from '../../../models/registry.ts';
 import type { PriceBook } from '../../../models/prices.ts';
 import { draining, overloaded } from '../../http/errors.ts';
 import { createStreamOutput, type StreamOutput } from '../../http/streams/stream-output.ts';
-import { createAnswerBudget } from '../answer-budget.ts';
+import { createAnswerBudget, type AnswerBudgetDeps } from '../answer-budget.ts';
 import {
   answerQuestion,
   answerWhole,
@@ -18,6 +18,7 @@ import {
 import { createAssistant } from '../assistant.ts';
 import type { Assistant } from '../assistant.ts';
 import { createReranker } from '../retrieval/rerank-passages.ts';
+import { createQueryRewriter, type QueryRewriter } from '../retrieval/rewrite-query.ts';
 import { createPassageSearch } from '../retrieval/search-passages.ts';
 import type { SearchPassages } from '../retrieval/search-passages.ts';
 import { createFlushQueue } from '../../http/streams/flush-queue.ts';
@@ -46,6 +47,8 @@ export interface AssistantParts extends AsyncDisposable {
   /** Creates an assistant with another model. Throws UnknownModelError when the model is unknown or has no key. */
   assistantOf(modelName: string): Assistant;
   searchPassages: SearchPassages;
+  /** Counts questions by what became of their rewriting. */
+  rewriteOutcomes: QueryRewriter['outcomes'];
   indexes: SiteIndexes;
   streams: OpenStreams;
   answers: Answers;
@@ -60,6 +63,8 @@ interface AssistantTimes extends AnswerTimes, ResumeTimes {
   maxLoopDelayMs: number;
   /** Time an answer waits for the reranking model. */
   rerankingMs: number;
+  /** Time a question waits for its rewritten query. */
+  rewritingMs: number;
 }
 
 export interface AssistantPartsDeps {
@@ -97,6 +102,7 @@ const defaultTimes: AssistantTimes = {
   indexPollMs: 250,
   maxLoopDelayMs: 100,
   rerankingMs: 1_500,
+  rewritingMs: 1_500,
 };
 
 /** Creates the assistant's components. Throws UnknownModelError when the model is unknown or has no key. */
@@ -121,6 +127,14 @@ export function createAssistantParts({
   const rerank =
     rerankingModel === null ? null : createReranker({ model: rerankingModel, log, patienceMs: allTimes.rerankingMs });
   const searchPassages = createPassageSearch(embedQuery, rerank);
+  const budgetOf = (model: Pick<AnswerBudgetDeps, 'model' | 'modelName' | 'mostOutputTokens'>) =>
+    createAnswerBudget({ ...model, spending: stores.answerSpending, prices, budgetMicros });
+  const queries = createQueryRewriter({
+    languageModel: models.languageModel,
+    budgetOf,
+    log,
+    patienceMs: allTimes.rewritingMs,
+  });
   const indexes = new SiteIndexes({
     store: stores.indexes,
     changes: indexChanges,
@@ -137,7 +151,8 @@ export function createAssistantParts({
     const model = models.languageModel(modelName);
     return createAssistant({
       threads,
-      holdCall: createAnswerBudget({ spending: stores.answerSpending, prices, model, modelName, budgetMicros }),
+      holdCall: budgetOf({ model, modelName }),
+      rewriteQuery: queries.rewrite,
       searchPassages,
       logger: log,
       maxSteps,
@@ -151,6 +166,7 @@ export function createAssistantParts({
     assistant,
     assistantOf,
     searchPassages,
+    rewriteOutcomes: queries.outcomes,
     indexes,
     streams,
     answers: {

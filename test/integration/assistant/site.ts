@@ -7,7 +7,7 @@ import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import type { NewSite, SiteRow } from '../../../db/sites/sites.ts';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
-import { indexFormat } from '../../../search/query/site-index.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
 
 export const pages: Record<string, string> = {

@@ -158,6 +158,7 @@ it('continues after a kill where it was, and asks nothing again that has a resul
           messageId: 'm',
           threadId: 't',
           question: 'q',
+          searchQuery: null,
           results: [],
           usage: () => ({ promptTokens: 0, completionTokens: 0 }),
           modelName: () => 'compatible/x',
@@ -188,6 +189,7 @@ it('continues after a kill where it was, and asks nothing again that has a resul
   // what the first process may still record does not count twice
   const late = { position: 1, side: 0, answer: 'Late.', cited: [], found: [], answered: true, missingFacts: [] };
   const rest = {
+    searchQuery: null,
     citesExpected: null,
     findsExpected: null,
     passed: true,

@@ -5,7 +5,13 @@ const money = { project: 'integration', tests: ['assistant/money'] } as const;
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const whole = { project: 'integration', tests: ['assistant/whole'] } as const;
 
-/** Limits on the cost of a site’s answers. */
+const reranking = { project: 'integration', tests: ['assistant/reranking'] } as const;
+const rewriting = { project: 'integration', tests: ['assistant/query-rewriting.'] } as const;
+const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewriting-budget'] } as const;
+const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
+const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
+
+/** Limits on the cost of a site’s answers, and checks on what they are found by. */
 export const answerMutations: Mutation[] = [
   {
     name: "a site's budget is exceeded by one call",
@@ -63,5 +69,138 @@ export const answerMutations: Mutation[] = [
     find: 'gone: clientGone(ctx.res),',
     replace: 'gone: new AbortController().signal,',
     ...whole,
+  },
+  {
+    name: 'passages that a reranking model leaves out are lost',
+    file: 'api/assistant/retrieval/rerank-passages.ts',
+    find: 'return [...new Set([...ranked, ...hits])];',
+    replace: 'return [...new Set(ranked)];',
+    ...reranking,
+  },
+  {
+    name: 'a reranking model repeats passages',
+    file: 'api/assistant/retrieval/rerank-passages.ts',
+    find: 'return [...new Set([...ranked, ...hits])];',
+    replace: 'return [...ranked, ...hits];',
+    ...reranking,
+  },
+  {
+    name: 'a reranking model is sent passages of any length',
+    file: 'api/assistant/retrieval/rerank-passages.ts',
+    find: ".join('\\n').slice(0, longestPassage);",
+    replace: ".join('\\n');",
+    ...reranking,
+  },
+  {
+    name: 'a reranking model does not see what a follow-up question refers to',
+    file: 'api/assistant/retrieval/search-passages.ts',
+    find: "return [...referred, query].join('\\n');",
+    replace: 'return referred.length === -1 ? query : query;',
+    ...reranking,
+  },
+  {
+    name: 'a follow-up question is searched for without what it refers to',
+    file: 'search/query/referred-texts.ts',
+    find: 'referred.unshift(text);',
+    replace: '',
+    ...referred,
+  },
+  {
+    name: 'a question refers to the whole conversation',
+    file: 'search/query/referred-texts.ts',
+    find: 'if (referred.length === mostTexts || ',
+    replace: 'if (',
+    ...referred,
+  },
+  {
+    name: 'a question that names its own subject refers to earlier ones',
+    file: 'search/query/referred-texts.ts',
+    find: '|| !needsOtherTexts(current)) break;',
+    replace: ') break;',
+    ...referred,
+  },
+  {
+    name: 'a reply that is no query is searched for',
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: 'return isQuery ? query : null;',
+    replace: 'return isQuery ? query : query;',
+    ...rewriting,
+  },
+  {
+    name: 'a question waits for its query as long as it takes',
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: "instead: 'searching without it', patienceMs });",
+    replace: "instead: 'searching without it', patienceMs: 600_000 });",
+    ...rewriting,
+  },
+  {
+    name: 'a query is written although the budget of its site is spent',
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: 'if (held === null || held.model !== model) return',
+    replace: 'if (held === null) return',
+    ...rewritingBudget,
+  },
+  {
+    name: "a question is refused when its query does not fit the organization's budget",
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: 'if (error instanceof ApiError && error.status === 429) return null;',
+    replace: '',
+    ...rewritingBudget,
+  },
+  {
+    name: "the cost of a query is not part of the answer's",
+    file: 'api/assistant/assistant.ts',
+    find: 'rewritten.costMicros() + answerMicros',
+    replace: 'answerMicros',
+    ...rewritingBudget,
+  },
+  {
+    name: 'a model that rewrites sees a page that the reader filtered out',
+    file: 'api/assistant/retrieve.ts',
+    find: 'matchesFilter(filter, page.metadata) ? page : null',
+    replace: 'matchesFilter(null, page.metadata) && filter !== undefined ? page : null',
+    ...rewriting,
+  },
+  {
+    name: 'a first question is rewritten',
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: 'if (!isFollowUp && context.length === 0 && (page === null || !needsOtherTexts(question))) return null;',
+    replace: 'if (context.length > 50 && !isFollowUp && !needsOtherTexts(question)) return null;',
+    ...rewriting,
+  },
+  {
+    name: 'a query of one site is used for another',
+    file: 'api/assistant/retrieval/rewrite-query.ts',
+    find: 'JSON.stringify([modelName, site.id, given])',
+    replace: 'JSON.stringify([modelName, given])',
+    ...rewriting,
+  },
+  {
+    name: 'the query that was searched for is not stored',
+    file: 'api/assistant/assistant.ts',
+    find: 'searchQuery: query,\n      },',
+    replace: 'searchQuery: null,\n      },',
+    ...rewriting,
+  },
+  {
+    name: 'a gap lists a follow-up question without what it refers to',
+    file: 'db/sites/conversations.ts',
+    find: 'coalesce(question.search_query, question.content)',
+    replace: 'coalesce(question.content, question.search_query)',
+    ...rewriting,
+  },
+  {
+    name: 'an evaluation asks a follow-up question without its conversation',
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'history: question.history,',
+    replace: '',
+    ...evaluatedQueries,
+  },
+  {
+    name: 'an evaluation rewrites questions as the site does, not as its configuration says',
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'site: { ...site, instructions, queryRewriting },',
+    replace: 'site: { ...site, instructions, queryRewriting: queryRewriting && site.queryRewriting },',
+    ...evaluatedQueries,
   },
 ];

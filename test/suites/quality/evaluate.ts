@@ -16,6 +16,8 @@ const questionsSchema = z.array(
     currentPath: z.string().optional(),
     /** Pages that answer it; none: the documentation does not say. */
     paths: z.array(z.string()),
+    /** Recorded replies of a model that rewrites it: what a good one would say, and what a poor one might. */
+    queries: z.object({ good: z.string(), bad: z.string() }).optional(),
   }),
 );
 
@@ -38,6 +40,25 @@ export function readQuestions(file: string): Question[] {
   return questionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
 }
 
+const compoundSchema = z.array(
+  z.object({
+    question: z.string(),
+    /** For each of the questions that it consists of, pages that answer it. */
+    halves: z.array(z.array(z.string())),
+  }),
+);
+
+/** Returns the share of compound questions with an answer to each half among the passages that an answer is given. */
+export function shareOfWhole(index: Pick<SiteIndex, 'search'>, file: string): number {
+  const questions = compoundSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return mean(
+    questions.map(({ question, halves }) => {
+      const found = index.search({ query: question, limit: 5 }).map((hit) => hit.path);
+      return halves.every((paths) => paths.some((path) => found.includes(path))) ? 1 : 0;
+    }),
+  );
+}
+
 /** The files below a folder, as `readPages` takes them. */
 export function filesOf(folder: string): SourceFile[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -46,14 +67,14 @@ export function filesOf(folder: string): SourceFile[] {
     .map((file) => ({ path: relative(folder, file).split(sep).join('/'), read: () => readFileSync(file, 'utf8') }));
 }
 
-/** Asks an index every question. */
-export function evaluate(index: SiteIndex, questions: Question[]): Quality {
+/** Asks an index every question, or the recorded query in its place. */
+export function evaluate(index: SiteIndex, questions: Question[], rewriting: 'good' | 'bad' | null = null): Quality {
   const ranks: number[] = [];
   const refusals = { right: 0, wrong: 0, unanswerable: 0 };
-  for (const { history, question, currentPath, paths } of questions) {
+  for (const { history, question, currentPath, paths, queries } of questions) {
     const messages = [...history, question].map((content) => ({ role: 'user', content }));
     const request = parseMessageRequest({ fp: 'anonymous', messages, currentPath, retrievalPageSize: 50 });
-    const hits = index.search(searchOf(request, index));
+    const hits = index.search(searchOf(request, index, rewriting === null ? null : queries?.[rewriting]));
     const isRefused = (hits[0]?.score ?? 0) < index.weakScore;
     if (paths.length === 0) {
       refusals.unanswerable++;

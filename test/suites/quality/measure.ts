@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { openSiteIndex } from '../../../search/query/site-index.ts';
@@ -11,16 +12,25 @@ import { bootstrap } from '../../../lib/statistics.ts';
 const usage = 'node test/suites/quality/measure.ts --questions FILE --docs FOLDER';
 
 const { values } = parseArgs({
-  options: { questions: { type: 'string' }, docs: { type: 'string' }, misses: { type: 'boolean', default: false } },
+  options: {
+    questions: { type: 'string' },
+    docs: { type: 'string' },
+    misses: { type: 'boolean', default: false },
+    queries: { type: 'string' },
+  },
 });
-if (values.questions === undefined || values.docs === undefined) {
-  process.stderr.write(`Usage: ${usage} [--misses]\n`);
+const rewriting = z
+  .enum(['good', 'bad'])
+  .nullable()
+  .safeParse(values.queries ?? null);
+if (values.questions === undefined || values.docs === undefined || !rewriting.success) {
+  process.stderr.write(`Usage: ${usage} [--misses] [--queries good|bad]\n`);
   process.exitCode = 2;
 } else {
-  await measure(values.questions, values.docs);
+  await measure(values.questions, values.docs, rewriting.data);
 }
 
-async function measure(questionsFile: string, docs: string): Promise<void> {
+async function measure(questionsFile: string, docs: string, rewriting: 'good' | 'bad' | null): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'docket-quality-'));
   try {
     const file = join(folder, 'index.db');
@@ -28,7 +38,7 @@ async function measure(questionsFile: string, docs: string): Promise<void> {
     const questions = readQuestions(questionsFile);
     using opened = openSiteIndex(file);
     const index = opened.as('all');
-    const { ranks, refused, wronglyRefused } = evaluate(index, questions);
+    const { ranks, refused, wronglyRefused } = evaluate(index, questions, rewriting);
     const line = (name: string, figure: (of: number[]) => number) => {
       const [low, high] = bootstrap(ranks, figure) ?? [0, 0];
       print(`${name.padEnd(10)} ${figure(ranks).toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]`);

@@ -36,6 +36,7 @@ const passage = fc.record({
 it('parses every question and every passage back, however they imitate the markup', () => {
   const question = fc.record({
     question: text,
+    query: fc.option(text),
     passages: fc.array(passage, { maxLength: 4 }),
     weakScore: fc.constantFrom(0, 0.35, 1),
   });
@@ -66,7 +67,7 @@ it('is readable for a model', () => {
       score: 0.8,
     },
   ];
-  expect(renderGroundedQuestion({ question: 'How?', passages, weakScore: 0.4 })).toMatchInlineSnapshot(`
+  expect(renderGroundedQuestion({ question: 'How?', query: null, passages, weakScore: 0.4 })).toMatchInlineSnapshot(`
     "<passages weak-score="0.4">
     <passage id="1" title="Install" path="install" url="/install#a" headings="[&quot;Linux&quot;]" score="0.8">
     Run \`a < b\`.
@@ -77,4 +78,8 @@ it('is readable for a model', () => {
     How?
     </question>"
   `);
+  const query = 'How do I "install"?';
+  expect(renderGroundedQuestion({ question: 'How?', query, passages: [], weakScore: 0.4 })).toMatch(
+    /^<passages weak-score="0\.4" query="How do I &quot;install&quot;\?">\n/,
+  );
 });

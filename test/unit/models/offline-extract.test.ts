@@ -27,10 +27,11 @@ async function restOf(reader: ReadableStreamDefaultReader): Promise<void> {
   while (!(await reader.read()).done);
 }
 
-async function ask(question: string, passages: Passage[], weakScore = 0.4) {
+async function ask(question: string, passages: Passage[], weakScore = 0.4, query: string | null = null) {
+  const grounded = renderGroundedQuestion({ question, query, passages, weakScore });
   const prompt = [
     { role: 'system', content: 'Answer.' },
-    { role: 'user', content: [{ type: 'text', text: renderGroundedQuestion({ question, passages, weakScore }) }] },
+    { role: 'user', content: [{ type: 'text', text: grounded }] },
   ];
   const options: any = { prompt };
   const { content, usage } = await createOfflineExtract().doGenerate(options);
@@ -45,6 +46,12 @@ describe('the extractive answerer', () => {
     ]);
     expect(text).toBe('From [Install › On \\[Linux\\]](/install#linux):\n\nRun the installer to install Docket.');
     expect(sources).toEqual([{ type: 'source', sourceType: 'url', id: '1', url: '/install#linux', title: 'Install' }]);
+  });
+
+  it('quotes what the query is about that was searched for', async () => {
+    expect((await ask('Und dort?', [passage()])).text).toBe(notFound);
+    const { text } = await ask('Und dort?', [passage()], 0.4, 'How do I install Docket?');
+    expect(text).toContain('Run the installer');
   });
 
   it('quotes the best passage, and others that add to it', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readPages } from '../../../search/read/read-pages.ts';
-import { evaluate, filesOf, readQuestions } from '../../suites/quality/evaluate.ts';
+import { evaluate, filesOf, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
 import { indexOf, temporaryFolder } from './build.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
@@ -21,4 +21,23 @@ it.each(gates)('finds the right page for $of, and refuses what the pages do not 
   expect(mrr10).toBeGreaterThanOrEqual(gate.mrr10);
   expect(refused).toBeGreaterThanOrEqual(gate.refused);
   expect(wronglyRefused).toBeLessThanOrEqual(0.1);
+});
+
+it('tells good rewrites of follow-up questions from bad ones, and finds more with good ones than without', async () => {
+  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  const questions = readQuestions(join(checkout, 'test/suites/quality/own-rewrites.json'));
+  const off = evaluate(index, questions);
+  const good = evaluate(index, questions, 'good');
+  const bad = evaluate(index, questions, 'bad');
+  expect(good.hit5).toBeGreaterThan(off.hit5);
+  expect(good.mrr10).toBeGreaterThan(off.mrr10);
+  expect(good.wronglyRefused).toBeLessThan(off.wronglyRefused);
+  expect(bad.hit5).toBeLessThan(off.hit5);
+  expect(bad.mrr10).toBeLessThan(off.mrr10);
+});
+
+it('finds both halves of a compound question', async () => {
+  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  const file = join(checkout, 'test/suites/quality/own-compound.json');
+  expect(shareOfWhole(index, file)).toBeGreaterThanOrEqual(0.7);
 });

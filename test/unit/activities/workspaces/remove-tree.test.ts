@@ -9,7 +9,7 @@ import { digDown } from '../../../integration/clients/hostile-files.ts';
 it('removes folders nested deeper than a path may be long', async () => {
   const root = join(await mkdtemp(join(tmpdir(), 'docket-remove-')), 'job');
   // they are still being removed when the deepest is found to be out of reach
-  for (let folder = 0; folder < 10; folder += 1) {
+  for (let folder = 0; folder < 4; folder += 1) {
     const path = join(root, String(folder));
     await mkdir(path, { recursive: true });
     await digDown(path, 300);

@@ -14,7 +14,8 @@ const index = {
 };
 
 it('takes the topic from what is cited or found, and version and language from what the reader looks at', () => {
-  const place = (viewed: string | null, cited: string[], found: string[]) => placeOf(index, { viewed, cited, found });
+  const place = (viewed: string | null, cited: string[], found: string[]) =>
+    placeOf(index, { viewed, cited, found: found.flatMap((path) => index.page(path) ?? []) });
   expect(place('install', ['v1/api/users/create'], ['de/v2/guides/retries'])).toEqual({
     topic: 'api/users',
     version: null,

@@ -3,19 +3,50 @@ import { referredTexts } from '../../../../search/query/referred-texts.ts';
 import { buildPage, indexOf, temporaryFolder } from '../build.ts';
 
 describe('a question', () => {
-  it.each(['And on Windows?', '… and GitLab?', 'What about Java?', 'How do I undo that?', 'Is it retried?'])(
-    'needs the one before it: %s',
-    (question) => {
-      expect(referredTexts(question, ['first subject', 'second subject'])).toEqual(['second subject']);
-    },
-  );
+  it.each([
+    'And on Windows?',
+    '… and GitLab?',
+    'What about Java?',
+    'How do I undo that?',
+    'Is it retried?',
+    'Und auf Windows?',
+    'Geht das auch mit GitLab?',
+    'Wie schalte ich sie ab?',
+    'Et avec GitLab ?',
+    'Comment les désactiver ?',
+    'Peut-on faire cela au survol ?',
+    '¿Y con GitLab?',
+    '¿Cómo la desactivo?',
+    '¿Puedo mantenerla en secreto?',
+    'E no Windows?',
+    'Isso funciona com GitLab?',
+    'Posso usá-lo com Nginx?',
+    'それを無効にするには？',
+    'Windowsでは？',
+    '怎么关闭它？',
+    '那 GitLab 呢？',
+  ])('needs the one before it: %s', (question) => {
+    expect(referredTexts(question, ['first subject', 'second subject'])).toEqual(['second subject']);
+  });
 
-  it.each(['How do I rotate the encryption key?', 'push_rejected', 'android and items', ''])(
-    'names its own subject: %s',
-    (question) => {
-      expect(referredTexts(question, ['first subject'])).toEqual([]);
-    },
-  );
+  it.each([
+    'How do I rotate the encryption key?',
+    'push_rejected',
+    'android and items',
+    '',
+    'Welche Limits gibt es?',
+    'Wie kann ich das Projekt löschen?',
+    'Was muss ich tun, damit der Server startet?',
+    'Y a-t-il une limite de taille ?',
+    'Quelle est la taille maximale pour le répertoire ?',
+    '¿Qué es una isla?',
+    'O que é o Astro?',
+    'Qual é o tamanho das imagens?',
+    'その他の設定はどこですか？',
+    '其他设置在哪里？',
+  ])('names its own subject: %s', (question) => {
+    expect(referredTexts(question, ['first subject'])).toEqual([]);
+  });
 
   it('needs those before it until one names its subject, at most three', () => {
     expect(referredTexts('and now?', ['install', 'start', 'and on Linux?'])).toEqual(['start', 'and on Linux?']);
