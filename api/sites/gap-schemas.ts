@@ -101,9 +101,9 @@ export const gapJobSchema = closedBody({
 export const gapSchema = z.object({
   id: z.string(),
   label: z.string().meta({ description: 'The most frequent question.' }),
-  state: z.enum(['open', 'working', 'indexing', 'asking', 'answered', 'unanswered']).meta({
+  state: z.enum(['open', 'working', 'indexing', 'asking', 'answered', 'unanswered', 'dismissed']).meta({
     description:
-      'working: a job was created; indexing: its pull request is merged and the site is being indexed; asking: the questions are being asked again; answered or unanswered: the result.',
+      'working: a job was created; indexing: its pull request is merged and the site is being indexed; asking: the questions are being asked again; answered or unanswered: the result; dismissed: by a person.',
   }),
   questions: z
     .array(
@@ -134,9 +134,10 @@ export const gapSchema = z.object({
       prState: z.enum(['open', 'closed', 'merged']).nullable(),
     })
     .nullable(),
-  mayBegin: z
-    .boolean()
-    .meta({ description: 'Whether a job can be created: none is active, and no pull request waits to be merged.' }),
+  mayBegin: z.boolean().meta({
+    description:
+      'Whether a job can be created: the gap is not dismissed, no job is active, and no pull request waits to be merged.',
+  }),
   checkedAt: timeOrNull,
 });
 export type PublicGap = z.infer<typeof gapSchema>;

@@ -11,7 +11,7 @@ import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 export interface Gap {
   id: string;
   label: string;
-  state: GapState | 'open';
+  state: GapState;
   /** Number of jobs created for the gap. */
   attempt: number;
   job: GapRow['job'];
@@ -20,14 +20,14 @@ export interface Gap {
 }
 
 export interface Gaps {
-  /** Lists the gaps: those being worked on first, then the most frequently asked. */
+  /** Lists the gaps: those being worked on first, then the most frequently asked, then the dismissed ones. */
   list(site: SiteRow): Promise<Gap[]>;
   find(site: SiteRow, id: string): Promise<Gap | null>;
 }
 
 /** Maximum number of unanswered questions considered, newest first. */
 const mostQuestions = 2_000;
-/** Maximum number of listed gaps per kind: the newest of those being worked on, the most asked of the others. */
+/** Maximum number of listed gaps per kind: the newest of those worked on or dismissed, the most asked of the others. */
 const mostOfKind = 500;
 /** Maximum number of questions per gap that are shown, passed to a job and asked again. */
 const mostOfGap = 20;
@@ -62,13 +62,23 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
       conversations.listUnanswered(site, mostQuestions),
       gaps.list(site, mostOfKind),
     ]);
-    const coveredUntil = coverageOf(stored);
+    const dismissed = stored.filter(({ state }) => state === 'dismissed');
+    // one that was restored is only what readers ask now
+    const started = stored.filter(({ state }) => state !== 'dismissed' && state !== 'open');
     const limits = { mostClusters: mostOfKind, mostQuestions: mostOfGap };
-    const open = await clustersOf(site.id, { asked, coveredUntil, ...limits });
+    const open = await clustersOf(site.id, {
+      asked,
+      coveredUntil: coverageOf(started),
+      dismissed: {
+        ids: dismissed.map(({ id }) => id),
+        keys: dismissed.flatMap(({ questions }) => questions.map(({ key }) => key)),
+      },
+      ...limits,
+    });
     const openIds = new Set(open.map(({ id }) => id));
     const storedById = new Map(stored.map((gap) => [gap.id, gap]));
     return [
-      ...stored.filter(({ id }) => !openIds.has(id)),
+      ...started.filter(({ id }) => !openIds.has(id)),
       ...open.map(({ id, label, questions }): Gap => {
         // asked again after the gap had been worked on
         const earlier = storedById.get(id);
@@ -82,6 +92,7 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
           questions: questions.map((question) => ({ ...question, answeredNow: null })),
         };
       }),
+      ...dismissed,
     ];
   }
 
@@ -91,11 +102,12 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
   };
 }
 
-function digestOf({ asked, coveredUntil }: ClusterTask): string {
+function digestOf({ asked, coveredUntil, dismissed }: ClusterTask): string {
   const hash = createHash('sha256');
   for (const { text, askedAt, ...why } of asked)
     hash.update(`${askedAt.getTime()} ${JSON.stringify(why)} ${text.length} `).update(text);
   for (const [key, until] of coveredUntil) hash.update(`${until.getTime()} ${key.length} `).update(key);
+  hash.update(JSON.stringify(dismissed));
   return hash.digest('base64');
 }
 
@@ -110,8 +122,9 @@ function coverageOf(stored: GapRow[]): Map<string, Date> {
   return until;
 }
 
-/** Reports whether another job may be created: there is none, or the last one left no change still to be merged. */
+/** Reports whether another job may be created: the gap is not dismissed, and there is no job, or the last one left no change still to be merged. */
 export function mayBegin({ state, job }: Gap): boolean {
+  if (state === 'dismissed') return false;
   if (state === 'open' || state === 'unanswered' || job === null) return true;
   if (state !== 'working') return false;
   return job.status === 'failed' || job.prState === 'closed' || (job.status !== 'active' && job.prLink === null);

@@ -10,7 +10,7 @@ import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { JobCreation } from '../jobs/create-job.ts';
-import { gapNotFound, invalidRequest, jobNotFound, projectNotFound } from '../http/errors.ts';
+import { gapDismissed, gapNotFound, invalidRequest, jobNotFound, projectNotFound } from '../http/errors.ts';
 import { gapJobSchema, gapListSchema, gapSchema } from './gap-schemas.ts';
 import { mayBegin, promptOfGap, type Gap, type Gaps } from './gaps.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
@@ -55,6 +55,25 @@ export const gapRoutes = {
     key: 'admin',
     params: ofGap,
     responses: { 202: json('The gap.', gapSchema) },
+    errors: [409],
+  }),
+  dismissGap: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/dismiss`,
+    summary: 'Dismisses a gap that the documentation need not close.',
+    description:
+      'Its questions, and similar ones asked later, are no longer listed as open. Its job, if any, continues. Idempotent.',
+    key: 'admin',
+    params: ofGap,
+    responses: { 200: json('The gap.', gapSchema) },
+  }),
+  restoreGap: defineRoute({
+    method: 'post',
+    path: `${base}/{id}/restore`,
+    summary: 'Undoes the dismissal of a gap. Idempotent.',
+    key: 'admin',
+    params: ofGap,
+    responses: { 200: json('The gap.', gapSchema) },
   }),
 };
 
@@ -63,7 +82,7 @@ export interface GapRouteDeps {
   readSite: ReadSite;
   jobPolicy: RateLimitPolicy;
   gapReader: Gaps;
-  gaps: Pick<GapStore, 'begin' | 'recheck'>;
+  gaps: Pick<GapStore, 'begin' | 'recheck' | 'dismiss' | 'restore'>;
   projects: Pick<ProjectStore, 'get' | 'findOn'>;
   jobs: Pick<JobStore, 'find'>;
   creation: JobCreation;
@@ -94,6 +113,18 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
     return job;
   }
 
+  async function changed(
+    caller: ApiCaller,
+    params: { domain: string; id: string },
+    change: 'recheck' | 'dismiss' | 'restore',
+  ) {
+    const site = await readSite(caller, params.domain);
+    const gap = await gapOf(site, params.id);
+    if (change === 'recheck' && gap.state === 'dismissed') throw gapDismissed();
+    await gaps[change](caller, { ...gap, siteId: site.id });
+    return presentGap((await gapReader.find(site, gap.id)) ?? gap);
+  }
+
   return mountRoutes(deps.admit, gapRoutes, {
     async listGaps({ caller, params }) {
       const site = await readSite(caller, params.domain);
@@ -104,6 +135,7 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       const site = await readSite(caller, params.domain);
       const gap = await gapOf(site, params.id);
       const { projectId, instructions } = await body();
+      if (gap.state === 'dismissed') throw gapDismissed();
       if (!mayBegin(gap)) return presentJob(await jobOf(caller, gap));
       const project = await projectOf(site, projectId);
       const attempt = gap.attempt + 1;
@@ -123,12 +155,9 @@ export function createGapsRouter(deps: GapRouteDeps): AppRouter {
       return presentJob(begun.job);
     },
 
-    async checkGap({ caller, params }) {
-      const site = await readSite(caller, params.domain);
-      const gap = await gapOf(site, params.id);
-      await gaps.recheck(caller, { ...gap, siteId: site.id });
-      return presentGap((await gapReader.find(site, gap.id)) ?? gap);
-    },
+    checkGap: ({ caller, params }) => changed(caller, params, 'recheck'),
+    dismissGap: ({ caller, params }) => changed(caller, params, 'dismiss'),
+    restoreGap: ({ caller, params }) => changed(caller, params, 'restore'),
   });
 }
 

@@ -20,6 +20,7 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { domainTaken, invalidRequest, siteNotFound } from '../http/errors.ts';
 import { checkAnswerBudget, microsOf, type BudgetCeilings } from '../administration/budget-ceilings.ts';
+import { checkModels } from '../administration/named-models.ts';
 import { createGrantChecks } from '../administration/grant-checks.ts';
 import { listQuerySchema } from '../http/page-schemas.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -101,6 +102,7 @@ export interface SiteRouteDeps {
   grants: GrantStore;
   repositories: RepositoryRules;
   budgets: Pick<BudgetCeilings, 'organizationMicros'>;
+  problemWithModel: (name: string) => string | null;
 }
 
 export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
@@ -113,17 +115,22 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
   }
 
   function sourceOf(source: AddedSource): AddedSource {
-    if (source.kind !== 'repository' && source.kind !== 'issues') return source;
+    if (!('repository' in source)) return source;
     const repository = repositoryOf(source.repository);
-    if (source.kind === 'issues' && repository.startsWith('/'))
-      throw invalidRequest('A repository of this machine has no issues. Give the https:// address of one on a forge.');
+    if (source.kind !== 'repository' && repository.startsWith('/'))
+      throw invalidRequest(
+        `A repository of this machine has no ${source.kind}. Give the https:// address of one on a forge.`,
+      );
     return { ...source, repository };
   }
 
   /** Checks a site's sources. A repository needs no credential, because it may be public. */
   async function checkSources(owner: Owner, { repository, directory, sources = [] }: SiteChange): Promise<void> {
     const main: { repository?: string | null; directory?: string | null } = { repository, directory };
-    const used: (typeof main)[] = [main, ...sources.filter((source) => source.kind !== 'website')];
+    const used: (typeof main)[] = [
+      main,
+      ...sources.filter((source) => 'repository' in source || 'directory' in source),
+    ];
     const repositories = used.flatMap((source) => source.repository ?? []);
     await checkRepositories(owner, { repositories, needsCredential: false });
     for (const source of used) if (source.directory != null) await checkDirectory(owner, source.directory);
@@ -165,6 +172,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
         repository: repository === undefined ? undefined : repositoryOf(repository),
         sources: sources.map(sourceOf),
       };
+      checkModels(rest.queryRewriting == null ? [] : [rest.queryRewriting], deps.problemWithModel);
       checkPlaces((repository ?? rest.directory) !== undefined, sources);
       await checkSources(caller, source);
       const budget = { answerBudgetMicros: microsOf(answerBudgetUsd) };
@@ -184,6 +192,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
       const { repository, directory, sources, readerTokens, answerBudgetUsd, indexGuard, ...rest } = await body();
       if (indexGuard != null && (await deps.questionSets.find(site, indexGuard.questionSetId)) === null)
         throw questionSetNotFound();
+      checkModels(rest.queryRewriting == null ? [] : [rest.queryRewriting], deps.problemWithModel);
       const change: SiteChange = {
         ...rest,
         ...(repository !== undefined && { repository: repositoryOf(repository), directory: null }),

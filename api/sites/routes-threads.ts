@@ -36,6 +36,10 @@ const threadSchema = z.object({
           .string()
           .nullable()
           .meta({ description: 'The page that the reader was looking at; null if unknown, and for an answer.' }),
+        searchQuery: z.string().nullable().meta({
+          description:
+            'The query of the model for `queryRewriting` that was searched for; null if the question was searched for as it is, and for an answer.',
+        }),
         sources: z.array(z.object({ url: z.string(), title: z.string() })).max(mostSources),
         answered: z
           .boolean()
@@ -113,6 +117,7 @@ function presentThread({ id, createdAt, messages, nextAfter }: Thread): PublicTh
       role: message.role,
       content: message.content,
       currentPath: message.currentPath,
+      searchQuery: message.searchQuery,
       sources: message.sources.slice(0, mostSources).map(({ url, title }) => ({ url, title })),
       answered: message.answered,
       feedback: message.feedback,

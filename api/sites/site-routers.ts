@@ -12,7 +12,7 @@ import { createChallengeRouter } from '../access/routes-challenge.ts';
 import { createAssistantRouter } from '../assistant/routes.ts';
 import { createRefusals } from '../http/error-handler.ts';
 import { refusalOfStore } from '../http/store-refusals.ts';
-import { createMcpAnswers } from '../mcp/answer-message.ts';
+import type { AnswerMcp } from '../mcp/answer-message.ts';
 import { createMcpRouter } from '../mcp/routes.ts';
 import { createRateAnswer } from './rate-answer.ts';
 import { createDocumentRouter } from './routes-documents.ts';
@@ -43,11 +43,17 @@ export function createAdministrationRouters(
   const readSite = createSiteReader(stores);
   const box = createSecretBox(config.encryptionKeys);
   const gapReader = createGaps({ ...stores, threadQueue: deps.threadQueue });
-  const shared = { ...requestAccess, ...stores, readSite, repositories: config.repositories, budgets: config.budgets };
+  const shared = {
+    ...requestAccess,
+    ...stores,
+    readSite,
+    repositories: config.repositories,
+    budgets: config.budgets,
+    problemWithModel: (name: string) => deps.models.problemWith(name),
+  };
   return [
     createProjectsRouter({
       ...shared,
-      problemWithModel: (name) => deps.models.problemWith(name),
       onCancelled: deps.onJobCancelled,
     }),
     createGuidanceRouter(shared),
@@ -65,7 +71,6 @@ export function createAdministrationRouters(
     createEvaluationRouter({
       ...shared,
       gapReader,
-      problemWithModel: (name) => deps.models.problemWith(name),
       defaultModel: config.models.assistant,
     }),
     createKeysRouter({ ...shared, box }),
@@ -87,7 +92,13 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const reading = createSiteReading({ ...stores, ...parts, openedPages: deps.openedPages, log });
   const shared = { admit, readSite, readerAccess, reading };
   const refusalOf = createRefusals({ refusalOfStore });
-  const answerMessage = createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
+  const loadAnswers = async () => {
+    const { createMcpAnswers } = await import('../mcp/answer-message.ts');
+    return createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
+  };
+  let answers: Promise<AnswerMcp> | null = null;
+  // the SDK of the protocol is loaded for the first message, because a start should not wait for it
+  const answerMessage: AnswerMcp = async (...message) => (await (answers ??= loadAnswers()))(...message);
   return [
     createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
     createChallengeRouter({ ...requestAccess, keys: stores.keys, box, verifyCaptcha }),

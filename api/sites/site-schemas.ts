@@ -15,6 +15,7 @@ import {
   mostSources,
   mostStarterQuestions,
   prefixSchema,
+  queryRewritingSchema,
   refreshMinutes,
   retentionDays,
   siteUrlSchema,
@@ -45,10 +46,19 @@ const place = {
     .default(1)
     .meta({ description: 'Factor of the boost of its pages; 2 ranks them about 7% higher, 0.5 about 7% lower.' }),
 };
-/** Of a source of issues. */
+/** Of a source of threads. */
 const mostLabels = 20;
 const mostGroups = 100;
 const threads = z.enum(['answered', 'all']);
+const threadSettings = {
+  threads: threads.default('answered').meta({
+    description:
+      'answered: closed issues with a reply from someone other than the author, and discussions and topics with an accepted answer. all: also open and unanswered ones.',
+  }),
+  prefix: place.prefix,
+  weight: place.weight.default(0.5),
+};
+const labels = z.array(z.string().min(1).max(200)).max(mostLabels).default([]);
 const sourceRef = branchSchema.nullable().default(null);
 const source = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -65,24 +75,21 @@ const source = z.discriminatedUnion('kind', [
     ...place,
   }),
   z.strictObject({
-    kind: z.literal('issues'),
-    repository: repository.meta({ description: 'Repository whose issues are read: its full URL, https://.' }),
-    threads: threads.default('answered').meta({
-      description:
-        'answered: closed issues with a reply from someone other than the author. all: also open and unanswered ones.',
-    }),
-    labels: z
-      .array(z.string().min(1).max(200))
-      .max(mostLabels)
-      .default([])
-      .meta({ description: 'An issue has at least one of them; empty for all issues.' }),
+    kind: z.literal(['issues', 'discussions']).meta({ description: 'Discussions are those of GitHub.' }),
+    repository: repository.meta({ description: 'Repository whose threads are read: its full URL, https://.' }),
+    labels: labels.meta({ description: 'A thread has at least one of them; empty for all.' }),
     groups: z
       .array(z.string().trim().min(1).max(200))
       .max(mostGroups)
       .default([])
-      .meta({ description: 'Readers who may read them. Required if the issues are not public.' }),
-    prefix: place.prefix,
-    weight: place.weight.default(0.5),
+      .meta({ description: 'Readers who may read them. Required if the threads are not public.' }),
+    ...threadSettings,
+  }),
+  z.strictObject({
+    kind: z.literal('discourse'),
+    url: websiteUrlSchema.meta({ description: 'Address of a forum that runs Discourse, or of one of its categories.' }),
+    tags: labels.meta({ description: 'A topic has at least one of them; empty for all.' }),
+    ...threadSettings,
   }),
 ]);
 const sources = z
@@ -115,6 +122,10 @@ const settings = {
     .nullable()
     .meta({ description: 'Tone and emphasis for the model that answers; null for none.' }),
   starterQuestions: starterQuestionsSchema.meta({ description: 'Questions that readers are offered to begin with.' }),
+  queryRewriting: queryRewritingSchema.nullable().meta({
+    description:
+      'Model that rewrites follow-up questions, and those about the page or selected text, for the search; null for none.',
+  }),
   unsupported: unsupported.meta({
     description:
       'What happens to statements of a model that the pages they cite do not contain: mark reports them in citations, cut leaves them out.',
@@ -193,11 +204,18 @@ const publicSource = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('directory'), directory: z.string(), path: z.string(), ...publicPlace }),
   z.object({ kind: z.literal('website'), url: z.string(), ...publicPlace }),
   z.object({
-    kind: z.literal('issues'),
+    kind: z.literal(['issues', 'discussions']),
     repository: z.string(),
     threads,
     labels: z.array(z.string()).max(mostLabels),
     groups: z.array(z.string()).max(mostGroups),
+    ...publicPlace,
+  }),
+  z.object({
+    kind: z.literal('discourse'),
+    url: z.string(),
+    threads,
+    tags: z.array(z.string()).max(mostLabels),
     ...publicPlace,
   }),
 ]);
@@ -216,6 +234,7 @@ export const siteSchema = z.object({
   answerBudgetUsd: z.number().nullable(),
   instructions: z.string().nullable(),
   starterQuestions: z.array(z.string()).max(mostStarterQuestions),
+  queryRewriting: z.string().nullable(),
   unsupported,
   contact: z.string().nullable(),
   requestsPerMinute: z.number().int().nullable(),
@@ -247,7 +266,7 @@ export const siteSchema = z.object({
                 .nullable()
                 .meta({ description: 'Why earlier pages of it are kept; null if it was read.' }),
               skipped: z.array(z.string()).max(mostSkipped).meta({
-                description: 'The first pages of a website, or issues, that could not be read, each with its reason.',
+                description: 'The first pages of a website, or threads, that could not be read, each with its reason.',
               }),
             }),
           )

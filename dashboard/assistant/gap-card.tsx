@@ -5,6 +5,7 @@ import { Button } from 'react-aria-components';
 import { Field, Problem } from '../components/fields.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
+import { showToast } from '../components/toasts.ts';
 import { count, plural } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Gap } from '../http/types.ts';
@@ -18,6 +19,7 @@ const states: Record<Gap['state'], { label: string; badge: string }> = {
   asking: { label: 're-checking', badge: 'badge-active' },
   answered: { label: 'answered', badge: 'badge-good' },
   unanswered: { label: 'still unanswered', badge: 'badge-bad' },
+  dismissed: { label: 'dismissed', badge: '' },
 };
 
 const requests = {
@@ -35,8 +37,19 @@ function stateOf({ state, job }: Gap): { label: string; badge: string } {
 
 const mostRemarks = 5;
 
+/** Dismisses a gap, or undoes it. */
+async function dismissGap(path: { domain: string; id: string }, isWanted: boolean): Promise<void> {
+  const params = { path };
+  await answerOf(
+    isWanted
+      ? api.POST('/v1/sites/{domain}/gaps/{id}/dismiss', { params })
+      : api.POST('/v1/sites/{domain}/gaps/{id}/restore', { params }),
+  );
+  await queryClient.invalidateQueries({ queryKey: ['gaps', path.domain] });
+}
+
 /** Returns why questions count as a gap: the documentation had no answer, or readers rejected it. */
-export function reasonOf(questions: Pick<Gap['questions'][number], 'notFound' | 'votedDown'>[]): string {
+function reasonOf(questions: Pick<Gap['questions'][number], 'notFound' | 'votedDown'>[]): string {
   const sum = (of: 'notFound' | 'votedDown') => questions.reduce((total, question) => total + (question[of] ?? 0), 0);
   const times = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
   const [notFound, votedDown] = [sum('notFound'), sum('votedDown')];
@@ -68,6 +81,14 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const check = useMutation({
     mutationFn: () => answerOf(api.POST('/v1/sites/{domain}/gaps/{id}/check', { params: { path } })),
     onSuccess: refresh,
+  });
+  const isDismissed = gap.state === 'dismissed';
+  const dismiss = useMutation({
+    mutationFn: () => dismissGap(path, !isDismissed),
+    onSuccess: () => {
+      const undo = () => dismissGap(path, isDismissed).then(() => (isDismissed ? 'Gap dismissed.' : 'Gap restored.'));
+      showToast({ text: isDismissed ? 'Gap restored.' : 'Gap dismissed.', undo });
+    },
   });
   const { label, badge } = stateOf(gap);
   const isBeingChecked = gap.state === 'indexing' || gap.state === 'asking';
@@ -106,7 +127,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
         </ul>
       )}
       {gap.job !== null && <JobOf job={gap.job} />}
-      <Problem error={makeJob.error ?? check.error} />
+      <Problem error={makeJob.error ?? check.error ?? dismiss.error} />
       {gap.mayBegin && (
         <details className="inner">
           <summary>Instructions for the agent</summary>
@@ -125,8 +146,16 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
             {gap.job === null ? 'Create job' : 'Create another job'}
           </Button>
         )}
-        <Button className="button" isDisabled={check.isPending || isBeingChecked} onPress={() => check.mutate()}>
-          Ask again
+        {!isDismissed && (
+          <Button className="button" isDisabled={check.isPending || isBeingChecked} onPress={() => check.mutate()}>
+            Ask again
+          </Button>
+        )}
+        <Link className="button" to="/conversations" search={{ site: domain, q: gap.questions[0]?.text ?? gap.label }}>
+          Conversations
+        </Link>
+        <Button className="button" isDisabled={dismiss.isPending} onPress={() => dismiss.mutate()}>
+          {isDismissed ? 'Restore' : 'Dismiss'}
         </Button>
         {gap.checkedAt !== null && (
           <span className="hint">

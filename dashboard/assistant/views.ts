@@ -10,7 +10,7 @@ export type ConversationView = keyof typeof views;
 export const conversationViews: ConversationView[] = ['all', 'unanswered', 'answered', 'helpful', 'not helpful'];
 
 /** Criteria by which the list of conversations can be narrowed from the analytics. */
-export const narrowings = ['since', 'until', 'topic', 'version', 'language', 'page'] as const;
+const narrowings = ['since', 'until', 'topic', 'version', 'language', 'page'] as const;
 export type Narrowing = Partial<Record<(typeof narrowings)[number], string>>;
 
 export interface ConversationSearch extends Narrowing {

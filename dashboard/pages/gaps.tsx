@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { Button } from 'react-aria-components';
 import { GapCard } from '../assistant/gap-card.tsx';
 import { countsAsReader } from '../assistant/question-settings.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -12,6 +12,7 @@ import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import { plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/job.css';
 import '../styles/assistant.css';
@@ -19,11 +20,9 @@ import '../styles/assistant.css';
 /** Shows the questions and searches of readers that found no answer. */
 export function GapsPage() {
   const { sites } = useSession();
-  const { site = sites[0]?.domain ?? '' } = useSearch({ from: '/gaps' });
+  const { site = sites[0]?.domain ?? '', state } = useSearch({ from: '/gaps' });
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Gaps · Docket';
-  }, []);
+  useTitle('Gaps');
   if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   return (
     <>
@@ -35,16 +34,17 @@ export function GapsPage() {
         Questions the documentation did not answer. A job writes what is missing; when its pull request is merged, the
         site is indexed and the questions are asked again.
       </p>
-      <GapList key={site} domain={site} />
+      <GapList key={site} domain={site} state={state} />
       <h2 className="section-head">Searches without results</h2>
       <EmptySearches key={`searches of ${site}`} domain={site} />
     </>
   );
 }
 
-const settled = ['open', 'answered', 'unanswered'];
+const settled = ['open', 'answered', 'unanswered', 'dismissed'];
 
-function GapList({ domain }: { domain: string }) {
+function GapList({ domain, state }: { domain: string; state: 'dismissed' | undefined }) {
+  const navigate = useNavigate();
   const gaps = useQuery({
     queryKey: ['gaps', domain],
     queryFn: () => answerOf(api.GET('/v1/sites/{domain}/gaps', { params: { path: { domain } } })),
@@ -53,21 +53,50 @@ function GapList({ domain }: { domain: string }) {
   });
   return (
     <Loaded query={gaps} problem="Gaps could not be loaded">
-      {({ gaps }) =>
-        gaps.length === 0 ? (
-          <EmptyNote title="No gaps">
-            <p>Readers' questions from the last 90 days that got no answer or an unhelpful one appear here.</p>
-            <p>A question in the playground counts if you select “{countsAsReader}” below the field.</p>
-          </EmptyNote>
-        ) : (
+      {({ gaps: all }) => {
+        const dismissed = all.filter((gap) => gap.state === 'dismissed');
+        const current = all.filter((gap) => gap.state !== 'dismissed');
+        const views = [
+          { view: undefined, label: 'current', gaps: current },
+          { view: 'dismissed', label: 'dismissed', gaps: dismissed },
+        ] as const;
+        return (
           <>
-            {gaps.some(({ state }) => state === 'indexing') && <IndexProblem domain={domain} />}
-            {gaps.map((gap) => (
+            {(dismissed.length > 0 || state !== undefined) && (
+              <div className="segments gap-states" role="group" aria-label="State">
+                {views.map(({ view, label, gaps }) => (
+                  <Button
+                    key={label}
+                    className="segment"
+                    aria-pressed={state === view}
+                    onPress={() =>
+                      void navigate({
+                        to: '/gaps',
+                        search: { site: domain, ...(view !== undefined && { state: view }) },
+                        replace: true,
+                      })
+                    }
+                  >
+                    {label}
+                    <span className="segment-count">{` ${count(gaps.length)}`}</span>
+                  </Button>
+                ))}
+              </div>
+            )}
+            {current.some((gap) => gap.state === 'indexing') && <IndexProblem domain={domain} />}
+            {(state === undefined ? current : dismissed).map((gap) => (
               <GapCard key={gap.id} domain={domain} gap={gap} />
             ))}
+            {state !== undefined && dismissed.length === 0 && <EmptyNote title="No dismissed gaps" />}
+            {state === undefined && current.length === 0 && (
+              <EmptyNote title="No gaps">
+                <p>Readers' questions from the last 90 days that got no answer or an unhelpful one appear here.</p>
+                <p>A question in the playground counts if you select “{countsAsReader}” below the field.</p>
+              </EmptyNote>
+            )}
           </>
-        )
-      }
+        );
+      }}
     </Loaded>
   );
 }

@@ -27,7 +27,7 @@ export interface ConversationRow {
   sources: { url: string; title: string }[];
 }
 
-export interface ConversationQuery {
+interface ConversationQuery {
   /** Whether every question was answered. */
   answered?: boolean;
   vote?: 'up' | 'down';
@@ -44,7 +44,8 @@ export interface ConversationQuery {
   cursor?: string;
 }
 
-export interface UnansweredQuestion {
+interface UnansweredQuestion {
+  /** The query that was searched for, which needs no conversation; the reader's own words if they were searched for. */
   text: string;
   askedAt: Date;
   /** Whether the answer was that the documentation has none. */
@@ -186,7 +187,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
 
     async listUnanswered({ id, organizationId }, limit) {
       const { rows } = await pool.query<UnansweredQuestion>(
-        `select left(question.content, 1000) as text, answer.created_at as "askedAt",
+        `select left(coalesce(question.search_query, question.content), 1000) as text, answer.created_at as "askedAt",
                 said.answered = false and said.ending = 'finished' as "notFound",
                 coalesce(vote = 'down', false) as "votedDown",
                 case when vote = 'down' then
@@ -203,7 +204,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
            ) as newest
          ) as answer
          join lateral (
-           select content from thread_messages
+           select content, search_query from thread_messages
            where thread_id = answer.id and role = 'user' and position < answer.position
            order by position desc limit 1
          ) as question on true

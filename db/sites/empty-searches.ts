@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 import { toStoredText } from '../stored-text.ts';
 
-export interface EmptySearch {
+interface EmptySearch {
   query: string;
   count: number;
   lastAt: Date;

@@ -7,7 +7,8 @@ import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
 
-export type GapState = 'working' | 'indexing' | 'asking' | 'answered' | 'unanswered';
+/** A dismissed gap keeps the state that it returns to, and work on it goes on. */
+export type GapState = 'open' | 'working' | 'indexing' | 'asking' | 'answered' | 'unanswered' | 'dismissed';
 
 export interface GapQuestion {
   key: string;
@@ -47,7 +48,7 @@ export interface NewGap {
   questions: Omit<GapQuestion, 'answeredNow'>[];
 }
 
-export type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
+type BegunJob = Extract<CreatedJob, { kind: 'created' }>;
 
 export interface GapStore {
   /** The newest. */
@@ -63,18 +64,32 @@ export interface GapStore {
    * gone.
    */
   recheck(caller: Caller, gap: NewGap): Promise<void>;
+  /** Dismisses a gap. No effect when it is dismissed, or the site is gone. */
+  dismiss(caller: Caller, gap: NewGap): Promise<void>;
+  /** Undoes the dismissal of a gap. No effect when it is not dismissed, or the site is gone. */
+  restore(caller: Caller, gap: NewGap): Promise<void>;
+}
+
+/** A change of a gap. */
+interface Change {
+  /** Without it, work on the gap goes on. */
+  state?: Exclude<GapState, 'dismissed'>;
+  action: string;
+  attempt?: number;
+  jobId?: string;
+  isDismissed?: boolean;
 }
 
 /** The most frequent questions of a gap. */
 const mostQuestions = 50;
 
 const gapColumns = `
-  gaps.id, gaps.site_id as "siteId", label, state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
+  gaps.id, gaps.site_id as "siteId", label, case when dismissed_at is null then state else 'dismissed' end as state, attempt, checked_at as "checkedAt", gaps.created_at as "createdAt",
   case when jobs.id is not null then jsonb_build_object(
     'id', jobs.id, 'projectId', jobs.project_id, 'status', jobs.status, 'prLink', pr_link, 'prState', pr_state
   ) end as job`;
 
-/** Creates the store of documentation gaps that someone has started to close. */
+/** Creates the store of documentation gaps that someone has started to close, or dismissed. */
 export function createGapStore(pool: Pool): GapStore {
   /** Reads gaps and their questions at one moment: a gap without its questions would look as if it were still open. */
   async function read({ id: siteId, organizationId }: SiteRef, id: string | null, limit: number): Promise<GapRow[]> {
@@ -102,10 +117,10 @@ export function createGapStore(pool: Pool): GapStore {
   }
 
   /**
-   * Locks the site, lets `decide` determine the gap's new state, and stores it. Null without the site, or without a new
-   * state.
+   * Locks the site, lets `decide` determine how the gap changes, and stores it. Null without the site, or without a
+   * change.
    */
-  function write<Next extends { state: GapState; action: string; attempt?: number; jobId?: string }>(
+  function write<Next extends Change>(
     caller: Caller,
     gap: NewGap,
     decide: (client: PoolClient) => Promise<Next | null>,
@@ -119,13 +134,15 @@ export function createGapStore(pool: Pool): GapStore {
       const [site] = rows;
       const next = site === undefined ? null : await decide(client);
       if (site === undefined || next === null) return null;
-      const { state, action, attempt = null, jobId = null } = next;
+      const { state = null, action, attempt = null, jobId = null, isDismissed = false } = next;
       await client.query(
-        `insert into gaps (site_id, id, label, state, job_id, attempt) values ($1, $2, $3, $4, $5, coalesce($6, 0))
+        `insert into gaps (site_id, id, label, state, job_id, attempt, dismissed_at)
+         values ($1, $2, $3, coalesce($4, 'open'), $5, coalesce($6, 0), case when $7 then now() end)
          on conflict (site_id, id) do update
-         set state = excluded.state, job_id = coalesce(excluded.job_id, gaps.job_id), claimed_until = null,
-             attempt = coalesce($6, gaps.attempt)`,
-        [gap.siteId, gap.id, toStoredText(gap.label), state, jobId, attempt],
+         set state = coalesce($4, gaps.state), job_id = coalesce(excluded.job_id, gaps.job_id),
+             claimed_until = case when $4 is null then gaps.claimed_until end,
+             attempt = coalesce($6, gaps.attempt), dismissed_at = excluded.dismissed_at`,
+        [gap.siteId, gap.id, toStoredText(gap.label), state, jobId, attempt, isDismissed],
       );
       for (const { key, text, count, lastAskedAt, notFound, votedDown } of gap.questions) {
         await client.query(
@@ -139,10 +156,11 @@ export function createGapStore(pool: Pool): GapStore {
           [gap.siteId, gap.id, toStoredText(key), toStoredText(text), count, lastAskedAt, notFound, votedDown],
         );
       }
-      await client.query('update gap_questions set answered_now = null where site_id = $1 and gap_id = $2', [
-        gap.siteId,
-        gap.id,
-      ]);
+      if (state !== null)
+        await client.query('update gap_questions set answered_now = null where site_id = $1 and gap_id = $2', [
+          gap.siteId,
+          gap.id,
+        ]);
       if (state === 'indexing')
         await client.query('update sites set index_requested_at = now() where id = $1', [gap.siteId]);
       const details = { site: site.domain, ...(jobId !== null && { jobId }) };
@@ -167,7 +185,18 @@ export function createGapStore(pool: Pool): GapStore {
   }
 
   async function recheck(caller: Caller, gap: NewGap): Promise<void> {
-    await write(caller, gap, async () => ({ state: 'indexing' as const, action: 'gap.check' }));
+    await write(caller, gap, async () => ({ state: 'indexing', action: 'gap.check' }));
+  }
+
+  async function setDismissed(caller: Caller, gap: NewGap, isDismissed: boolean): Promise<void> {
+    await write(caller, gap, async (client) => {
+      const { rowCount } = await client.query(
+        'select from gaps where site_id = $1 and id = $2 and dismissed_at is not null',
+        [gap.siteId, gap.id],
+      );
+      if ((rowCount === 1) === isDismissed) return null;
+      return { action: isDismissed ? 'gap.dismiss' : 'gap.restore', isDismissed };
+    });
   }
 
   return {
@@ -175,5 +204,7 @@ export function createGapStore(pool: Pool): GapStore {
     find: async (site, id) => (canBeId(id) ? ((await read(site, id, 1))[0] ?? null) : null),
     begin,
     recheck,
+    dismiss: (caller, gap) => setDismissed(caller, gap, true),
+    restore: (caller, gap) => setDismissed(caller, gap, false),
   };
 }

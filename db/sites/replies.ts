@@ -19,7 +19,7 @@ export interface ReplyRow {
   delivered: boolean;
 }
 
-export type NewReply = Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>;
+type NewReply = Pick<ReplyRow, 'id' | 'siteId' | 'chatId' | 'keyId' | 'threadId' | 'protocol'>;
 
 /** The key is public, and a chat's id may be guessed: only the token distinguishes readers. */
 export interface ResumeQuery extends Pick<ReplyRow, 'chatId' | 'keyId'> {

@@ -4,7 +4,7 @@ import { readWithin } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 import { siteMeasures, sitePagesSince, siteRollupsSince } from './site-rollups.ts';
 
-export interface AnalyticsQuery {
+interface AnalyticsQuery {
   /** Number of days (UTC), today last. */
   days: number;
   bucketSeconds: 3_600 | 86_400;
@@ -28,7 +28,7 @@ export interface SiteMeasures {
 
 export type NamedMeasures = SiteMeasures & { name: string };
 
-export interface PageCount {
+interface PageCount {
   path: string;
   /** Number of answers that cite the page. */
   cited: number;

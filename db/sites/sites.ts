@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
+import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner, SiteRef } from '../caller.ts';
 import { newId } from '../ids.ts';
 import { removeOrphanBlocks } from './index-blocks.ts';
@@ -35,6 +36,8 @@ export interface SiteRow {
   /** Instructions of the owner for the model that answers; null for none. */
   instructions: string | null;
   starterQuestions: string[];
+  /** Model that rewrites questions for the search, as `provider/model`; null for none. */
+  queryRewriting: string | null;
   /** Whether statements of an answer that its sources do not support are only reported, or left out. */
   unsupported: 'mark' | 'cut';
   /** URL (https or mailto) of whom a reader may ask what the documentation does not answer; null for none. */
@@ -52,7 +55,7 @@ export interface SiteRow {
 }
 
 /** Issuer and algorithm of the tokens that prove which groups a reader belongs to. */
-export interface ReaderTokens {
+interface ReaderTokens {
   issuer: string;
   algorithm: 'HS256' | 'EdDSA';
 }
@@ -75,6 +78,7 @@ const changeable = {
   answerBudgetMicros: { column: 'answer_budget_micros', isSource: false },
   instructions: { column: 'instructions', isSource: false },
   starterQuestions: { column: 'starter_questions', isSource: false },
+  queryRewriting: { column: 'query_rewriting', isSource: false },
   unsupported: { column: 'unsupported', isSource: false },
   contact: { column: 'contact', isSource: false },
   requestsPerMinute: { column: 'requests_per_minute', isSource: false },
@@ -116,7 +120,8 @@ export const siteColumns = `
   retention_days as "retentionDays", refresh_minutes as "refreshMinutes", index_version as "indexVersion",
   index_pages as "indexPages", indexed_at as "indexedAt", index_requested_at as "indexRequestedAt",
   index_failure as "indexFailure", index_failure_message as "indexFailureMessage", index_report as "indexReport", created_at as "createdAt",
-  answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions", unsupported, contact,
+  answer_budget_micros::float8 as "answerBudgetMicros", instructions, starter_questions as "starterQuestions",
+  query_rewriting as "queryRewriting", unsupported, contact,
   requests_per_minute as "requestsPerMinute", requests_per_day as "requestsPerDay", guard_set_id as "guardSetId",
   guard_margin as "guardMargin",
   case when reader_issuer is not null
@@ -134,9 +139,9 @@ export function createSiteStore(pool: Pool): SiteStore {
       const { rows } = await client.query<SiteRow>(
         `insert into sites (id, organization_id, domain, repository, directory, ref, path, base_url, retention_days,
                             refresh_minutes, answer_budget_micros, instructions, starter_questions, unsupported, contact,
-                            requests_per_minute, requests_per_day, sources, index_requested_at)
+                            requests_per_minute, requests_per_day, sources, query_rewriting, index_requested_at)
          values ($1, $2, $3, $4, $5, $6, coalesce($7, ''), $8, coalesce($9, 30), $10, $11, $12, $13, coalesce($14, 'mark'), $15,
-                 $16, $17, $18, now())
+                 $16, $17, $18, $19, now())
          on conflict (organization_id, domain) do nothing
          returning ${siteColumns}`,
         [
@@ -158,6 +163,7 @@ export function createSiteStore(pool: Pool): SiteStore {
           site.requestsPerMinute ?? null,
           site.requestsPerDay ?? null,
           JSON.stringify(site.sources ?? []),
+          site.queryRewriting ?? null,
         ],
       );
       const [created] = rows;
@@ -167,13 +173,24 @@ export function createSiteStore(pool: Pool): SiteStore {
     });
   }
 
-  async function findByDomain({ organizationId }: Owner, domain: string): Promise<SiteRow | null> {
-    const { rows } = await pool.query<SiteRow>({
-      name: 'find-site',
-      text: `select ${siteColumns} from sites where organization_id = $1 and domain = $2`,
-      values: [organizationId, toStoredText(domain)],
-    });
-    return rows[0] ?? null;
+  // questions that arrive together share a statement
+  const byDomain = createBatchLoader<Owner & { domain: string }, SiteRow>({
+    keyOf: ({ organizationId, domain }) => `${organizationId}/${domain}`,
+    async loadMany(keys) {
+      const { rows } = await pool.query<SiteRow>({
+        name: 'find-sites',
+        text: `
+          select ${siteColumns}
+          from unnest($1::text[], $2::text[]) as wanted (organization_id, domain)
+          join sites using (organization_id, domain)`,
+        values: [keys.map(({ organizationId }) => organizationId), keys.map(({ domain }) => domain)],
+      });
+      return rows;
+    },
+  });
+
+  function findByDomain({ organizationId }: Owner, domain: string): Promise<SiteRow | null> {
+    return byDomain.load({ organizationId, domain: toStoredText(domain) });
   }
 
   function list(owner: Owner, query: PageQuery): Promise<Page<SiteRow>> {

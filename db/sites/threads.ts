@@ -1,10 +1,10 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, SiteRef } from '../caller.ts';
 import type { Feedback } from './conversations.ts';
 import { canBeId, newId } from '../ids.ts';
 import { withTransaction } from '../pool.ts';
-import { noteAnswer, noteOutcome } from './site-facts.ts';
+import { ownFingerprints } from './site-facts.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export interface Source {
@@ -14,12 +14,14 @@ export interface Source {
   path: string;
 }
 
-export interface ThreadMessage {
+interface ThreadMessage {
   id: string;
   role: 'user' | 'assistant';
   content: string;
   /** The page that the reader was looking at when asking. */
   currentPath: string | null;
+  /** The query that was searched for in its place; null if it was searched for as it is, and for an answer. */
+  searchQuery: string | null;
   sources: Source[];
   answered: boolean | null;
   /** The reader's feedback on an answer. */
@@ -56,7 +58,7 @@ export interface AnswerPlace {
 
 export interface RecordedTurn {
   threadId: string;
-  question: { id: string; content: string; currentPath: string | null };
+  question: { id: string; content: string; currentPath: string | null; searchQuery: string | null };
   answer: {
     id: string;
     content: string;
@@ -78,7 +80,8 @@ export interface ThreadStore {
   open(site: SiteRef, thread: { threadId: string; fp: string }): Promise<void>;
   /**
    * Stores a turn of an open thread (question and answer) in one transaction; nothing when it was deleted during the
-   * answer.
+   * answer, or is full: that is decided under a lock on the thread, so that concurrent answers do not exceed the limit
+   * together.
    */
   recordTurn(site: SiteRef, turn: RecordedTurn): Promise<void>;
   /** Returns the beginning of a thread, or what follows a position. Null when the site has no such thread. */
@@ -116,12 +119,32 @@ export function createThreadStore(pool: Pool): ThreadStore {
     });
   }
 
-  async function recordTurn({ id, organizationId }: SiteRef, turn: RecordedTurn): Promise<void> {
-    await withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query({ ...holdThread, values: [turn.threadId, id, organizationId] });
-      if (rowCount !== 1) return;
-      await addTurn(client, turn);
-      await noteOutcome(client, turn.threadId);
+  async function recordTurn(
+    { id, organizationId }: SiteRef,
+    { threadId, question, answer }: RecordedTurn,
+  ): Promise<void> {
+    const { firstTokenMs, durationMs, costMicros, place, ...rest } = answer;
+    const messages = [
+      {
+        role: 'user',
+        id: question.id,
+        content: question.content,
+        current_path: question.currentPath,
+        search_query: question.searchQuery,
+      },
+      {
+        role: 'assistant',
+        ...rest,
+        first_token_ms: firstTokenMs === null ? null : Math.round(firstTokenMs),
+        duration_ms: Math.round(durationMs),
+        cost_micros: costMicros,
+        ...place,
+      },
+    ];
+    await pool.query({
+      name: 'record-turn',
+      text: 'select record_turn($1, $2, $3, $4, $5, $6)',
+      values: [threadId, id, organizationId, toStoredJson(messages), mostMessages + 2 * mostUnderWay, ownFingerprints],
     });
   }
 
@@ -139,7 +162,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
     const [thread] = rows;
     if (thread === undefined) return null;
     const page = await pool.query<ThreadMessage & { position: string; bytes: number }>(
-      `select id, role, content, current_path as "currentPath", sources, answered, messages.created_at as "createdAt",
+      `select id, role, content, current_path as "currentPath", search_query as "searchQuery", sources, answered, messages.created_at as "createdAt",
               position, bytes,
               case when vote is not null
                    then jsonb_build_object('vote', vote, 'reasons', reasons, 'comment', comment) end as feedback
@@ -175,55 +198,4 @@ export function createThreadStore(pool: Pool): ThreadStore {
   }
 
   return { resolve, open, recordTurn, get, remove };
-}
-
-// no row when the thread was deleted or is another site's, or when the site stores nothing any more
-const holdThread = {
-  name: 'hold-thread',
-  text: `
-    update threads set updated_at = now() from sites
-    where threads.id = $1 and sites.id = $2 and sites.organization_id = $3 and retention_days > 0
-      and threads.site_id = sites.id and threads.organization_id = sites.organization_id`,
-};
-
-/**
- * Stores the question and then the answer, unless the thread is full: it is counted under a lock on the thread, so that
- * concurrent answers do not exceed the limit together. A question that is answered again keeps its one row.
- */
-async function addTurn(client: PoolClient, { threadId, question, answer }: RecordedTurn): Promise<void> {
-  await client.query({
-    name: 'add-turn',
-    text: `
-      with room as (
-        select count(*) < $2 as fits from (select from thread_messages where thread_id = $1 limit $2) as messages
-      ), added as (
-        insert into thread_messages
-          (thread_id, id, role, content, current_path, sources, model, answered, ending, first_token_ms, duration_ms, cost_micros,
-           topic, version, language)
-        select $1, turn.* from room, (values
-          ($3::text, 'user', $4::text, $5::text, '[]'::jsonb, null::text, null::boolean, null::text, null::integer, null::integer,
-           null::bigint, null::text, null::text, null::text),
-          ($6, 'assistant', $7, null, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-        ) as turn (id, role) where fits order by role desc
-        on conflict (thread_id, id) do nothing returning *
-      )
-      ${noteAnswer(`(select * from added where role = 'assistant')`)}`,
-    values: [
-      threadId,
-      mostMessages + 2 * mostUnderWay,
-      toStoredText(question.id),
-      toStoredText(question.content),
-      question.currentPath === null ? null : toStoredText(question.currentPath),
-      toStoredText(answer.id),
-      toStoredText(answer.content),
-      toStoredJson(answer.sources),
-      answer.model,
-      answer.answered,
-      answer.ending,
-      answer.firstTokenMs === null ? null : Math.round(answer.firstTokenMs),
-      Math.round(answer.durationMs),
-      answer.costMicros,
-      ...[answer.place.topic, answer.place.version, answer.place.language].map((name) => name && toStoredText(name)),
-    ],
-  });
 }

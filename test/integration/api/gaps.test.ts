@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  conversationPageSchema,
-  emptySearchesSchema,
-  gapListSchema,
-  type PublicGap,
-} from '../../../api/sites/gap-schemas.ts';
-import type { ProjectRow } from '../../../db/organizations/projects.ts';
+import { conversationPageSchema, emptySearchesSchema } from '../../../api/sites/gap-schemas.ts';
 import { agentJobSchema } from '../../../db/jobs/agent-job.ts';
 import { watchEventLoop } from '../../../lib/threads/watch-event-loop.ts';
-import { buildProject, buildSite, buildKey } from '../../support/database/build.ts';
+import { buildSite, buildKey } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { buildIndexedSite, eventsOf, pages, publishPages, question, type TestSite } from '../assistant/site.ts';
+import { pages, publishPages } from '../assistant/site.ts';
 import { comparable, serveApi, type ServedApi } from './serve.ts';
+import { stageGaps, unanswerable } from './stage-gaps.ts';
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -24,45 +19,9 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-interface Stage extends TestSite {
-  project: ProjectRow;
-  ask(text: string, more?: Record<string, unknown>): Promise<{ threadId: string; messageId: string }>;
-  admin(path: string, request?: { json?: unknown; method?: string }): ReturnType<ServedApi['ask']>;
-  gaps(): Promise<PublicGap[]>;
-}
-
-async function stage(): Promise<Stage> {
-  const docs = await buildIndexedSite(database.pool, { repository: 'https://github.com/acme/docs' });
-  const project = await buildProject(database.pool, { organizationId: docs.organizationId });
-  const { domain } = docs.site;
-  const admin: Stage['admin'] = (path, request = {}) =>
-    api.ask(`/v1/sites/${domain}${path}`, { key: docs.adminKey, ...request });
-  return {
-    ...docs,
-    project,
-    admin,
-    async ask(text, more = {}) {
-      const answer = await api.ask(`/discovery/v2/assistant/${domain}/message`, {
-        key: docs.assistantKey,
-        json: question(text, more),
-      });
-      const events = eventsOf(answer.text);
-      const start = events.find(({ type }) => type === 'start');
-      const finish = events.find(({ type }) => type === 'finish');
-      return {
-        messageId: start?.['messageId'],
-        threadId: finish?.['messageMetadata']?.threadId ?? finish?.['threadId'],
-      };
-    },
-    gaps: async () => gapListSchema.parse((await admin('/gaps')).body).gaps,
-  };
-}
-
-const unanswerable = ['How do I paint the gearbox?', 'paint a gearbox', 'How do I paint the gearbox?'];
-
 describe('feedback', () => {
   it('is stored with the answer, replaced when it is given again, and shown with the conversation', async () => {
-    const { ask, site, assistantKey, adminKey, admin } = await stage();
+    const { ask, site, assistantKey, adminKey, admin } = await stageGaps(database, api);
     const { threadId, messageId } = await ask('How do I set the retry limit?');
     const path = `/discovery/v2/assistant/${site.domain}/feedback`;
     const first = await api.ask(path, { key: assistantKey, json: { threadId, messageId, vote: 'up' } });
@@ -81,8 +40,8 @@ describe('feedback', () => {
   });
 
   it('is refused for anything but an answer of the site, and with an unknown key', async () => {
-    const { ask, site, assistantKey, adminKey } = await stage();
-    const other = await stage();
+    const { ask, site, assistantKey, adminKey } = await stageGaps(database, api);
+    const other = await stageGaps(database, api);
     const theirs = await other.ask('How do I set the retry limit?');
     const own = await ask('How do I set the retry limit?');
     const path = `/discovery/v2/assistant/${site.domain}/feedback`;
@@ -106,7 +65,7 @@ describe('feedback', () => {
 
 describe('conversations', () => {
   it('can be listed by whether they were answered, by words and in pages', async () => {
-    const { ask, admin } = await stage();
+    const { ask, admin } = await stageGaps(database, api);
     for (const text of ['How do I set the retry limit?', 'How do I paint the gearbox?', 'What is the default delay?'])
       await ask(text);
     const list = async (query: string) =>
@@ -124,7 +83,7 @@ describe('conversations', () => {
   });
 
   it('count searches without results, ignoring case', async () => {
-    const { site, assistantKey, admin } = await stage();
+    const { site, assistantKey, admin } = await stageGaps(database, api);
     const search = (query: string) =>
       api.ask(`/discovery/v1/search/${site.domain}`, { key: assistantKey, json: { query } });
     for (const query of ['zyxwvut', 'Zyxwvut ', 'qqqqq', 'retry limit']) await search(query);
@@ -140,7 +99,7 @@ describe('conversations', () => {
 
 describe('gaps', () => {
   it('group unanswered questions, without those that were answered, asked in the dashboard, or interrupted', async () => {
-    const { ask, gaps, site } = await stage();
+    const { ask, gaps, site } = await stageGaps(database, api);
     for (const text of unanswerable) await ask(text);
     await ask('How do I set the retry limit?');
     await ask('Is there a dark mode for gearboxes?', { fp: 'playground' });
@@ -178,7 +137,7 @@ describe('gaps', () => {
   });
 
   it('become a job once, and are answered when its change is merged and indexed and answers them', async () => {
-    const { ask, gaps, admin, site, project, adminKey } = await stage();
+    const { ask, gaps, admin, site, project, adminKey } = await stageGaps(database, api);
     for (const text of unanswerable) await ask(text);
     const [gap] = await gaps();
     const made = await Promise.all([1, 2, 3].map(() => admin(`/gaps/${gap?.id}/job`, { method: 'POST' })));
@@ -221,7 +180,7 @@ describe('gaps', () => {
   });
 
   it('stay unanswered when the change does not help, and can get another job', async () => {
-    const { ask, gaps, admin, site } = await stage();
+    const { ask, gaps, admin, site } = await stageGaps(database, api);
     await ask('How do I paint the gearbox?');
     const [gap] = await gaps();
     const path = `/gaps/${gap?.id}`;
@@ -244,11 +203,12 @@ describe('gaps', () => {
   });
 
   it('belong to their site', async () => {
-    const mine = await stage();
+    const mine = await stageGaps(database, api);
     await mine.ask('How do I paint the gearbox?');
     const [gap] = await mine.gaps();
-    const theirs = await stage();
-    for (const path of [`/gaps/${gap?.id}/job`, `/gaps/${gap?.id}/check`, '/gaps/none/job'])
+    const theirs = await stageGaps(database, api);
+    const verbs = ['job', 'check', 'dismiss', 'restore'];
+    for (const path of [...verbs.map((verb) => `/gaps/${gap?.id}/${verb}`), '/gaps/none/job'])
       expect((await theirs.admin(path, { method: 'POST' })).status).toBe(404);
     const site = await buildSite(database.pool);
     const { key } = await buildKey(database.pool, { organizationId: mine.organizationId });
@@ -257,7 +217,7 @@ describe('gaps', () => {
 });
 
 it('lists the gaps of 2,000 long questions off the event loop, and once for the same questions', async () => {
-  const { site, organizationId, gaps } = await stage();
+  const { site, organizationId, gaps } = await stageGaps(database, api);
   const [letters, length] = ['abcdefghjklmnpqrstvwxz', 330];
   let seed = 7;
   const letter = () => letters[(seed = (seed * 48_271) % 2_147_483_647) % letters.length]!;

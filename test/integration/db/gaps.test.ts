@@ -54,6 +54,25 @@ it('a gap stays in progress until all of its questions have been asked again', a
   expect(await stateOf()).toBe('answered');
 });
 
+it('a gap that is dismissed while its questions are asked again keeps its check and their answers', async () => {
+  const { pool } = database;
+  const [gaps, checks] = [createGapStore(pool), createGapCheckStore(pool)];
+  const site = await seedSite(pool);
+  const caller = operatorOf(site);
+  const ref = { siteId: site.id, gapId: 'gap_android' };
+  await gaps.recheck(caller, gapOf(site.id));
+  await pool.query('update sites set index_requested_at = null where id = $1', [site.id]);
+  await checks.claim({ seconds: 600 });
+  await checks.recordAnswer({ ...ref, key: 'android', answered: true, seconds: 600 });
+  await gaps.dismiss(caller, gapOf(site.id));
+  expect(await gaps.list(site, 10)).toMatchObject([{ state: 'dismissed', questions: [{ answeredNow: true }] }]);
+  const { rows } = await pool.query('select claimed_until > now() as claimed from gaps where site_id = $1', [site.id]);
+  expect(rows).toEqual([{ claimed: true }]);
+  await checks.conclude(ref);
+  await gaps.restore(caller, gapOf(site.id));
+  expect(await gaps.list(site, 10)).toMatchObject([{ state: 'answered' }]);
+});
+
 describe('a site that is deleted while its gaps', () => {
   it('are being asked again is gone with them', async () => {
     const gaps = createGapStore(database.pool);
