@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostFailures } from '../../db/operations/operations.ts';
+import { mostFailures, mostNamed } from '../../db/operations/operations.ts';
 import { mostWorkers } from '../../db/operations/operator-view.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
@@ -18,6 +18,13 @@ export const operationsQuerySchema = closedQuery({
 
 const percentilesSchema = z.object({ count, p50Ms: msOrNull, p95Ms: msOrNull });
 
+const namedFigures = {
+  completed: count,
+  failed: count,
+  cancelled: count,
+  costUsd: z.number().meta({ description: 'Cost of model calls.' }),
+};
+
 export const operationsSchema = z.object({
   from: time,
   to: time,
@@ -29,6 +36,17 @@ export const operationsSchema = z.object({
     .max(mostBuckets)
     .meta({ description: 'Turns of jobs that started, completed, failed and were cancelled in each interval.' }),
   failures: z.array(z.object({ category: z.string(), title: z.string(), count })).max(mostFailures),
+  models: z
+    .array(z.object({ model: z.string(), ...namedFigures }))
+    .max(mostNamed)
+    .meta({
+      description:
+        'Turns that ended, by the model of their job, and the cost of the calls that a model answered; the models with the most turns.',
+    }),
+  projects: z
+    .array(z.object({ projectId: z.string(), name: z.string().nullable(), ...namedFigures }))
+    .max(mostNamed)
+    .meta({ description: 'The same by project; the name is null if the project was deleted.' }),
   queue: z.object({
     waiting: count.meta({ description: 'Jobs waiting for a worker.' }),
     oldestSeconds: z.number().nullable(),

@@ -1,4 +1,4 @@
-import type { MeasuredDurations, Operations } from '../../db/operations/operations.ts';
+import type { MeasuredDurations, NamedFigures, Operations } from '../../db/operations/operations.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
 import { mostBuckets, type PublicOperations } from './operations-schemas.ts';
@@ -26,6 +26,12 @@ export function presentOperations(
       return { at, created, completed, failed, cancelled };
     }),
     failures: read.failures.map(({ category, count }) => ({ category, title: failureOf(category).title, count })),
+    models: read.models.map(({ id: model, ...figures }) => ({ model, ...presentNamed(figures) })),
+    projects: read.projects.map(({ id: projectId, name, ...figures }) => ({
+      projectId,
+      name,
+      ...presentNamed(figures),
+    })),
     queue: {
       waiting: read.queue.waiting,
       oldestSeconds: read.queue.oldestSeconds,
@@ -61,6 +67,10 @@ export function presentOperations(
       return { at, answered, unanswered };
     }),
   };
+}
+
+function presentNamed({ completed, failed, cancelled, costMicros }: Omit<NamedFigures, 'id'>) {
+  return { completed, failed, cancelled, costUsd: costMicros / 1e6 };
 }
 
 const bucketLengths = [60, 300, 900, 3_600, 21_600, 86_400];

@@ -35,7 +35,10 @@ export function presentAnalytics(
     opened,
     gaps: gaps
       .map(presentGap)
-      .filter(({ state, lastAskedAt }) => state !== 'answered' && Date.parse(lastAskedAt ?? '') >= from.getTime())
+      .filter(
+        ({ state, lastAskedAt }) =>
+          !['answered', 'dismissed'].includes(state) && Date.parse(lastAskedAt ?? '') >= from.getTime(),
+      )
       .toSorted((one, other) => other.count - one.count)
       .slice(0, mostListed)
       .map(({ id, label, state, count, lastAskedAt }) => ({ id, label, state, count, lastAskedAt })),

@@ -6,7 +6,7 @@ import { wholeNumber } from '../http/page-schemas.ts';
 import { gapSchema } from '../sites/gap-schemas.ts';
 
 /** Longest period, in days. */
-export const mostDays = 365;
+const mostDays = 365;
 /** Periods up to this long have hourly intervals. */
 const hourlyDays = 7;
 const mostPoints = Math.max(mostDays, hourlyDays * 24);

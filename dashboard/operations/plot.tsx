@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import { fullTime } from '../format.ts';
+import { cost, duration, fullTime } from '../format.ts';
 import { PlotTable } from './plot-table.tsx';
 import { movedBy, valuesAt } from './read-values.ts';
 import 'uplot/dist/uPlot.min.css';
@@ -91,6 +91,7 @@ export function Plot(props: PlotProps) {
           {
             ...axis,
             size: (_, labels) => axisSize(labels, widthOf),
+            incrs: incrementsOf(format),
             values: (_, values) => values.map((value) => (value === null ? '' : format(value))),
           },
         ],
@@ -202,6 +203,23 @@ export function axisSize(labels: readonly string[] | null, widthOf: (label: stri
 }
 
 const day = 86_400;
+const decimal = (unit: number) => [unit, 2 * unit, 5 * unit];
+/** Steps of an axis of durations, in milliseconds. */
+const durationIncrements = [
+  ...[1, 10, 100].flatMap(decimal),
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * 1_000),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60_000),
+  ...[1, 2, 5, 10, 24, 48].map((hours) => hours * 3_600_000),
+];
+/** Steps of an axis of costs, in US dollars: from a cent on, only whole cents, which is what labels show. */
+const costIncrements = [...decimal(0.0001), 0.001, 0.002, ...[0.01, 0.1, 1, 10, 100, 1_000, 10_000].flatMap(decimal)];
+const numberIncrements = Array.from({ length: 12 }, (_, power) => 10 ** power).flatMap(decimal);
+
+/** Returns the steps of an axis whose labels are round. */
+export function incrementsOf(format: PlotProps['format']): number[] {
+  if (format === duration) return durationIncrements;
+  return format === cost ? costIncrements : numberIncrements;
+}
 const dayIncrements = [1, 2, 5, 7, 14, 30].map((days) => days * day);
 
 /**

@@ -42,7 +42,7 @@ export function successOf(throughput: Record<Ending, number>[]): [rate: string, 
   const [completed, failed, cancelled] = [sum('completed'), sum('failed'), sum('cancelled')];
   const ended = completed + failed;
   return [
-    ended === 0 ? '–' : `${Math.floor((completed / ended) * 100)} %`,
+    ended === 0 ? '–' : `${Math.floor((completed / ended) * 100)}%`,
     `${count(completed)} of ${plural(ended, 'turn')}${cancelled === 0 ? '' : `, ${count(cancelled)} cancelled`}`,
   ];
 }

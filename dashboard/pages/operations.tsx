@@ -1,39 +1,43 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { cost, count, duration, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
+import type { Age, JobFilters } from '../jobs/list/filters.ts';
+import { isSilent } from '../jobs/no-worker.tsx';
 import { FigureList } from '../operations/figure-list.tsx';
 import { PlotList } from '../operations/plot-list.tsx';
 import { successOf, wholeCount } from '../operations/read-values.ts';
 import { UsageOverTime } from '../operations/usage.tsx';
+import { plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/job.css';
 import '../styles/operations.css';
 
 const spans = [
-  [1, 'hour'],
-  [24, 'day'],
-  [168, 'week'],
-  [720, '30 days'],
+  [1, 'hour', 'hour'],
+  [24, 'day', 'day'],
+  [168, 'week', 'week'],
+  [720, '30 days', 'month'],
 ] as const;
 
 /** Shows throughput, failures, latency and cost of the service. */
 export function OperationsPage() {
-  const [hours, setHours] = useState(24);
+  const [hours, setHours] = useState<(typeof spans)[number][0]>(24);
+  const age = spans.find(([span]) => span === hours)?.[2] ?? 'day';
   const operations = useQuery({
     queryKey: ['operations', hours],
     queryFn: () => answerOf(api.GET('/v1/operations', { params: { query: { hours } } })),
     refetchInterval: 10_000,
     placeholderData: (before) => before,
   });
-  useEffect(() => {
-    document.title = 'Operations · Docket';
-  }, []);
+  useTitle('Operations');
   return (
     <>
       <div className="page-head">
@@ -59,7 +63,9 @@ export function OperationsPage() {
           <Figures operations={operations.data} />
           <Plots operations={operations.data} />
           <UsageOverTime />
-          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} />
+          <ByModel models={operations.data.models} age={age} />
+          <ByProject projects={operations.data.projects} age={age} />
+          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} age={age} />
           <Workers operations={operations.data} />
         </>
       )}
@@ -91,8 +97,6 @@ function Figures({ operations }: { operations: Operations }) {
   return <FigureList figures={figures} />;
 }
 
-const dollars = (value: number) => cost(value);
-
 function Plots({ operations }: { operations: Operations }) {
   const { throughput, latency, cost: spending, answers } = operations;
   const plots = useMemo(
@@ -122,7 +126,7 @@ function Plots({ operations }: { operations: Operations }) {
       {
         title: 'Cost',
         times: spending.map(({ at }) => at),
-        format: dollars,
+        format: cost,
         kind: 'bars' as const,
         series: [{ label: 'US dollars', colour: '--amber', values: spending.map(({ costUsd }) => costUsd) }],
       },
@@ -142,7 +146,72 @@ function Plots({ operations }: { operations: Operations }) {
   return <PlotList plots={plots} />;
 }
 
-function Failures({ failures }: { failures: Operations['failures'] }) {
+type Named = Omit<Operations['models'][number], 'model'>;
+
+function ByModel({ models, age }: { models: Operations['models']; age: Age }) {
+  const rows = models.map(({ model, ...figures }) => ({ id: model, name: model, filter: { model }, figures }));
+  return <Compared title="By model" of="Model" rows={rows} age={age} />;
+}
+
+function ByProject({ projects, age }: { projects: Operations['projects']; age: Age }) {
+  if (projects.length < 2) return null;
+  const rows = projects.map(({ projectId, name, ...figures }) => ({
+    id: projectId,
+    name: name ?? `${projectId} (deleted)`,
+    filter: { project: projectId },
+    figures,
+  }));
+  return <Compared title="By project" of="Project" rows={rows} age={age} />;
+}
+
+interface ComparedProps {
+  title: string;
+  of: string;
+  rows: { id: string; name: string; filter: JobFilters; figures: Named }[];
+  age: Age;
+}
+
+/** Compares models or projects, with links to their jobs in this period. */
+function Compared({ title, of, rows, age }: ComparedProps) {
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h2 className="section-head">{title}</h2>
+      <Table name={title} columns={[of, 'Success rate', 'Turns', 'Failed', 'Cost']}>
+        {rows.map(({ id, name, filter, figures }) => {
+          const [rate, turns] = successOf([figures]);
+          return (
+            <tr key={id}>
+              <td>
+                <Link to="/jobs" search={{ ...filter, age }}>
+                  {plain(name)}
+                </Link>
+              </td>
+              <td>{rate}</td>
+              <td>{turns}</td>
+              <td>
+                {figures.failed === 0 ? (
+                  '0'
+                ) : (
+                  <Link
+                    to="/jobs"
+                    search={{ ...filter, status: 'failed', age }}
+                    aria-label={`${plural(figures.failed, 'failed turn')} of ${plain(name)}`}
+                  >
+                    {count(figures.failed)}
+                  </Link>
+                )}
+              </td>
+              <td>{cost(figures.costUsd)}</td>
+            </tr>
+          );
+        })}
+      </Table>
+    </>
+  );
+}
+
+function Failures({ failures, age }: { failures: Operations['failures']; age: Age }) {
   const most = Math.max(1, ...failures.map((failure) => failure.count));
   return (
     <>
@@ -151,11 +220,11 @@ function Failures({ failures }: { failures: Operations['failures'] }) {
       <ul className="bars">
         {failures.map(({ category, title, count: times }) => (
           <li key={category}>
-            <Link to="/jobs" search={{ failure: category }}>
+            <Link to="/jobs" search={{ failure: category, age }}>
               {title} <code className="quiet">{category}</code>
             </Link>
             <progress aria-label={`${title}: ${times}`} max={most} value={times} />
-            <span className="row-number">{count(times)}</span>
+            <span>{count(times)}</span>
           </li>
         ))}
       </ul>
@@ -163,45 +232,38 @@ function Failures({ failures }: { failures: Operations['failures'] }) {
   );
 }
 
-function Workers({ operations: { workers, workerCount } }: { operations: Operations }) {
+function Workers({ operations: { workers, workerCount, to } }: { operations: Operations }) {
   return (
     <>
       <h2 className="section-head">Workers</h2>
       {workerCount === 0 && <p className="field-error">No worker has reported in the last 10 minutes.</p>}
       {workers === null && workerCount > 0 && <p>{plural(workerCount, 'worker')}</p>}
       {workers !== null && workerCount > 0 && (
-        <div className="table-scroll" tabIndex={0} role="group" aria-label="Workers">
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Host</th>
-                <th>Process</th>
-                <th>Version</th>
-                <th>Active tasks</th>
-                <th>Started</th>
-                <th>Last seen</th>
-              </tr>
-            </thead>
-            <tbody>
-              {workers.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => (
-                <tr key={id}>
-                  <td>{host}</td>
-                  <td>{pid}</td>
-                  <td>
-                    <code>{version}</code>
-                  </td>
-                  <td>{plural(activeTasks, 'task')}</td>
-                  <td>
-                    <Ago date={startedAt} />
-                  </td>
-                  <td>
-                    <Ago date={seenAt} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table name="Workers" columns={['Host', 'State', 'Process', 'Version', 'Active tasks', 'Started', 'Last seen']}>
+          {workers.map(({ id, host, pid, version, activeTasks, startedAt, seenAt }) => (
+            <tr key={id}>
+              <td>{host}</td>
+              <td>
+                {isSilent(to, seenAt) ? (
+                  <span className="badge badge-bad">not reporting</span>
+                ) : (
+                  <span className="badge badge-good">running</span>
+                )}
+              </td>
+              <td>{pid}</td>
+              <td>
+                <code>{version}</code>
+              </td>
+              <td>{count(activeTasks)}</td>
+              <td>
+                <Ago date={startedAt} />
+              </td>
+              <td>
+                <Ago date={seenAt} />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { onlyRow } from '../rows.ts';
 
 /** Kinds of work that the database holds for any API process; true when there may be some. */
-export interface DueChores {
+interface DueChores {
   starts: boolean;
   cancels: boolean;
   gapChecks: boolean;

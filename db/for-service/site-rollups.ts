@@ -5,7 +5,7 @@ import { toStoredText } from '../stored-text.ts';
 import { rollUpFacts } from './roll-up-facts.ts';
 
 /** A page that readers opened. */
-export interface OpenedPage {
+interface OpenedPage {
   siteId: string;
   path: string;
   version: string;

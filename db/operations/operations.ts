@@ -2,21 +2,21 @@ import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import { readWithin } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
-import { msOfBin, rollupsSince, rollupWidths } from './rollups.ts';
+import { msOfBin, namedMeasures, rollupsSince, rollupWidths } from './rollups.ts';
 
-export interface OperationsQuery {
+interface OperationsQuery {
   hours: number;
   bucketSeconds: number;
 }
 
-export interface Percentiles {
+interface Percentiles {
   count: number;
   p50Ms: number | null;
   p95Ms: number | null;
 }
 
 /** Figures of one interval. */
-export interface OperationsPoint {
+interface OperationsPoint {
   at: Date;
   created: number;
   completed: number;
@@ -37,6 +37,16 @@ export interface MeasuredDurations extends Percentiles {
   at: Date | null;
 }
 
+/** Turns by how they ended, and the cost of model calls. */
+export interface NamedFigures {
+  /** Name of the model, or id of the project. */
+  id: string;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  costMicros: number;
+}
+
 export interface Operations {
   /** Start of the first slot that the figures contain. */
   from: Date;
@@ -44,11 +54,18 @@ export interface Operations {
   series: OperationsPoint[];
   durations: MeasuredDurations[];
   failures: { category: string; count: number }[];
+  /** Those with the most turns. */
+  models: NamedFigures[];
+  /** Those with the most turns; the name is null after the deletion of a project. */
+  projects: (NamedFigures & { name: string | null })[];
   queue: { waiting: number; oldestSeconds: number | null; active: number };
 }
 
 /** Maximum number of failure categories. */
 export const mostFailures = 50;
+
+/** Maximum number of models, and of projects. */
+export const mostNamed = 20;
 
 /** Start of the bucket that contains a time. */
 const bucket = `date_bin($4::integer * interval '1 second', at, 'epoch'::timestamptz)`;
@@ -69,6 +86,24 @@ const failuresStatement = `
   ${period}
   select key as category, sum(value::bigint)::integer as count from period, jsonb_each_text(failures)
   group by key order by sum(value::bigint) desc, key limit ${mostFailures}`;
+
+const namedStatement = (map: 'models' | 'projects') => `
+  ${period}
+  select substr(key, strpos(key, ' ') + 1) as id,
+         ${namedMeasures
+           .map(
+             (measure) =>
+               `coalesce(sum(value::bigint) filter (where key ^@ '${measure} '), 0)::float8
+                as "${measure === 'cost' ? 'costMicros' : measure}"`,
+           )
+           .join(', ')}
+  from period, jsonb_each_text(${map}) group by 1
+  order by sum(value::bigint) filter (where not key ^@ 'cost ') desc nulls last, 1 limit ${mostNamed}`;
+
+const projectsStatement = `
+  select named.*, projects.name from (${namedStatement('projects')}) as named
+  left join projects on projects.id = named.id and projects.organization_id = $1
+  order by completed + failed + cancelled desc, named.id`;
 
 const percentile = (share: number) => `${msOfBin(`min(bin) filter (where upto >= ${share} * total)`)}`;
 
@@ -121,6 +156,8 @@ export function createOperationsStore(pool: Pool): OperationsStore {
           series: await all<OperationsPoint>(seriesStatement),
           durations: await all<MeasuredDurations>(durationsStatement),
           failures: await all<Operations['failures'][number]>(failuresStatement),
+          models: await all<NamedFigures>(namedStatement('models')),
+          projects: await all<Operations['projects'][number]>(projectsStatement),
           queue: onlyRow(await all<Operations['queue']>(queueStatement)),
         };
       });

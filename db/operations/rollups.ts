@@ -5,7 +5,7 @@ export const rollupWidths = [
   { seconds: 3_600, kept: '100 days' },
 ];
 
-/** Durations are counted in bins, each this much longer than the one before: a percentile is off by 2.5 % at most. */
+/** Durations are counted in bins, each this much longer than the one before: a percentile is off by 2.5% at most. */
 export const binGrowth = 1.05;
 const binOf = (ms: string) => `ceil(ln(greatest(${ms}, 1)) / ln(${binGrowth}))::integer::text`;
 /** Returns the duration in the middle of a bin. */
@@ -23,6 +23,13 @@ const sums = {
   cost_micros: 'coalesce(sum(cost_micros), 0)::bigint',
 };
 
+/** Figures that are kept by model and by project: turns by how they ended, and the cost of model calls. */
+export const namedMeasures = ['completed', 'failed', 'cancelled', 'cost'] as const;
+const namedMeasure = `case kind
+  when 'completed' then 'completed' when 'step' then 'cost'
+  when 'failed' then case when category = 'cancelled' then 'cancelled' else 'failed' end
+end`;
+
 /** The key that a fact counts under in each map; null: it does not count. */
 const maps = {
   failures: `case when kind = 'failed' then category end`,
@@ -30,7 +37,12 @@ const maps = {
   model_ms: `case when kind = 'step' then ${binOf('ms')} end`,
   answer_ms: `case when kind in ('answered', 'unanswered') then ${binOf('ms')} end`,
   first_token_ms: `case when first_token_ms is not null then ${binOf('first_token_ms')} end`,
+  models: `${namedMeasure} || ' ' || model`,
+  projects: `${namedMeasure} || ' ' || project_id`,
 };
+
+/** Amount that a fact adds under its key: 1, or the cost of a model call. */
+const added = `case when kind = 'step' and map in ('models', 'projects') then cost_micros else 1 end`;
 
 const slot = 'organization_id, seconds, at';
 const columns = [slot, ...Object.keys(sums), ...Object.keys(maps)].join(', ');
@@ -40,18 +52,18 @@ const listOf = (entries: Record<string, string>, each: (name: string, value: str
     .join(', ');
 
 /** Returns a query that rolls facts up into rows of `operation_rollups`, for slots of all widths or of one. */
-export function rolledUp(facts: string, seconds?: string): string {
+function rolledUp(facts: string, seconds?: string): string {
   const widths = rollupWidths.map((width) => `(${width.seconds}, interval '${width.kept}')`).join(', ');
   return `
     with facts as materialized (
       select organization_id, seconds, date_bin(seconds * interval '1 second', at, 'epoch'::timestamptz) as at, kind, category, ms,
-             first_token_ms, input_tokens, output_tokens, cost_micros
+             first_token_ms, input_tokens, output_tokens, cost_micros, model, project_id
       from ${facts} as fact, (values ${widths}) as widths (seconds, kept)
       where at > now() - kept ${seconds === undefined ? '' : `and seconds = ${seconds}`}
     ), summed as (
       select ${slot}, ${listOf(sums, (name, value) => `${value} as ${name}`)} from facts group by ${slot}
     ), counted as (
-      select ${slot}, map, key, count(*) as count
+      select ${slot}, map, key, sum(${added})::bigint as count
       from facts, lateral (values ${listOf(maps, (name, value) => `('${name}', ${value})`)}) as entry (map, key)
       where key is not null group by ${slot}, map, key
     ), mapped as (

@@ -51,7 +51,7 @@ async function endedJob(
   );
 }
 
-/** Percentiles are off by 2.5 % at most. */
+/** Percentiles are off by 2.5% at most. */
 const close = (ms: number) => expect.toSatisfy((found: number) => Math.abs(found / ms - 1) < 0.025);
 
 it('reports what happened to the jobs, models and answers of an organization, in intervals without gaps', async () => {
@@ -84,6 +84,9 @@ it('reports what happened to the jobs, models and answers of an organization, in
     { category: 'cancelled', count: 1 },
     { category: 'push_rejected', count: 1, title: expect.stringContaining('rejected') },
   ]);
+  const figures = { completed: 2, failed: 1, cancelled: 1, costUsd: 0.006 };
+  expect(told.models).toEqual([{ model: 'offline/editor', ...figures }]);
+  expect(told.projects).toEqual([{ projectId: project.id, name: project.name, ...figures }]);
   expect(told.queue).toMatchObject({ waiting: 1, active: 1, oldestSeconds: expect.any(Number) });
   expect(told.latency.jobs).toMatchObject({ count: 4, p50Ms: close(20_000) });
   expect(told.latency.model).toMatchObject({ count: 4, p50Ms: close(2_000) });

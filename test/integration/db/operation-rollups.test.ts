@@ -119,6 +119,9 @@ async function expectEqual(pool: Pool, organizationId: string): Promise<void> {
     expect(sum('costMicros')).toBe(kinds.get('step')?.cost ?? 0);
     expect(sum('outputTokens')).toBe(kinds.get('step')?.tokens ?? 0);
     expect(found.failures.reduce((all, { count }) => all + count, 0)).toBe(sum('failed') + sum('cancelled'));
+    const names = ['completed', 'failed', 'cancelled', 'costMicros'] as const;
+    for (const named of [found.models, found.projects])
+      expect(names.map((name) => named.reduce((all, one) => all + one[name], 0))).toEqual(names.map(sum));
     const whole = found.durations.filter(({ at }) => at === null).toSorted((a, b) => (a.measure < b.measure ? -1 : 1));
     expect(whole.map(({ measure, count }) => ({ measure, count }))).toEqual(
       durations.map(({ measure, count }) => ({ measure, count })),

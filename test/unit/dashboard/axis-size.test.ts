@@ -1,8 +1,22 @@
 import { expect, it } from 'vitest';
-import { axisSize } from '../../../dashboard/operations/plot.tsx';
+import { cost, count, duration } from '../../../dashboard/format.ts';
+import { axisSize, incrementsOf } from '../../../dashboard/operations/plot.tsx';
 
 it('makes the axis as wide as its longest label', () => {
   const widthOf = (label: string) => label.length * 7;
   expect(axisSize(['0 ms', '1 min 40 s', ''], widthOf)).toBeGreaterThan(widthOf('1 min 40 s'));
   expect(axisSize(null, widthOf)).toBe(axisSize(['0'], widthOf));
+});
+
+it('steps through an axis with round labels, each of them once', () => {
+  const durations = incrementsOf(duration).map(duration);
+  expect(durations).toEqual(expect.arrayContaining(['200 ms', '5.0 s', '2 min 00 s', '1 h 00 min']));
+  expect(durations.filter((label) => /^\d+ min (?!00)/.test(label))).toEqual([]);
+  for (const format of [cost, count, duration]) {
+    for (const step of incrementsOf(format)) {
+      // the most labels that have room on an axis
+      const labels = [0, 1, 2, 3, 4, 5].map((number) => format(number * step));
+      expect([step, new Set(labels).size]).toEqual([step, labels.length]);
+    }
+  }
 });

@@ -27,9 +27,9 @@ it('calls a plot of zeros empty', () => {
   expect([isEmpty(series), isEmpty(series.map((one) => ({ ...one, values: [0, null] })))]).toEqual([false, true]);
 });
 
-it('leaves cancelled turns out of the success rate, and never rounds up to 100 %', () => {
+it('leaves cancelled turns out of the success rate, and never rounds up to 100%', () => {
   const point = (completed: number, failed: number, cancelled: number) => ({ completed, failed, cancelled });
   expect(successOf([])).toEqual(['–', '0 of 0 turns']);
-  expect(successOf([point(200, 1, 0), point(99, 0, 2)])).toEqual(['99 %', '299 of 300 turns, 2 cancelled']);
-  expect(successOf([point(1, 0, 0)])).toEqual(['100 %', '1 of 1 turn']);
+  expect(successOf([point(200, 1, 0), point(99, 0, 2)])).toEqual(['99%', '299 of 300 turns, 2 cancelled']);
+  expect(successOf([point(1, 0, 0)])).toEqual(['100%', '1 of 1 turn']);
 });
