@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { restrictsKey } from '../../db/organizations/keys.ts';
 import { mostOfPage } from '../../db/page.ts';
-import { closedBody } from '../http/closed-object.ts';
-import { nextCursor } from '../http/page-schemas.ts';
+import { closedBody, closedQuery } from '../http/closed-object.ts';
+import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
 import { mostOrigins, originsSchema } from '../../lib/inputs/origin.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
@@ -77,6 +77,17 @@ export type PublicKey = z.infer<typeof keySchema>;
 
 export const keyListSchema = z.object({ keys: z.array(keySchema).max(mostOfPage), nextCursor });
 export const createdKeySchema = keySchema.extend({ key: z.string().meta({ description: 'Returned only once.' }) });
+
+const filter = z.string().min(1).max(200).optional();
+
+/** Query of `GET /v1/audit`. */
+export const auditQuerySchema = closedQuery({
+  ...pageQuerySchema.shape,
+  action: filter.meta({ description: 'For example job.cancel, or job for all actions on jobs.' }),
+  subject: filter.meta({ description: 'The id of the changed resource.' }),
+  keyId: filter.meta({ description: 'The id of the API key that was used.' }),
+  person: filter.meta({ description: 'Name of the signed-in user.' }),
+});
 
 const auditEntrySchema = z.object({
   id: z.string(),

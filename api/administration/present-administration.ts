@@ -58,6 +58,7 @@ export function presentSite(row: SiteRow): PublicSite {
     answerBudgetUsd: row.answerBudgetMicros === null ? null : row.answerBudgetMicros / 1e6,
     instructions: row.instructions,
     starterQuestions: row.starterQuestions,
+    queryRewriting: row.queryRewriting,
     unsupported: row.unsupported,
     contact: row.contact,
     requestsPerMinute: row.requestsPerMinute,

@@ -10,9 +10,10 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { keyNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
-import { listQuerySchema, pageQuerySchema } from '../http/page-schemas.ts';
+import { listQuerySchema } from '../http/page-schemas.ts';
 import {
   auditPageSchema,
+  auditQuerySchema,
   changeKeySchema,
   createdKeySchema,
   createKeySchema,
@@ -65,8 +66,10 @@ export const keyRoutes = {
     method: 'get',
     path: '/v1/audit',
     summary: "Lists the audit log, newest first: changes over HTTP and by the operator's command line.",
+    description:
+      'With filters, a page may have fewer entries than its limit, also none, and a nextCursor nevertheless.',
     key: 'admin',
-    query: pageQuerySchema,
+    query: auditQuerySchema,
     responses: { 200: json('A page of entries.', auditPageSchema) },
   }),
 };

@@ -40,6 +40,7 @@ const mostModels = 500;
 
 const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
+  keyId: z.string().meta({ description: 'The API key that the session acts for.' }),
   expiresAt: time,
   projects: z
     .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
@@ -161,8 +162,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
 
   async function present({
     organizationId,
+    keyId,
     expiresAt,
-  }: Pick<SessionRow, 'organizationId' | 'expiresAt'>): Promise<PublicSession> {
+  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'expiresAt'>): Promise<PublicSession> {
     const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
       deps.projects.names({ organizationId }),
@@ -171,6 +173,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     ]);
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
+      keyId,
       expiresAt: expiresAt.toISOString(),
       projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,

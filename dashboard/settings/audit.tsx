@@ -1,4 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Button } from 'react-aria-components';
+import { Choice } from '../components/choice.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
@@ -7,15 +11,50 @@ import { Ago } from '../components/time.tsx';
 import { answerOf, api } from '../http/client.ts';
 import { Copy } from '../jobs/copy.tsx';
 import { headline, plain } from '../plain.ts';
+import { auditKinds, type AuditFilters } from './audit-filters.ts';
 
 /** Shows the audit log of administrative actions. */
 export function AuditPage() {
+  const filters = useSearch({ from: '/settings/$part' });
+  const navigate = useNavigate();
+  const show = (search: AuditFilters) =>
+    void navigate({ to: '/settings/$part', params: { part: 'audit' }, search, replace: true });
+  const { action, ...narrowing } = filters;
+  const narrowed = Object.values(narrowing);
+  return (
+    <>
+      <div className="page-head">
+        <Choice
+          isInline
+          label="Show"
+          value={auditKinds.find(([kind]) => kind === action)?.[0] ?? ''}
+          options={auditKinds}
+          onChange={(kind) => show({ ...narrowing, ...(kind !== '' && { action: kind }) })}
+        />
+        {narrowed.length > 0 && (
+          <>
+            <span className="quiet">only {narrowed.map((value) => plain(value)).join(', ')}</span>
+            <Button className="button button-quiet" onPress={() => show(action === undefined ? {} : { action })}>
+              Show all
+            </Button>
+          </>
+        )}
+      </div>
+      <Entries filters={filters} />
+    </>
+  );
+}
+
+function Entries({ filters }: { filters: AuditFilters }) {
+  const isFiltered = Object.keys(filters).length > 0;
   const audit = useInfiniteQuery({
-    queryKey: ['audit'],
+    queryKey: ['audit', filters],
     initialPageParam: '',
     queryFn: ({ pageParam }) =>
       answerOf(
-        api.GET('/v1/audit', { params: { query: { limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) } } }),
+        api.GET('/v1/audit', {
+          params: { query: { limit: 50, ...filters, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+        }),
       ),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
@@ -23,7 +62,8 @@ export function AuditPage() {
     <Loaded query={audit} problem="The audit log could not be loaded">
       {({ pages }) => {
         const entries = pages.flatMap((page) => page.entries);
-        if (entries.length === 0) return <EmptyNote title="No changes yet" />;
+        if (entries.length === 0 && !audit.hasNextPage)
+          return <EmptyNote title={isFiltered ? 'No matching changes' : 'No changes yet'} />;
         return (
           <>
             <Table name="Audit log" columns={['Time', 'Action', 'Subject', 'By']}>
@@ -35,10 +75,20 @@ export function AuditPage() {
                   <td>
                     <code>{action}</code>
                   </td>
-                  <td>{subject !== null && <Named id={subject} name={subjectName} />}</td>
                   <td>
-                    {actor.person !== null && `${plain(actor.person)} `}
-                    {actor.keyId === null ? 'command line' : <Named id={actor.keyId} name={actor.keyName} />}
+                    {subject !== null && <Named id={subject} name={subjectName} filters={{ ...filters, subject }} />}
+                  </td>
+                  <td>
+                    {actor.person !== null && (
+                      <>
+                        <Narrow filters={{ ...filters, person: actor.person }}>{plain(actor.person)}</Narrow>{' '}
+                      </>
+                    )}
+                    {actor.keyId === null ? (
+                      'command line'
+                    ) : (
+                      <Named id={actor.keyId} name={actor.keyName} filters={{ ...filters, keyId: actor.keyId }} />
+                    )}
                     {actor.sessionId !== null && <span className="quiet"> in the dashboard</span>}
                   </td>
                 </tr>
@@ -52,15 +102,29 @@ export function AuditPage() {
   );
 }
 
-/** Shows the name of a resource, and its id to copy. */
-function Named({ id, name }: { id: string; name: string | null }) {
+/** Shows the name of a resource, which narrows the log to it, and its id to copy. */
+function Named({ id, name, filters }: { id: string; name: string | null; filters: AuditFilters }) {
   return (
     <>
-      {name !== null && <>{headline(plain(name), 80)} </>}
+      {name !== null && (
+        <>
+          <Narrow filters={filters}>{headline(plain(name), 80)}</Narrow>{' '}
+        </>
+      )}
       <span className="one-line">
-        <code className={name === null ? undefined : 'quiet'}>{id}</code>
+        <code className={name === null ? undefined : 'quiet'}>
+          {name === null ? <Narrow filters={filters}>{id}</Narrow> : id}
+        </code>
         <Copy text={id} label={id} />
       </span>
     </>
+  );
+}
+
+function Narrow({ filters, children }: { filters: AuditFilters; children: ReactNode }) {
+  return (
+    <Link className="narrow" to="/settings/$part" params={{ part: 'audit' }} search={filters}>
+      {children}
+    </Link>
   );
 }

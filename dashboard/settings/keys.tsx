@@ -8,9 +8,11 @@ import { Loaded } from '../components/loaded.tsx';
 import { useSession } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
+import { dayOf } from '../format.ts';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
+import { Copy } from '../jobs/copy.tsx';
 import { queryClient } from '../queries.ts';
 import { KeyRules, KeyRuleFields, noRules, rulesOf } from './key-rules.tsx';
 import { ShownOnce } from './shown-once.tsx';
@@ -64,7 +66,10 @@ function Identifier({ what, name, id }: { what: string; name: string; id: string
       <td>{what}</td>
       <td>{name}</td>
       <td>
-        <code>{id}</code>
+        <span className="one-line">
+          <code>{id}</code>
+          <Copy text={id} label={id} />
+        </span>
       </td>
     </tr>
   );
@@ -72,11 +77,13 @@ function Identifier({ what, name, id }: { what: string; name: string; id: string
 
 function KeyRow({ row }: { row: Key }) {
   const { id, kind, name, createdAt, lastUsedAt, revokedAt, expiresAt } = row;
+  const isOwn = useSession().keyId === id;
   return (
     <tr>
       <td>
         <span className="key-name">{name ?? <span className="quiet">unnamed</span>}</span>{' '}
         <code className="quiet">{id}</code>
+        {isOwn && <span className="badge key-own">this session</span>}
         {kind === 'assistant' && revokedAt === null && <KeyRules row={row} onSaved={refresh} />}
       </td>
       <td>{kind}</td>
@@ -93,7 +100,7 @@ function KeyRow({ row }: { row: Key }) {
             label="Revoke"
             what="Revoke key"
             title={`Revoke ${name ?? 'this key'}?`}
-            text="Requests with this key are rejected immediately. This cannot be undone."
+            text={`${isOwn ? 'You are signed in with this key, so you are signed out. ' : ''}Requests with this key are rejected immediately. This cannot be undone.`}
             act={() => done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }))}
             onDone={refresh}
           />
@@ -109,7 +116,7 @@ function KeyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>
   const isOver = Date.parse(expiresAt) < Date.now();
   return (
     <span className={`badge ${isOver ? 'badge-bad' : 'badge-good'}`}>
-      {isOver ? 'expired' : `expires ${expiresAt.slice(0, 10)}`}
+      {isOver ? 'expired' : `expires ${dayOf(expiresAt)}`}
     </span>
   );
 }

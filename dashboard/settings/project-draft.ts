@@ -3,7 +3,7 @@ import type { Project } from '../http/types.ts';
 import type { EffortChoice } from '../jobs/effort.ts';
 
 /** Empty for the service's setting. */
-export type SelfReview = '' | 'on' | 'off';
+type SelfReview = '' | 'on' | 'off';
 
 /** Settings of a project in a form. A list has one item per line, and an absent amount is empty. */
 export interface ProjectDraft {

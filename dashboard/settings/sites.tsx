@@ -107,7 +107,7 @@ function SiteCard({ site }: { site: Site }) {
           <Fact name="Read as">
             {index.report.layout ?? 'plain folder'}:{' '}
             {Object.entries(index.report.formats)
-              .map(([format, pages]) => `${pages} ${format}`)
+              .map(([format, pages]) => `${plural(pages, 'page')} of ${format}`)
               .join(', ')}
             {index.report.skipped.length > 0 && <p className="hint">No page in {index.report.skipped.join(', ')}</p>}
           </Fact>
@@ -159,8 +159,8 @@ function SiteCard({ site }: { site: Site }) {
 }
 
 function addressOf(source: Site['sources'][number]): string {
-  if (source.kind === 'website') return source.url;
-  if (source.kind === 'issues') return `Issues of ${source.repository}`;
+  if (source.kind === 'website' || source.kind === 'discourse') return source.url;
+  if ('groups' in source) return `${source.kind === 'issues' ? 'Issues' : 'Discussions'} of ${source.repository}`;
   return source.kind === 'repository' ? source.repository : source.directory;
 }
 

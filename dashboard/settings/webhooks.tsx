@@ -7,7 +7,7 @@ import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
-import { Ago } from '../components/time.tsx';
+import { fullTime } from '../format.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Webhook } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
@@ -110,7 +110,7 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
         </span>
         {webhook.failingSince !== null && (
           <span className="badge badge-warn">
-            failing since <Ago date={webhook.failingSince} />
+            <span>failing since {fullTime(webhook.failingSince)}</span>
           </span>
         )}
       </div>

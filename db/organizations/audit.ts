@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Caller, Owner } from '../caller.ts';
 import { newId } from '../ids.ts';
-import { decodeCursor, pageOf } from '../page-cursor.ts';
-import { toStoredJson } from '../stored-text.ts';
+import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 /** An action: noun and verb, the id of its object, and details without secrets. */
 export interface AuditedAction {
@@ -42,13 +42,23 @@ export interface AuditEntry {
   createdAt: Date;
 }
 
-export interface AuditStore {
-  /** Newest first. Throws InvalidCursorError. */
-  list(
-    owner: Owner,
-    query: { limit: number; cursor?: string },
-  ): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
+export interface AuditQuery {
+  limit: number;
+  cursor?: string | undefined;
+  /** Such as `job.cancel`, or `job` for everything that begins so. */
+  action?: string | undefined;
+  subject?: string | undefined;
+  keyId?: string | undefined;
+  person?: string | undefined;
 }
+
+export interface AuditStore {
+  /** Newest first. A page of a filtered log may have fewer entries than its limit. Throws InvalidCursorError. */
+  list(owner: Owner, query: AuditQuery): Promise<{ entries: AuditEntry[]; nextCursor: string | null }>;
+}
+
+/** Largest number of entries that a page of a filtered log reads. */
+const mostLookedAt = 2_000;
 
 /** Longest name, in characters. */
 const longestName = 200;
@@ -66,7 +76,8 @@ const namesStatement = `
     from jobs where organization_id = $1 and id = any($2)
     union all
     select id, title from pull_requests
-    where id = any($2) and exists (select from jobs where pr_id = pull_requests.id and organization_id = $1)
+    where id = any($2)
+      and exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $1)
     union all
     select webhooks.id, webhooks.url from webhook_endpoints as webhooks join projects on projects.id = webhooks.project_id
     where organization_id = $1 and webhooks.id = any($2)
@@ -82,21 +93,41 @@ const namesStatement = `
   ) as named
   where name is not null`;
 
+/** Reads an organization's entries (`$1`) before a cursor (`$2`, `$3`). */
+const lookedAt = `
+  select * from audit_entries
+  where organization_id = $1
+    and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
+  order by created_at desc, id desc`;
+
 /** Creates the store of an organization's audit log. */
 export function createAuditStore(pool: Pool): AuditStore {
   return {
-    async list({ organizationId }, { limit, cursor }) {
+    async list({ organizationId }, { limit, cursor, ...filter }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
+      const where = [organizationId, after?.createdMicros ?? null, after?.id ?? null];
+      const filters = [filter.action, filter.subject, filter.keyId, filter.person].map((value) =>
+        value === undefined ? null : toStoredText(value),
+      );
       const { rows } = await pool.query<Omit<AuditEntry, 'keyName' | 'subjectName'> & { createdMicros: string }>(
         `select id, key_id as "keyId", session_id as "sessionId", person, action, subject, details, created_at as "createdAt",
                 (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
-         from audit_entries
-         where organization_id = $1
-           and ($2::bigint is null or (created_at, id) < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::text))
+         from (${lookedAt} limit ${mostLookedAt}) as looked
+         where ($5::text is null or action = $5 or starts_with(action, $5 || '.')) and ($6::text is null or subject = $6)
+           and ($7::text is null or key_id = $7) and ($8::text is null or person = $8)
          order by created_at desc, id desc limit $4`,
-        [organizationId, after?.createdMicros ?? null, after?.id ?? null, limit + 1],
+        [...where, limit + 1, ...filters],
       );
       const page = pageOf(rows, limit);
+      // the next page continues where this one stopped reading
+      if (page.nextCursor === null && filters.some((value) => value !== null)) {
+        const stopped = await pool.query<{ id: string; createdMicros: string }>(
+          `select id, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros"
+           from (${lookedAt}) as looked offset ${mostLookedAt - 1} limit 1`,
+          where,
+        );
+        page.nextCursor = cursorOf(stopped.rows[0]);
+      }
       const ids = page.rows.flatMap(({ subject, keyId }) => [subject, keyId]).filter((id) => id !== null);
       const named = await pool.query<{ id: string; name: string }>(namesStatement, [organizationId, [...new Set(ids)]]);
       const names = new Map(named.rows.map(({ id, name }) => [id, name]));

@@ -72,3 +72,34 @@ it('reads a page of the log with its names in two queries', async () => {
   const { entries } = await createAuditStore(pool).list({ organizationId }, { limit: 50 });
   expect([entries.length > 5, queries]).toEqual([true, 2]);
 });
+
+it('has filters that read a bounded part of the log for each page', async () => {
+  const [ours, theirs] = [await createOwner(database.pool, api), await createOwner(database.pool, api)];
+  const { organizationId, ids, keys } = ours;
+  await database.pool.query('delete from audit_entries where organization_id = $1', [organizationId]);
+  await database.pool.query(
+    `insert into audit_entries (id, organization_id, key_id, person, action, subject, created_at)
+     select 'aud_new' || n, $1, $2, null, 'site.change', 'docs', now() - n * interval '1 second'
+     from generate_series(1, 2100) as n
+     union all
+     select 'aud_old' || name, $1, key, person, action, subject, now() - interval '1 day'
+     from (values ('1', $2, 'Anna', 'job.cancel', 'job_1'), ('2', $2, null, 'job.create', 'job_2'),
+                  ('3', 'key_x', 'Anna', 'jobs.x', 'job_1')) as old (name, key, person, action, subject)`,
+    [organizationId, ids['keys']],
+  );
+  const page = async (query: string, key = keys.admin) => (await api.ask(`/v1/audit?${query}`, { key })).body;
+  const found = async (query: string) => {
+    const first = await page(query);
+    const rest = await page(`${query}&cursor=${first.nextCursor}`);
+    expect(rest.nextCursor).toBeNull();
+    const actions = rest.entries.map(({ action }: { action: string }) => action);
+    return [first.entries.length, ...actions.toSorted()];
+  };
+  expect(await found('action=job')).toEqual([0, 'job.cancel', 'job.create']);
+  expect(await found('action=job.cancel')).toEqual([0, 'job.cancel']);
+  expect(await found('subject=job_1')).toEqual([0, 'job.cancel', 'jobs.x']);
+  expect(await found('person=Anna')).toEqual([0, 'job.cancel', 'jobs.x']);
+  expect(await found('keyId=key_x')).toEqual([0, 'jobs.x']);
+  expect((await page('action=site&limit=50')).entries).toHaveLength(50);
+  expect(await page('person=Anna', theirs.keys.admin)).toEqual({ entries: [], nextCursor: null });
+});
