@@ -4,7 +4,7 @@ export function mean(values: number[]): number {
 }
 
 /**
- * Returns the 95 % score interval of a share (Wilson, "Probable inference, the law of succession, and statistical
+ * Returns the 95% score interval of a share (Wilson, "Probable inference, the law of succession, and statistical
  * inference", JASA 22, 1927).
  */
 export function wilson(share: number, count: number): [low: number, high: number] {
@@ -34,7 +34,7 @@ export function mcNemar(wins: number, losses: number): number {
 const resamples = 2_000;
 
 /**
- * Returns the 95 % interval of a figure of some values by the percentile bootstrap (Efron, "Bootstrap methods: another
+ * Returns the 95% interval of a figure of some values by the percentile bootstrap (Efron, "Bootstrap methods: another
  * look at the jackknife", Annals of Statistics 7, 1979); the same one at every call with the same values. Null for no
  * values.
  */

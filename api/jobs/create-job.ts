@@ -23,7 +23,7 @@ export interface CreateJobDeps {
   repositories: RepositoryRules;
 }
 
-export interface JobRequest {
+interface JobRequest {
   project: ProjectRow;
   body: CreateJobBody;
   idempotencyKey: string | null;
@@ -37,7 +37,7 @@ export interface JobCreation {
   write(caller: Caller, job: CheckedJob): Promise<CreatedJob>;
 }
 
-export type CheckedJob = NewJob;
+type CheckedJob = NewJob;
 
 /** Creates the operations that turn a request into a job and its outbox row. */
 export function createJobCreation({

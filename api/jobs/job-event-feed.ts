@@ -7,7 +7,7 @@ import { serverSentEvent } from '../http/streams/event-stream.ts';
 import { presentJobEvent } from './present-job-event.ts';
 
 /** A page of events as a stream sends them. */
-export interface SentEvents {
+interface SentEvents {
   /** Server-sent events; empty if there were none. */
   text: string;
   /** Number of the last event; of the one before the page if there were none. */

@@ -149,3 +149,27 @@ export const stepListSchema = z.object({
   steps: z.array(stepSchema).max(largestTimelinePage),
   nextAfter: z.string().nullable().meta({ description: 'after of the next page; null when there is none yet.' }),
 });
+
+/** Most of a request to a model that is shown: its newest messages. */
+export const mostOfPrompt = { mostMessages: 1_000, mostCharacters: 4_000_000 };
+
+export const stepPromptSchema = z.object({
+  model: z.string(),
+  system: z.string(),
+  omittedMessages: z.number().int().meta({ description: 'Number of messages before those shown.' }),
+  messages: z
+    .array(
+      z.object({
+        role: z.enum(['system', 'user', 'assistant', 'tool']),
+        content: z
+          .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1_000)])
+          .meta({ description: 'A text, or the parts of a message of the AI SDK.' }),
+      }),
+    )
+    .max(mostOfPrompt.mostMessages),
+  tools: z.array(z.string()).max(1_000).meta({ description: 'Names of the tools that the model could call.' }),
+  match: z.enum(['exact', 'different', 'unknown']).meta({
+    description:
+      'exact: its hash is the one stored with the answer. different: prompts or tools have changed since, or a secret was masked. unknown: the step has no answer.',
+  }),
+});

@@ -3,16 +3,25 @@ import { writeBundle } from '../../db/jobs/bundle-file.ts';
 import { z } from 'zod';
 import type { HistoryExport, JobHistoryStore } from '../../db/jobs/job-histories.ts';
 import type { JobBundleStore } from '../../db/jobs/job-bundle.ts';
+import type { JobTimelineStore } from '../../db/jobs/job-timeline.ts';
 import type { JobRow } from '../../db/jobs/jobs.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { ApiError } from '../http/errors.ts';
-import { historyNotFound, historyUnderWay, historyWaiting, turnNotFound } from '../http/errors.ts';
+import {
+  historyNotFound,
+  historyUnderWay,
+  historyWaiting,
+  promptTooLarge,
+  stepNotFound,
+  turnNotFound,
+} from '../http/errors.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
 import type { ReadJob } from './job-reader.ts';
 import { historyQuerySchema, ofJob } from './job-schemas.ts';
+import { mostOfPrompt, ofStep, stepPromptSchema } from './job-timeline-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -46,6 +55,17 @@ export const jobExportRoutes = {
       },
     },
   }),
+  getAgentJobStepPrompt: defineRoute({
+    method: 'get',
+    path: '/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/prompt',
+    summary: 'Returns the request of a step to its model: the system prompt, the messages and the names of the tools.',
+    description:
+      'It is rebuilt from what is stored, as by "docket job replay"; match says if it is exactly what was sent. The newest messages are returned: up to 1,000, and about 4 MB.',
+    key: 'admin',
+    params: ofStep,
+    responses: { 200: { description: 'The request.', content: { 'application/json': stepPromptSchema } } },
+    errors: [409],
+  }),
 };
 
 export interface JobExportRouteDeps {
@@ -53,6 +73,7 @@ export interface JobExportRouteDeps {
   readJob: ReadJob;
   histories: JobHistoryStore;
   bundles: JobBundleStore;
+  timeline: JobTimelineStore;
   threadQueue: ThreadQueue;
   /** Limits streams; downloads of bundles count as streams. */
   takeStreamSlot: TakeStreamSlot;
@@ -62,9 +83,13 @@ export interface JobExportRouteDeps {
 /** Packed size, in bytes, from which a history is converted to JSON in a worker thread. */
 const largeHistory = 32 * 1024;
 const historyThread = new URL('../../db/jobs/history-thread.ts', import.meta.url);
+/** Largest size of the records that a prompt is rebuilt from, in characters. */
+const mostPromptRecords = 32_000_000;
+// a thread of its own, because its code is that of workers
+const promptThread = new URL('../../worker/replay/exact-question-thread.ts', import.meta.url);
 
 export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
-  const { admit, readJob, histories, bundles, threadQueue, takeStreamSlot, log } = deps;
+  const { admit, readJob, histories, bundles, timeline, threadQueue, takeStreamSlot, log } = deps;
 
   return mountRoutes(admit, jobExportRoutes, {
     async getAgentJobHistory({ ctx, caller, params, query }) {
@@ -101,6 +126,23 @@ export function createJobExportRouter(deps: JobExportRouteDeps): AppRouter {
         const hasLeft = codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
         if (!hasLeft) log.warn({ err: error, jobId: id }, 'the bundle of a job was cut off');
       }
+    },
+
+    async getAgentJobStepPrompt({ ctx, caller, params: { projectId, id, turn, step } }) {
+      const { id: jobId } = await readJob(caller, projectId, id);
+      if ((await timeline.step(caller, { jobId, turn, step })) === null) throw stepNotFound();
+      const records: string[] = [];
+      let characters = 0;
+      for await (const record of bundles.readPrompt(caller, jobId, { turn, step })) {
+        characters += record.length;
+        if (characters > mostPromptRecords) throw promptTooLarge();
+        records.push(record);
+      }
+      const data = { records, turn, step, ...mostOfPrompt };
+      ctx.type = 'application/json';
+      ctx.body = await threadQueue.run<typeof data, string | null>({ script: promptThread, data });
+      // the job was deleted meanwhile
+      if (ctx.body === null) throw stepNotFound();
     },
   });
 }

@@ -4,7 +4,7 @@ import { packHistory, type History } from '../../db/jobs/stored-history.ts';
 import { openHistory } from '../../lib/encryption/history-payloads.ts';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 
-export interface ExportedChain {
+interface ExportedChain {
   /** In the order of the chain. */
   runs: HistoryRun[];
   /** False when Temporal had lost earlier runs. */

@@ -3,7 +3,7 @@ import type { History } from '../../db/jobs/stored-history.ts';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 
-export interface DecidedEvent {
+interface DecidedEvent {
   id: number;
   type: string;
   /** Name of the activity, if the event has one. */

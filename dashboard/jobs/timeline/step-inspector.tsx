@@ -4,9 +4,11 @@ import { Button } from 'react-aria-components';
 import { messageOf } from '../../http/client.ts';
 import type { Step, Turn } from '../../http/types.ts';
 import { clockTime, cost, count, duration, plural } from '../../format.ts';
-import { beginning, plain } from '../../plain.ts';
+import { plain } from '../../plain.ts';
 import { recordedAttemptQuery } from './attempt-history.ts';
 import { attemptsOf, type LostAttempt } from './attempts.ts';
+import { ExactPrompt } from './exact-prompt.tsx';
+import { InspectedText } from './inspected-text.tsx';
 import { Copy } from '../copy.tsx';
 import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from '../job-queries.ts';
 import { addressOf, anchorOf } from './timeline.ts';
@@ -23,9 +25,6 @@ interface StepInspectorProps {
   live: LiveOutput;
   onClose(): void;
 }
-
-/** Number of characters shown of a text. */
-const longestShown = 50_000;
 
 /** Shows everything that is known about a step, beside the conversation. */
 export function StepInspector({ job, step: listed, turn, firstStep, live, onClose }: StepInspectorProps) {
@@ -66,22 +65,16 @@ export function StepInspector({ job, step: listed, turn, firstStep, live, onClos
       <Attempts job={job} step={step} live={live} position={step.step - firstStep} isOver={turn?.endedAt !== null} />
       <Part title="Prompt">
         {promptOf(step, turn).map(({ from, text }) => (
-          <Text key={`${from} ${text.length}`} title={from} text={text} />
+          <InspectedText key={`${from} ${text.length}`} title={from} text={text} />
         ))}
-        <p className="hint">
-          {step.step > 1 && 'The model also read the steps before this one. '}
-          <code>docket job replay</code> prints the exact prompt.{' '}
-          <Copy
-            label="command for the exact prompt"
-            text={`npm run docket -- job replay ${job.id} --turn ${step.turn} --step ${step.step}`}
-          />
-        </p>
+        {step.step > 1 && <p className="hint">The model also read the steps before this one.</p>}
+        <ExactPrompt key={name} job={job} step={step} />
       </Part>
       <Part title="Response">
         {step.text === null || step.text === '' ? (
           <p className="quiet">{step.answeredAt === null ? 'No response yet.' : 'Only tool calls.'}</p>
         ) : (
-          <Text title="Text" text={step.text} />
+          <InspectedText title="Text" text={step.text} />
         )}
       </Part>
       {step.toolCalls.length > 0 && (
@@ -109,20 +102,6 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
       <h3>{title}</h3>
       {children}
     </section>
-  );
-}
-
-function Text({ title, text }: { title: string; text: string }) {
-  const { shown, left } = beginning(plain(text), longestShown);
-  return (
-    <>
-      <p className="inspector-text-head">
-        {title} <span className="quiet">{plural(text.length, 'character')}</span>{' '}
-        <Copy label={title.toLowerCase()} text={text} />
-      </p>
-      <pre tabIndex={0}>{shown}</pre>
-      {left > 0 && <p className="hint">{count(left)} more characters not shown. Copy has all of them.</p>}
-    </>
   );
 }
 

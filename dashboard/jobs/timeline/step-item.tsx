@@ -127,7 +127,7 @@ function factsOf({ startedAt, answeredAt, endedAt, usage }: Step): string {
   return [
     `model ${duration(model)}`,
     ...(tools === null ? [] : [`tools ${duration(tools)}`]),
-    `${tokens(usage.inputTokens)} in (${tokens(usage.cachedInputTokens)} cached), ${tokens(usage.outputTokens)} out`,
+    `${tokens(usage.inputTokens)} tokens in (${tokens(usage.cachedInputTokens)} cached), ${tokens(usage.outputTokens)} out`,
     cost(usage.costUsd),
   ].join(' · ');
 }

@@ -5,7 +5,7 @@ export interface Range {
   to: number;
 }
 
-export interface Tick {
+interface Tick {
   at: number;
   position: number;
   label: string;
@@ -65,7 +65,9 @@ function ticksOf(turns: Range[], position: (at: number) => number, active: numbe
   const add = (at: number, label: string) => {
     const place = position(at);
     const last = ticks.at(-1);
-    if (place > lastTick || (last !== undefined && place - last.position < leastBetweenTicks)) return;
+    if (place > lastTick) return;
+    // the start of a turn may lie in the second of the tick before it
+    if (last !== undefined && (place - last.position < leastBetweenTicks || last.label === label)) return;
     ticks.push({ at, position: place, label });
   };
   for (const [index, { from, to }] of turns.entries()) {

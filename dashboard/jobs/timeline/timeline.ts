@@ -102,7 +102,8 @@ export function timelineOf({ turns, steps, prLink, details, live }: TimelineSour
   return items;
 }
 
-function isUpTo({ turn, step }: StepKey, last: StepKey | null): boolean {
+/** Reports whether a step is among those up to and including another one. */
+export function isUpTo({ turn, step }: StepKey, last: StepKey | null): boolean {
   return last !== null && (turn < last.turn || (turn === last.turn && step <= last.step));
 }
 

@@ -78,7 +78,7 @@ function CallTime({ since, output }: { since: string | null; output: CommandOutp
 }
 
 /** Returns how long a call took and the size of its output, as text. */
-export function factsOf({ characters, durationMs }: Pick<ToolCall, 'characters' | 'durationMs'>): string {
+function factsOf({ characters, durationMs }: Pick<ToolCall, 'characters' | 'durationMs'>): string {
   const size = characters === null ? [] : [plural(characters, 'character')];
   return [...(durationMs === null ? [] : [duration(durationMs)]), ...size].join(' · ');
 }

@@ -50,11 +50,7 @@ export function useFollow({ isActive, height, onFollow }: FollowOptions): Follow
     };
   }, [isFollowing]);
   useLayoutEffect(() => {
-    if (!isActive || !isFollowing) return;
-    // someone who types in the message field, below the last step, already sees the end
-    const field = document.activeElement?.closest('.follow-up');
-    if (field === null || field === undefined) scroll();
-    else field.scrollIntoView({ block: 'nearest' });
+    if (isActive && isFollowing) scroll();
   }, [isActive, isFollowing, height]);
   return { end, isFollowing, start: () => setFollowing(true), stop: () => setFollowing(false) };
 }
