@@ -14,7 +14,8 @@ import { buildWidget } from './widget/build-widget.ts';
 const folder = import.meta.dirname;
 const dist = join(folder, 'dist');
 // another start may be building at the same time
-const draft = join(folder, 'dist.new', String(process.pid));
+const drafts = join(folder, 'dist.new');
+const draft = join(drafts, String(process.pid));
 const stamp = join(dist, '.built-from');
 const compressible = /\.(?:js|css|html|svg)$/;
 
@@ -52,7 +53,19 @@ async function replaceDist(): Promise<void> {
   await rename(dist, old).catch(() => undefined);
   // if another start was faster, it has built the same files
   await rename(draft, dist).catch(() => undefined);
-  await rm(join(folder, 'dist.new'), { recursive: true, force: true });
+  for (const name of await readdir(drafts)) {
+    const pid = Number.parseInt(name, 10);
+    if (pid === process.pid || !isRunning(pid)) await rm(join(drafts, name), { recursive: true, force: true });
+  }
+}
+
+/** Reports whether the process of another draft, of any user, still writes it; a killed one has left its draft. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
 
 const wanted = await fingerprint();

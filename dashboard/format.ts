@@ -8,6 +8,7 @@ const dayClock = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   second: '2-digit',
 });
+const dayOnly = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const whole = new Intl.NumberFormat('en');
 
 const units = [
@@ -26,6 +27,11 @@ export function ago(date: string, now: number = Date.now()): string {
 
 export function fullTime(date: string): string {
   return absolute.format(new Date(date));
+}
+
+/** Formats a day: "25 Feb 2027". */
+export function dayOf(date: string): string {
+  return dayOnly.format(new Date(date));
 }
 
 /** Formats the time of day: "14:03:05". */
@@ -58,7 +64,7 @@ export function count(number: number): string {
 
 /** Formats a share; a dash for none. */
 export function percent(share: number | null): string {
-  return share === null ? '–' : `${Math.round(share * 100)} %`;
+  return share === null ? '–' : `${Math.round(share * 100)}%`;
 }
 
 /** Formats a number of tokens, abbreviated from ten thousand on: "12.3 k". */

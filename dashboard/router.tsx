@@ -13,6 +13,7 @@ import { ErrorNote } from './components/notes.tsx';
 import { readFilters } from './jobs/list/filters.ts';
 import { conversationViews, narrowingOf, type ConversationSearch } from './assistant/views.ts';
 import { pullViews, type PullView } from './pull-requests/views.ts';
+import { readAuditFilters } from './settings/audit-filters.ts';
 import { JobsPage } from './pages/jobs.tsx';
 import type { Fields } from './pages/new-job.tsx';
 
@@ -120,7 +121,10 @@ const conversations = createRoute({
 const gaps = createRoute({
   getParentRoute: () => rootRoute,
   path: '/gaps',
-  validateSearch: siteOf,
+  validateSearch: (search: Record<string, unknown>): { site?: string; state?: 'dismissed' } => ({
+    ...siteOf(search),
+    ...(search['state'] === 'dismissed' ? { state: 'dismissed' } : {}),
+  }),
   component: lazyRouteComponent(() => import('./pages/gaps.tsx'), 'GapsPage'),
 });
 const analytics = createRoute({
@@ -164,6 +168,7 @@ const settings = createRoute({
 const settingsPart = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/$part',
+  validateSearch: readAuditFilters,
   component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
 });
 const design = createRoute({

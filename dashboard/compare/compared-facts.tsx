@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Table } from '../components/table.tsx';
 import { cost, count, duration, repositoryName, tokens } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
-import type { Job, Step, Turn } from '../http/types.ts';
+import type { Job, Step, ToolCall, Turn } from '../http/types.ts';
+import { isUpTo } from '../jobs/timeline/timeline.ts';
 import { segmentsOf, timesOf, type Kind } from '../jobs/timeline/segments.ts';
 
 /** A job with what the comparison shows of it. */
@@ -42,12 +43,8 @@ const facts: Fact[] = [
   ['Model', ({ job }) => job.details.models.join(', then ')],
   ['Turns', ({ turns }) => turns.length, count],
   ['Steps', ({ job }) => job.details.steps, count],
-  ['Tool calls', ({ steps }) => steps.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0), count],
-  [
-    'Failed tool calls',
-    ({ steps }) => steps.flatMap((step) => step.toolCalls).filter((call) => call.isError).length,
-    count,
-  ],
+  ['Tool calls', (side) => callsOf(side).length, count],
+  ['Failed tool calls', (side) => callsOf(side).filter((call) => call.isError).length, count],
   ['Tokens in', ({ job }) => job.details.usage.inputTokens, tokens],
   ['Tokens out', ({ job }) => job.details.usage.outputTokens, tokens],
   ['Cost', ({ job }) => job.details.usage.costUsd, cost],
@@ -56,6 +53,11 @@ const facts: Fact[] = [
   ['Model time', ({ times }) => times.get('model') ?? 0, duration],
   ['Tool time', ({ times }) => times.get('tools') ?? 0, duration],
 ];
+
+/** Returns the calls of the job itself: like its steps and its cost, without those copied from the job it was forked from. */
+function callsOf({ job, steps }: Pick<Compared, 'job' | 'steps'>): ToolCall[] {
+  return steps.filter((step) => !isUpTo(step, job.details.forkedFrom)).flatMap(({ toolCalls }) => toolCalls);
+}
 
 function endingOf(status: Job['status'], prLink: string | null): string {
   if (status === 'active') return '–';

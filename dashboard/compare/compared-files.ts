@@ -1,6 +1,6 @@
 import { readPatch, type PatchFile } from '../diff/read-patch.ts';
 
-export const relations = ['different', 'left', 'right', 'same'] as const;
+const relations = ['different', 'left', 'right', 'same'] as const;
 /** Whether both jobs change a file differently, only one changes it, or both in the same way. */
 export type Relation = (typeof relations)[number];
 

@@ -8,10 +8,12 @@ import type { Compared } from './compared-facts.tsx';
 const mostSteps = 200;
 
 /** Lists the steps of a job with the tools they called. Each leads to its place on the job's page. */
-export function ComparedSteps({ compared: { projectId, job, steps } }: { compared: Compared }) {
-  if (steps.length === 0) return <p className="quiet">No steps.</p>;
+export function ComparedSteps({ name, compared }: { name: string; compared: Compared }) {
+  const { projectId, job, steps } = compared;
   return (
-    <div>
+    <section aria-label={`Steps, ${name}`}>
+      <p className="hint">{name}</p>
+      {steps.length === 0 && <p className="quiet">No steps.</p>}
       <ol className="compared-steps">
         {steps.slice(0, mostSteps).map((step) => (
           <li key={anchorOf(step)}>
@@ -30,6 +32,6 @@ export function ComparedSteps({ compared: { projectId, job, steps } }: { compare
         ))}
       </ol>
       {steps.length > mostSteps && <p className="hint">{count(steps.length - mostSteps)} more steps not shown.</p>}
-    </div>
+    </section>
   );
 }

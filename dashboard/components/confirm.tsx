@@ -4,6 +4,8 @@ import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'rea
 import { Problem } from './fields.tsx';
 
 interface ConfirmProps<Answer> {
+  /** Id of the button that opens the dialog. */
+  id?: string;
   /** Label of the button that opens the dialog. With `what`, it is the name of the button that confirms. */
   label: string;
   what: string;
@@ -21,6 +23,7 @@ interface ConfirmProps<Answer> {
 
 /** Shows a button that asks for confirmation before an irreversible action. */
 export function Confirm<Answer>({
+  id,
   label,
   what,
   title,
@@ -34,7 +37,7 @@ export function Confirm<Answer>({
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (
     <DialogTrigger>
-      <Button className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
+      <Button id={id} className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
         {label}
       </Button>
       <ModalOverlay className="overlay" isDismissable>

@@ -3,6 +3,7 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
+import { NoWorkerDot } from '../jobs/no-worker.tsx';
 import type { Session } from '../http/types.ts';
 import { sessionQuery } from '../queries.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -83,6 +84,7 @@ function SignedIn({ session }: { session: Session }) {
             {pages.map(({ to, label }) => (
               <Link key={to} to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
                 {label}
+                {to === '/operations' && <NoWorkerDot />}
               </Link>
             ))}
             <AccountMenu session={session} />

@@ -3,6 +3,9 @@ import { useSession } from './session.tsx';
 
 type Model = Session['models'][number];
 
+/** In cents; some models cost less than one. */
+const price = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
+
 /** For the `list` of a field that names a model. */
 export const modelListId = 'models';
 
@@ -23,5 +26,5 @@ export function describeModel({ inputUsd, outputUsd, problem }: Model): string {
   if (problem !== null) return problem;
   return inputUsd === 0 && outputUsd === 0
     ? 'Free of charge.'
-    : `$${inputUsd} in and $${outputUsd} out per million tokens.`;
+    : `${price.format(inputUsd)} in and ${price.format(outputUsd)} out per million tokens.`;
 }

@@ -38,8 +38,8 @@ export function SignIn() {
         <h1>Sign in to Docket</h1>
         <Why hasEnded={hasEnded} signIn={signIn} />
         <p className="quiet">
-          Use an admin key of your organization. On this machine, <code>npm start</code> prints a link that signs you
-          in, and stores a key in <code>.docket/local.json</code>.
+          Use an admin key of your organization. If Docket runs with <code>npm start</code>, the terminal shows a link
+          that signs you in, and a key is in <code>.docket/local.json</code>.
         </p>
         <Form
           className="form"

@@ -17,6 +17,8 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
   );
 }
 
+const pullRequestSymbols: Record<string, string> = { open: '●', draft: '○', merged: '✓', closed: '✕' };
+
 /** State of a pull request. */
 interface PullRequestStanding {
   state: 'open' | 'closed' | 'merged';
@@ -24,11 +26,23 @@ interface PullRequestStanding {
 }
 
 /** Returns the state as it is shown: an open draft is a draft. */
-export function standingOf({ state, draft = false }: PullRequestStanding): string {
+function standingOf({ state, draft = false }: PullRequestStanding): string {
   return state === 'open' && draft ? 'draft' : state;
 }
 
 export function PullRequestBadge(standing: PullRequestStanding) {
   const shown = standingOf(standing);
-  return <span className={`badge badge-pr-${shown}`}>{shown}</span>;
+  return (
+    <span className={`badge badge-pr-${shown}`}>
+      <span aria-hidden="true" className="badge-symbol">
+        {pullRequestSymbols[shown]}
+      </span>
+      {shown}
+    </span>
+  );
+}
+
+/** Returns the name of a pull request by its number; null if that is unknown. */
+export function pullRequestName(number: number | string | null): string {
+  return number === null ? 'Pull request' : `PR #${number}`;
 }

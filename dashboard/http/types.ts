@@ -11,10 +11,10 @@ export type Session = Answer<'getSession', 200>;
 
 export type ListedJob = Answer<'listJobs', 200>['jobs'][number];
 export type Job = Answer<'getAgentJob', 200>;
-export type JobStatus = Job['status'];
 export type JobEvent = Answer<'getAgentJobEvents', 200>['events'][number];
 export type Turn = Answer<'listAgentJobTurns', 200>['turns'][number];
 export type Step = Answer<'getAgentJobStep', 200>;
+export type StepPrompt = Answer<'getAgentJobStepPrompt', 200>;
 export type ToolCall = Step['toolCalls'][number];
 export type PullRequest = Answer<'getPullRequest', 200>;
 export type Guidance = Answer<'getProjectGuidance', 200>;

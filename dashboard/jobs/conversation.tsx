@@ -38,6 +38,8 @@ interface ConversationProps {
 /** Up to this number, all items are in the page, so that the browser's own search finds everything. */
 const mostWhole = 120;
 const jumpHeight = 64;
+/** Height of the field for a message, which covers the end of the window. */
+const followUpHeight = 120;
 
 /** Shows messages and steps in order. For a long job, only the visible part is rendered. */
 export function Conversation({ ref, job, snapshot, turns, steps, live }: ConversationProps) {
@@ -62,6 +64,7 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
     overscan: items.length <= mostWhole ? mostWhole : 6,
     scrollMargin: offset,
     scrollPaddingStart: jumpHeight,
+    scrollPaddingEnd: followUpHeight,
   });
   const follow = useFollow({
     isActive,

@@ -53,8 +53,8 @@ export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
   });
   if (!isNew) return otherwise;
   if (!merged.isSuccess || hasAsked === null) return null;
-  const opened = jobs.find(({ details }) => details.pullRequest?.state === 'open');
-  const finished = opened !== undefined || merged.data;
+  const opened = jobs.find(({ details }) => details.pullRequest?.state === 'open')?.details.pullRequest ?? null;
+  const finished = opened !== null || merged.data;
   if (merged.data && hasAsked) return otherwise;
   return (
     <section className="note first-steps" aria-label="First steps">
@@ -77,10 +77,10 @@ export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
           </Link>
         </Step>
         <Step isDone={merged.data} title="Review and merge its pull request">
-          {opened?.prLink == null ? null : (
-            <a className="button button-primary" href={opened.prLink}>
+          {opened !== null && (
+            <Link className="button button-primary" to="/pulls/$id" params={opened}>
               Open the pull request
-            </a>
+            </Link>
           )}
         </Step>
         <Step isDone={hasAsked} title="Get an answer from the documentation">

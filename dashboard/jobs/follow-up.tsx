@@ -9,7 +9,7 @@ import { AttachedImages, type Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 import { followUpAnchor, useSendMessage } from './send-message.ts';
 
-/** Sends a follow-up message to a job, either during a turn or to start a new one. */
+/** Sends a follow-up message to a job, either during a turn or to start a new one. It stays at the bottom of the window. */
 export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
   const { status } = standing;
   const { values, change, forget } = useDraft(`message to ${job.id}`, { prompt: '' });
@@ -20,13 +20,17 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
   useEffect(() => {
     if (!isWanted) return undefined;
     // the conversation above has its height in the next frame
-    const frame = requestAnimationFrame(() => field.current?.focus());
+    const frame = requestAnimationFrame(() => {
+      showEnd();
+      field.current?.focus({ preventScroll: true });
+    });
     return () => cancelAnimationFrame(frame);
   }, [isWanted]);
   const send = useSendMessage(job, () => {
     forget();
     setImages([]);
     onSent();
+    showEnd();
   });
   const refusal = refusalOfMessage(standing);
   if (refusal !== null) return <p className="quiet">{refusal}</p>;
@@ -43,7 +47,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
         <TextArea
           ref={field}
           className="input"
-          rows={3}
+          rows={2}
           placeholder={effectOfMessage(standing)}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
@@ -51,7 +55,9 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
         />
         <FieldError className="field-error" />
       </TextField>
-      <AttachedImages images={images} onChange={setImages} />
+      <div className="follow-up-more">
+        <AttachedImages images={images} onChange={setImages} />
+      </div>
       {send.isError && (
         <p className="field-error" role="alert">
           {messageOf(send.error)}
@@ -62,4 +68,9 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
       </Button>
     </Form>
   );
+}
+
+/** Shows the end of the conversation, where a message becomes visible. */
+function showEnd(): void {
+  window.scrollTo({ top: document.documentElement.scrollHeight });
 }

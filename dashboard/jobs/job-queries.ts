@@ -18,13 +18,13 @@ export function jobQuery({ projectId, id }: JobRef) {
   });
 }
 
-/** Returns the query for the branch that a job pushed; null for none. */
-export function branchQuery(id: string) {
+/** Returns the query for a job as lists show it, with the branch and size of the change that its last turn left; null if it was deleted. */
+export function listedJobQuery(id: string, endedAt: string | null) {
   return queryOptions({
-    queryKey: ['branch', id],
+    queryKey: ['listed-job', id, endedAt],
     queryFn: async () => {
       const { jobs } = await answerOf(api.GET('/v1/jobs', { params: { query: { q: id, limit: 1 } } }));
-      return jobs[0]?.branch ?? null;
+      return jobs[0] ?? null;
     },
   });
 }
@@ -89,7 +89,22 @@ export function stepQuery({ projectId, id }: JobRef, { turn, step }: { turn: num
   });
 }
 
-export interface PhaseMark {
+/** Returns the query for everything that the model read for a step. It does not change after the answer. */
+export function stepPromptQuery({ projectId, id }: JobRef, { turn, step, answeredAt }: Step) {
+  return queryOptions({
+    queryKey: ['step-prompt', id, turn, step, answeredAt],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/prompt', {
+          params: { path: { projectId, id, turn, step } },
+          signal,
+        }),
+      ),
+  });
+}
+
+interface PhaseMark {
   turn: number;
   phase: string;
   at: number;
@@ -101,7 +116,7 @@ export interface AttemptStart {
   at: number;
 }
 
-export interface Notice {
+interface Notice {
   turn: number;
   /** Step that was about to begin. */
   step: number | null;

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { duration, plural } from '../format.ts';
+import { plural, seconds } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
 
@@ -15,20 +15,34 @@ export function queueProblem({
 }: Pick<Operations, 'to' | 'workerSeenAt' | 'queue'>): string | null {
   const waiting = plural(queue.waiting, 'job');
   if (workerSeenAt === null) return `${waiting} in the queue, and no worker has reported in the last 10 minutes.`;
-  const silentMs = Date.parse(to) - Date.parse(workerSeenAt);
-  return silentMs < silentAfterMs
-    ? null
-    : `${waiting} in the queue. The last worker reported ${duration(silentMs)} ago.`;
+  return isSilent(to, workerSeenAt)
+    ? `${waiting} in the queue. The last worker reported ${seconds(Date.parse(to) - Date.parse(workerSeenAt))} ago.`
+    : null;
+}
+
+/** Reports whether a worker that was last seen at a time no longer reports. Both times are the server's. */
+export function isSilent(to: string, seenAt: string): boolean {
+  return Date.parse(to) - Date.parse(seenAt) >= silentAfterMs;
+}
+
+const lastHour = queryOptions({
+  queryKey: ['operations', 1],
+  queryFn: () => answerOf(api.GET('/v1/operations', { params: { query: { hours: 1 } } })),
+});
+
+/** Marks a link when no worker is running. */
+export function NoWorkerDot() {
+  const { data } = useQuery({
+    ...lastHour,
+    refetchInterval: ({ state }) => (state.data !== undefined && queueProblem(state.data) !== null ? 5_000 : 30_000),
+  });
+  if (data === undefined || queueProblem(data) === null) return null;
+  return <span className="nav-dot" role="img" aria-label="No worker is running" title="No worker is running" />;
 }
 
 /** Shows that no worker is running while a job is in the queue. */
 export function NoWorker({ isQueued }: { isQueued: boolean }) {
-  const { data } = useQuery({
-    enabled: isQueued,
-    queryKey: ['operations', 1],
-    queryFn: () => answerOf(api.GET('/v1/operations', { params: { query: { hours: 1 } } })),
-    refetchInterval: 5_000,
-  });
+  const { data } = useQuery({ ...lastHour, enabled: isQueued, refetchInterval: 5_000 });
   const problem = isQueued && data !== undefined ? queueProblem(data) : null;
   if (problem === null) return null;
   return (

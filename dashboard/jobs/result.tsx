@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { PullRequestBadge } from '../components/status.tsx';
+import { ChangedLines } from '../components/change-size.tsx';
+import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
-import type { Job, Step, Turn } from '../http/types.ts';
+import type { Job, ListedJob, Step, Turn } from '../http/types.ts';
 import { plain } from '../plain.ts';
 import { adviceOn, remedyOf } from './advice.ts';
+import { fieldsToRetry } from './fields-to-retry.ts';
 
 interface ResultProps {
   job: Job;
@@ -11,16 +13,20 @@ interface ResultProps {
   /** The newest turn; undefined until it is loaded. */
   turn: Turn | undefined;
   steps: Step[];
+  /** Size of the published change; null without one, and until it is loaded. */
+  change: Pick<ListedJob, 'changedFiles' | 'additions' | 'deletions'> | null;
 }
 
 /** Shows first how a job ended, what it changed, and what a person would do next. */
-export function Result({ job, projectId, turn, steps }: ResultProps) {
+export function Result({ job, projectId, turn, steps, change }: ResultProps) {
   const { failure, incomplete, pullRequest } = job.details;
   const { heading, className } = endingOf(job);
   return (
     <section className={`note result ${className}`} aria-label="Result">
       <h2>{heading}</h2>
-      <p className="hint">{factsOf(turn, steps)}</p>
+      <p className="hint">
+        <ResultFacts turn={turn} steps={steps} change={change} hasFailed={failure !== null} />
+      </p>
       {incomplete !== null && <p>{plain(incomplete)}</p>}
       {failure !== null && (
         <>
@@ -33,29 +39,22 @@ export function Result({ job, projectId, turn, steps }: ResultProps) {
         </>
       )}
       <div className="actions">
-        {job.prLink !== null && (
+        {job.prLink !== null && pullRequest !== null && (
           <>
-            <a className="button button-primary" href={job.prLink}>
+            <a className="button button-primary" href={`/pulls/${pullRequest.id}`}>
               View pull request
             </a>
-            {pullRequest !== null && <PullRequestBadge {...pullRequest} />}
+            <span>
+              {pullRequestName(pullRequest.number)} <PullRequestBadge {...pullRequest} />
+            </span>
           </>
         )}
         {failure !== null && (
           <Link
             className={job.prLink === null ? 'button button-primary' : 'button'}
+            aria-keyshortcuts="r"
             to="/new"
-            state={{
-              again: {
-                projectId,
-                prompt: turn?.prompt ?? '',
-                ref: job.source.ref ?? '',
-                model: job.model,
-                fallbacks: job.details.models.slice(1).join('\n'),
-                effort: job.details.reasoningEffort ?? '',
-                outputLimit: job.details.maxOutputTokens?.toString() ?? '',
-              },
-            }}
+            state={{ again: fieldsToRetry(job, { projectId, prompt: turn?.prompt ?? '' }) }}
           >
             Retry
           </Link>
@@ -73,14 +72,31 @@ function endingOf({ prLink, details: { failure, incomplete } }: Job): { heading:
   return { heading: 'Completed', className: 'note-good' };
 }
 
-/** Returns when the newest turn ended, how long it took, and how many files differ from the base since. */
-function factsOf(turn: Turn | undefined, steps: Step[]): string {
-  if (turn === undefined || turn.endedAt === null) return '';
+/** Shows when the newest turn ended, how long it took, and how large the change is since the base. */
+export function ResultFacts({
+  turn,
+  steps,
+  change,
+  hasFailed,
+}: Pick<ResultProps, 'turn' | 'steps' | 'change'> & { hasFailed: boolean }) {
+  if (turn === undefined || turn.endedAt === null) return null;
   const ofTurn = steps.filter((step) => step.turn === turn.turn);
-  const changedFiles = ofTurn.findLast((step) => step.changedFiles !== null)?.changedFiles ?? 0;
-  return [
-    fullTime(turn.endedAt),
-    `took ${duration(Date.parse(turn.endedAt) - Date.parse(turn.createdAt))}`,
-    ...(changedFiles === 0 ? [] : [`${plural(changedFiles, 'file')} changed`]),
-  ].join(' · ');
+  const last = hasFailed ? ofTurn.at(-1) : undefined;
+  const changedInTurn = ofTurn.findLast((step) => step.changedFiles !== null)?.changedFiles ?? 0;
+  const { changedFiles, additions, deletions } = change ?? { changedFiles: null, additions: null, deletions: null };
+  const files = changedFiles ?? changedInTurn;
+  return (
+    <>
+      {fullTime(turn.endedAt)} · took {duration(Date.parse(turn.endedAt) - Date.parse(turn.createdAt))}
+      {last !== undefined && ` · ended at step ${last.step}`}
+      {last !== undefined && last.attempts > 1 && ` in attempt ${last.attempts}`}
+      {files > 0 && ` · ${plural(files, 'file')} changed`}
+      {additions !== null && deletions !== null && (
+        <>
+          {' '}
+          <ChangedLines additions={additions} deletions={deletions} />
+        </>
+      )}
+    </>
+  );
 }

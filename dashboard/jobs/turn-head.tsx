@@ -1,7 +1,9 @@
 import { clockTime, dayAndTime, duration } from '../format.ts';
-import { PullRequestBadge } from '../components/status.tsx';
+import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import type { Job } from '../http/types.ts';
 import type { TurnStanding } from './timeline/timeline.ts';
+
+type PullRequest = NonNullable<Job['details']['pullRequest']>;
 
 interface TurnHeadProps {
   standing: TurnStanding;
@@ -32,14 +34,15 @@ export function TurnHead({
       <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
       <span className={`badge ${classes[label]}`}>{label}</span>
       {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
-      {prLink !== null && <a href={prLink}>{pullRequestName(prLink)}</a>}
+      {prLink !== null && <a href={prLink}>{nameOfLink(prLink, pullRequest)}</a>}
       {prLink !== null && isNewest && pullRequest !== null && <PullRequestBadge {...pullRequest} />}
     </header>
   );
 }
 
-/** Returns a pull request's name with its number, if its address has one. */
-export function pullRequestName(prLink: string): string {
-  const [, number] = /\/(?:pull|pulls|merge_requests)\/(\d+)\/?$/.exec(prLink) ?? [];
-  return number === undefined ? 'Pull request' : `PR #${number}`;
+/** Returns a pull request's name, with its number if it is the job's newest one or its address has one. */
+export function nameOfLink(prLink: string, newest: Pick<PullRequest, 'id' | 'number'> | null): string {
+  if (newest !== null && prLink.endsWith(`/pulls/${newest.id}`)) return pullRequestName(newest.number);
+  const [, number = null] = /\/(?:pull|pulls|merge_requests)\/(\d+)\/?$/.exec(prLink) ?? [];
+  return pullRequestName(number);
 }

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Button } from 'react-aria-components';
 import { Figures, Plots } from '../analytics/figures.tsx';
 import { Missing, Pages, Places } from '../analytics/lists.tsx';
@@ -13,6 +12,7 @@ import { SiteChoice } from '../components/site-choice.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Analytics } from '../http/types.ts';
 import { plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/assistant.css';
 import '../styles/operations.css';
@@ -24,9 +24,7 @@ export function AnalyticsPage() {
   const { sites } = useSession();
   const { site = sites[0]?.domain ?? '', days = 30, version, language } = useSearch({ from: '/analytics' });
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Analytics · Docket';
-  }, []);
+  useTitle('Analytics');
   const selection = { site, days, version, language };
   const analytics = useQuery({
     queryKey: ['analytics', selection],

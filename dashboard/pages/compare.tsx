@@ -1,6 +1,5 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { ComparedChanges } from '../compare/compared-changes.tsx';
@@ -12,6 +11,7 @@ import type { Turn } from '../http/types.ts';
 import { jobAddress, readJobAddress } from '../jobs/job-address.ts';
 import { jobQuery, stepsQuery, turnsQuery, type JobRef } from '../jobs/job-queries.ts';
 import { headline, plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/compare.css';
 import '../styles/settings.css';
 
@@ -20,9 +20,7 @@ export function ComparePage() {
   const search = useSearch({ from: '/compare' });
   const left = readJobAddress(search.left);
   const right = readJobAddress(search.right);
-  useEffect(() => {
-    document.title = 'Compare jobs · Docket';
-  }, []);
+  useTitle('Compare jobs');
   if (left === null || right === null) {
     return (
       <ErrorNote title="Two jobs are needed" message="Select two jobs in the list, or choose Compare with… on a job." />
@@ -62,8 +60,8 @@ function Comparison({ left, right }: { left: JobRef; right: JobRef }) {
       <Prompts left={one.compared.turns} right={other.compared.turns} />
       <h2 className="compared-title">Steps</h2>
       <div className="compared">
-        <ComparedSteps compared={one.compared} />
-        <ComparedSteps compared={other.compared} />
+        <ComparedSteps name="Left" compared={one.compared} />
+        <ComparedSteps name="Right" compared={other.compared} />
       </div>
       <h2 className="compared-title">Changes</h2>
       <Changes left={one.diff} right={other.diff} />
@@ -86,7 +84,9 @@ function useCompared(ref: JobRef): ComparedQueries {
     ...jobQuery(ref),
     refetchInterval: ({ state: { data } }) => (data?.status === 'active' ? refetchMs : false),
   });
-  const refetchInterval = job.data?.status === 'active' ? refetchMs : (false as const);
+  // once more after the end, or what was read shortly before it would stay
+  const refetchInterval = ({ state }: { state: { dataUpdatedAt: number } }) =>
+    job.data?.status === 'active' || state.dataUpdatedAt < job.dataUpdatedAt ? refetchMs : (false as const);
   const turns = useQuery({ ...turnsQuery(ref), refetchInterval });
   const steps = useQuery({ ...stepsQuery(ref), refetchInterval });
   const diff = useQuery({

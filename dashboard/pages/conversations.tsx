@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Button, Input, SearchField } from 'react-aria-components';
 import { linkTargetOf } from '../assistant/link-target.ts';
 import { plainMessage } from '../assistant/plain-message.ts';
@@ -26,6 +26,7 @@ import { AnswerView } from '../widget/answer/answer-view.tsx';
 import type { LinkTarget } from '../widget/answer/page-link.tsx';
 import { QuestionView } from '../widget/chat.tsx';
 import { defaultLabels } from '../widget/labels.ts';
+import { useTitle } from '../use-title.ts';
 import '../widget/chat.css';
 import '../styles/job.css';
 import '../styles/settings.css';
@@ -37,9 +38,7 @@ export function ConversationsPage() {
   const { site = sites[0]?.domain ?? '', view = 'all', q = '', ...more } = useSearch({ from: '/conversations' });
   const narrowing = narrowingOf(more);
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Conversations · Docket';
-  }, []);
+  useTitle('Conversations');
   if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   const show = (change: ConversationSearch) =>
     void navigate({ to: '/conversations', search: { site, view, q, ...narrowing, ...change }, replace: true });
@@ -139,7 +138,12 @@ function ConversationList({ domain, view, q, narrowing }: ConversationListProps)
       {({ pages }) => {
         const conversations = pages.flatMap((page) => page.conversations);
         if (conversations.length === 0)
-          return <NoConversation isNarrowed={view !== 'all' || q !== '' || Object.keys(narrowing).length > 0} />;
+          return (
+            <NoConversation
+              domain={domain}
+              isNarrowed={view !== 'all' || q !== '' || Object.keys(narrowing).length > 0}
+            />
+          );
         return (
           <>
             <div className="conversations">
@@ -155,9 +159,15 @@ function ConversationList({ domain, view, q, narrowing }: ConversationListProps)
   );
 }
 
-function NoConversation({ isNarrowed }: { isNarrowed: boolean }) {
+function NoConversation({ domain, isNarrowed }: { domain: string; isNarrowed: boolean }) {
   if (isNarrowed)
-    return <EmptyNote title="No matching conversations">Clear the filters to see all conversations.</EmptyNote>;
+    return (
+      <EmptyNote title="No conversations match these filters">
+        <Link to="/conversations" search={{ site: domain }} className="button">
+          Show all conversations
+        </Link>
+      </EmptyNote>
+    );
   return (
     <EmptyNote title="No conversations yet">
       <p>Readers' questions and the assistant's answers appear here.</p>
@@ -229,7 +239,7 @@ function ThreadView({ domain, threadId }: { domain: string; threadId: string }) 
 }
 
 function StoredMessage({ message, target }: { message: ThreadMessage; target: LinkTarget }) {
-  const { id, role, content, currentPath, sources, feedback } = message;
+  const { id, role, content, currentPath, searchQuery, sources, feedback } = message;
   const isQuestion = role === 'user';
   const shown = plainMessage({
     id,
@@ -245,6 +255,7 @@ function StoredMessage({ message, target }: { message: ThreadMessage; target: Li
       <>
         <QuestionView message={shown} labels={defaultLabels} onEdit={null} />
         {currentPath !== null && <p className="hint">Asked on {plain(currentPath)}</p>}
+        {searchQuery !== null && <p className="hint">Searched for "{plain(searchQuery)}"</p>}
       </>
     );
   return (

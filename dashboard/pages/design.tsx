@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
@@ -13,6 +13,7 @@ import { Ago } from '../components/time.tsx';
 import type { Job } from '../http/types.ts';
 import { EmptyPlots } from '../operations/plot-list.tsx';
 import { Plot } from '../operations/plot.tsx';
+import { useTitle } from '../use-title.ts';
 import '../styles/design.css';
 import '../styles/job.css';
 import '../styles/operations.css';
@@ -46,9 +47,7 @@ export function DesignPage() {
   const [isOn, setOn] = useState(true);
   const [choice, setChoice] = useState<'one' | 'two'>('one');
   const [several, setSeveral] = useState<('one' | 'two')[]>(['one']);
-  useEffect(() => {
-    document.title = 'Design · Docket';
-  }, []);
+  useTitle('Design');
   return (
     <>
       <h1>Design</h1>

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
@@ -13,6 +12,7 @@ import { StartEvaluation } from '../evaluations/start-evaluation.tsx';
 import { count } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import { plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/assistant.css';
 
@@ -21,9 +21,7 @@ export function EvaluationsPage() {
   const { sites } = useSession();
   const { site = sites[0]?.domain ?? '', id } = useSearch({ from: '/evaluations' });
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Evaluations · Docket';
-  }, []);
+  useTitle('Evaluations');
   if (site === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   return (
     <>
@@ -89,20 +87,24 @@ function SiteEvaluations({ domain }: { domain: string }) {
         {({ sets: known }) => (
           <>
             {known.length > 0 && (
-              <StartEvaluation
-                domain={domain}
-                sets={known}
-                onStart={async (started) => {
-                  await evaluations.refetch();
-                  await navigate({ to: '/evaluations', search: { site: domain, id: started } });
-                }}
-              />
+              <>
+                <h3>New evaluation</h3>
+                <StartEvaluation
+                  domain={domain}
+                  sets={known}
+                  onStart={async (started) => {
+                    await evaluations.refetch();
+                    await navigate({ to: '/evaluations', search: { site: domain, id: started } });
+                  }}
+                />
+              </>
             )}
             <h2 className="section-head">Question sets</h2>
             <QuestionSets domain={domain} sets={known} onChange={onChange} />
           </>
         )}
       </Loaded>
+      <h3>New question set</h3>
       <NewSet domain={domain} onChange={onChange} />
     </>
   );

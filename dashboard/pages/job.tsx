@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useRef, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { messageOf } from '../http/client.ts';
 import type { Job, Turn } from '../http/types.ts';
@@ -16,12 +16,13 @@ import { Copy } from '../jobs/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
 import { jobAddress } from '../jobs/job-address.ts';
-import { branchQuery, jobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
+import { jobQuery, listedJobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
 import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
 import { WaitingNote } from '../jobs/waiting-note.tsx';
 import { Waterfall } from '../jobs/timeline/waterfall.tsx';
 import { headline, plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 
 const JobDiff = lazy(() => import('../diff/job-diff.tsx').then(({ JobDiff }) => ({ default: JobDiff })));
@@ -35,6 +36,9 @@ function JobView({ job: ref }: { job: JobRef }) {
   const job = useQuery(jobQuery(ref));
   const turns = useQuery(turnsQuery(ref));
   const steps = useQuery(stepsQuery(ref));
+  const endedAt = turns.data?.at(-1)?.endedAt ?? null;
+  const hasChange = typeof job.data?.prLink === 'string' && endedAt !== null;
+  const listed = useQuery({ ...listedJobQuery(ref.id, endedAt), enabled: hasChange }).data ?? null;
   const { tab = 'conversation' } = useSearch({ from: '/jobs/$projectId/$id' });
   const navigate = useNavigate({ from: '/jobs/$projectId/$id' });
   const [round, setRound] = useState(0);
@@ -43,9 +47,7 @@ function JobView({ job: ref }: { job: JobRef }) {
   const showItem = useCallback((anchor: string) => conversation.current?.show(anchor), []);
   const firstTitle = live.ends.find(({ turn }) => turn === 1)?.title;
   const title = headline(plain(firstTitle ?? job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
-  useEffect(() => {
-    document.title = `${headline(title, 80)} · Docket`;
-  }, [title]);
+  useTitle(headline(title, 80));
   if (job.isError)
     return (
       <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} onRetry={() => void job.refetch()}>
@@ -68,9 +70,20 @@ function JobView({ job: ref }: { job: JobRef }) {
       <NoWorker isQueued={job.data.details.phase === 'queued'} />
       <WaitingNote job={ref} standing={job.data} />
       {job.data.status !== 'active' && (
-        <Result job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} steps={steps.data ?? []} />
+        <Result
+          job={job.data}
+          projectId={ref.projectId}
+          turn={turns.data?.at(-1)}
+          steps={steps.data ?? []}
+          change={hasChange ? listed : null}
+        />
       )}
-      <JobFacts job={job.data} projectId={ref.projectId} turn={turns.data?.at(-1)} />
+      <JobFacts
+        job={job.data}
+        projectId={ref.projectId}
+        turn={turns.data?.at(-1)}
+        branch={hasChange ? (listed?.branch ?? null) : null}
+      />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
@@ -154,11 +167,12 @@ interface JobFactsProps {
   projectId: string;
   /** The newest turn; undefined until it is loaded. */
   turn: Turn | undefined;
+  /** Branch of its pull request; null for none, and until it is loaded. */
+  branch: string | null;
 }
 
-function JobFacts({ job, projectId, turn }: JobFactsProps) {
+function JobFacts({ job, projectId, turn, branch }: JobFactsProps) {
   const { models, steps, usage, forkedFrom } = job.details;
-  const branch = useQuery({ ...branchQuery(job.id), enabled: job.prLink !== null });
   const commit = turn?.headCommit ?? turn?.baseCommit ?? null;
   return (
     <dl className="facts">
@@ -168,9 +182,9 @@ function JobFacts({ job, projectId, turn }: JobFactsProps) {
       <Fact name="Repository">
         {repositoryName(job.source.repository)} {job.source.ref !== null && <code>{job.source.ref}</code>}
       </Fact>
-      {typeof branch.data === 'string' && (
+      {branch !== null && (
         <Fact name="Branch">
-          <code>{branch.data}</code> <Copy label="branch" text={branch.data} />
+          <code>{branch}</code> <Copy label="branch" text={branch} />
         </Fact>
       )}
       {commit !== null && (

@@ -13,6 +13,7 @@ import { NoWorker } from '../jobs/no-worker.tsx';
 import { JobRows } from '../jobs/list/job-rows.tsx';
 import { useSelection } from '../jobs/list/selection.ts';
 import { LiveDot } from '../components/live-dot.tsx';
+import { useTitle } from '../use-title.ts';
 
 /** Shows all jobs of the organization, live. The filters are in the address. */
 export function JobsPage() {
@@ -35,9 +36,7 @@ export function JobsPage() {
   useEffect(() => {
     if (isLooking && !isFetching && !isError) void fetchNextPage();
   }, [isLooking, isFetching, isError, fetchNextPage]);
-  useEffect(() => {
-    document.title = 'Jobs · Docket';
-  }, []);
+  useTitle('Jobs');
   return (
     <>
       <div className="page-head">

@@ -15,6 +15,7 @@ import { ExamplePrompts } from '../jobs/example-prompts.tsx';
 import { useKnownNames } from '../jobs/known-branches.ts';
 import { AttachedImages, type Attached } from '../jobs/images.tsx';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
+import { useTitle } from '../use-title.ts';
 
 interface NewJob {
   projectId: string;
@@ -97,9 +98,7 @@ export function NewJobPage() {
     field.current?.focus();
     field.current?.setSelectionRange(selected.start, selected.end);
   }, [selected]);
-  useEffect(() => {
-    document.title = 'New job · Docket';
-  }, []);
+  useTitle('New job');
   // a kept draft may be for a project that is gone
   const project = projects.find(({ id }) => id === projectId) ?? projects[0];
   if (project === undefined) return <EmptyNote title="No projects yet">Create one in the settings.</EmptyNote>;
@@ -159,12 +158,12 @@ export function NewJobPage() {
           </Text>
           <FieldError className="field-error" />
         </TextField>
-        <AttachedImages images={images} onChange={setImages} />
         {usedModel === 'offline/editor' ? (
           <OfflineGrammar path={documents[0]} onUse={use} />
         ) : (
           prompt === '' && <ExamplePrompts documents={documents} onUse={use} />
         )}
+        <AttachedImages images={images} onChange={setImages} />
         <div className="field-pair">
           <TextField className="field" value={ref} onChange={(ref) => change({ ref })}>
             <Label className="label">Base branch, tag or commit</Label>

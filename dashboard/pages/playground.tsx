@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { linkTargetOf } from '../assistant/link-target.ts';
 import { PassageList } from '../assistant/passage-list.tsx';
 import { findPassages } from '../assistant/passages.ts';
@@ -16,6 +16,7 @@ import { createClientWith } from '../widget/client.ts';
 import { createConversation } from '../widget/conversation.ts';
 import { defaultLabels } from '../widget/labels.ts';
 import { useConversation } from '../widget/use-conversation.ts';
+import { useTitle } from '../use-title.ts';
 import '../widget/chat.css';
 import '../styles/job.css';
 import '../styles/assistant.css';
@@ -25,9 +26,7 @@ export function PlaygroundPage() {
   const { sites } = useSession();
   const { site: domain = sites[0]?.domain ?? '', question } = useSearch({ from: '/playground' });
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = 'Playground · Docket';
-  }, []);
+  useTitle('Playground');
   if (domain === '') return <EmptyNote title="No sites yet">Create one in the settings.</EmptyNote>;
   return (
     <>

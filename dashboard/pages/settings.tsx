@@ -1,11 +1,11 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { EmptyNote } from '../components/notes.tsx';
 import { AuditPage } from '../settings/audit.tsx';
 import { KeysPage } from '../settings/keys.tsx';
 import { ProjectsPage } from '../settings/projects.tsx';
 import { SitesPage } from '../settings/sites.tsx';
 import { WebhooksPage } from '../settings/webhooks.tsx';
+import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 import '../styles/settings.css';
 
@@ -21,9 +21,7 @@ const parts = {
 export function SettingsPage() {
   const { part } = useParams({ from: '/settings/$part' });
   const shown = Object.entries(parts).find(([name]) => name === part)?.[1];
-  useEffect(() => {
-    document.title = `${shown?.label ?? 'Settings'} · Docket`;
-  }, [shown]);
+  useTitle(shown?.label ?? 'Settings');
   return (
     <>
       <h1>Settings</h1>

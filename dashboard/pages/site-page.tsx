@@ -1,21 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { pageAddress } from '../assistant/page-address.ts';
 import { Loaded } from '../components/loaded.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { answerOf, api } from '../http/client.ts';
 import { plain } from '../plain.ts';
+import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 import '../styles/assistant.css';
 
 /** Shows a page of a site as it was indexed. Links lead here when the site's published URL is not set. */
 export function SitePage() {
   const { site, path } = useSearch({ from: '/playground/page' });
-  useEffect(() => {
-    document.title = `${path ?? 'A page'} · Docket`;
-  }, [path]);
+  useTitle(path ?? 'A page');
   if (site === undefined || path === undefined) return <EmptyNote title="No page in this address" />;
   return <Text domain={site} path={path} />;
 }
@@ -35,11 +33,11 @@ function Text({ domain, path }: { domain: string; path: string }) {
         </Link>
       </div>
       <p className="quiet">
-        This is the indexed version of the page. Set the published URL in{' '}
+        This is the page as it was indexed. To link to the published page instead, set the published URL in{' '}
         <Link to="/settings/$part" params={{ part: 'sites' }}>
-          its settings
+          the settings of the site
         </Link>
-        ; links lead there then.
+        .
       </p>
       <Loaded query={page} problem="The page could not be shown">
         {({ path: found, content }) => (

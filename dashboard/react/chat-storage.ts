@@ -3,7 +3,7 @@ import type { AnswerAdditions } from '../widget/chat-state.ts';
 import { additionsOf } from '../widget/conversation-storage.ts';
 import { parseJson, stringIn, valueIn } from '../widget/unknown-fields.ts';
 
-export interface StoredChat {
+interface StoredChat {
   messages: UIMessage[];
   /** By the id of their message. */
   additions: Record<string, AnswerAdditions>;

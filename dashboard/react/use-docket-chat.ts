@@ -45,6 +45,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   );
   const starterQuestions = useCallback(async () => (await client.suggest('')).questions, [client]);
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
+  // sent before the end of an answer, and no part of its message
+  const ending = useRef(noAdditions);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
     return new DefaultChatTransport<UIMessage>({
@@ -58,6 +60,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
         };
       },
       fetch: async (input, init) => {
+        ending.current = noAdditions;
         const response = await provenFetch(input, init);
         const token = response.headers.get('X-Resume-Token');
         if (token !== null) storage.keepToken(token);
@@ -67,8 +70,7 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   }, [baseUrl, site, user, storage, provenFetch]);
   // only what a reload has cut off is resumed
   const [restored] = useState(() => ({ ...storage.load(), resume: storage.token() !== null }));
-  // sent before the end of an answer, and no part of its message
-  const ending = useRef(noAdditions);
+  const [additions, setAdditions] = useState(restored.additions);
   const chat = useChat({
     id,
     transport,
@@ -78,25 +80,21 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       if (type === 'data-citations') ending.current = { ...ending.current, marks: marksOf(data) };
       if (type === 'data-follow-ups') ending.current = { ...ending.current, followUps: stringsOf(data) };
     },
+    // a short answer can end before React renders that it has begun, so no effect sees its states
+    onFinish({ message, isError }) {
+      if (isError) return;
+      storage.forgetToken();
+      const { current } = ending;
+      setAdditions((known) => ({ ...known, [message.id]: current }));
+    },
   });
   const { messages, status, error, sendMessage, stop, setMessages, clearError } = chat;
-  const [additions, setAdditions] = useState(restored.additions);
 
-  const before = useRef(status);
   useEffect(() => {
-    const isDone = status === 'ready';
     // an answer in progress is resumed from its start
     const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
-    const kept = isDone ? messages : messages.slice(0, lastQuestion + 1);
+    const kept = status === 'ready' ? messages : messages.slice(0, lastQuestion + 1);
     storage.save({ messages: kept, additions });
-    if (isDone && before.current === 'streaming') {
-      storage.forgetToken();
-      const { id: answerId = '' } = messages.at(-1) ?? {};
-      const { current } = ending;
-      setAdditions((known) => ({ ...known, [answerId]: current }));
-    }
-    if (status === 'submitted') ending.current = noAdditions;
-    before.current = status;
   }, [storage, messages, status, additions]);
 
   const threadId = stringIn(messages.findLast(({ role }) => role === 'assistant')?.metadata, 'threadId');

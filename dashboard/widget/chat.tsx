@@ -84,6 +84,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
             {error}
           </p>
         )}
+        {followUps.length > 0 && <p className="docket-quiet">{labels.followUps}</p>}
         <Questions label={labels.followUps} questions={followUps} onAsk={(question) => send(question, null)} />
         {lastQuestion !== null && !isBusy && (
           <button type="button" className="docket-button" onClick={() => send(lastQuestion.text, lastQuestion)}>

@@ -7,7 +7,7 @@ export interface Panel {
   forgetSelection(): void;
 }
 
-export interface PanelState {
+interface PanelState {
   isOpen: boolean;
   /** Text that was selected on the page when the dialog was opened. */
   selection: string | null;

@@ -119,6 +119,7 @@ describe.runIf(chromiumPath !== null)('the chat of @docket/react', () => {
     await page.getByRole('textbox', { name: 'Question' }).fill('How do I pair a lamp?');
     await page.keyboard.press('Enter');
     await page.locator('p > mark').first().waitFor();
+    await page.locator('p', { hasText: 'Related topics' }).waitFor();
     const topics = page.getByRole('list', { name: 'Related topics' }).getByRole('button');
     await topics.first().waitFor();
     const helpful = page.getByRole('button', { name: 'Yes', exact: true });

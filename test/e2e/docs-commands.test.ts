@@ -18,6 +18,7 @@ const elsewhere = [
   /^npm pack\b/, // the package of the command line
   /^npm run (check|test|attacks|fuzz|bench|chaos|eval)\b/,
   /^npm run docket -- job approve\b/, // jobs/plan.test.ts, cli/…
+  /^npm run docket -- site (update|evaluate) .* --query-rewriting\b/, // assistant/query-rewriting.test.ts, cli/site.test.ts
   /^npm run docket -- job create .* --image\b/, // cli/job-images.test.ts
   /^cp deploy\//, // npm run compose
   /docker compose\b/,

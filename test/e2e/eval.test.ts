@@ -162,7 +162,7 @@ it('tells a good run from a bad one', { tags: ['slow'] }, async () => {
   });
 
   const report = await evaluate(['report', join(folder, 'good'), '--format', 'markdown']);
-  expect(report.out).toMatch(/^\| all \| 4 \| 4 \| 3 \| 75\.0 % \[30\.1 %, 95\.4 %\] \| - \| 1\.8 \| /m);
+  expect(report.out).toMatch(/^\| all \| 4 \| 4 \| 3 \| 75\.0% \[30\.1%, 95\.4%\] \| - \| 1\.8 \| /m);
   const compared = await evaluate(['compare', join(folder, 'bad'), join(folder, 'good'), '--format', 'json']);
   expect(JSON.parse(compared.out)).toMatchObject({
     tasks: 4,

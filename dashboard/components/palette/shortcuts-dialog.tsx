@@ -9,6 +9,7 @@ const shortcuts = [
   [['/'], 'search'],
   [['Ctrl', 'K'], 'commands'],
   [['C'], 'new job'],
+  [['R'], 'retry the job, or the selected ones'],
   [['Ctrl', 'Enter'], 'send'],
   [['?'], 'show shortcuts'],
 ] as const;

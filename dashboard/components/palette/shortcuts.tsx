@@ -21,9 +21,11 @@ export function Shortcuts() {
   const navigate = useNavigate();
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (isForOthers(event)) return;
+    const named = document.querySelector<HTMLElement>(`main [aria-keyshortcuts=${CSS.escape(event.key)}]`);
     const search = document.querySelector<HTMLElement>('input[type=search]');
     if (event.key === '?') setOpen(true);
     else if (event.key === '/' && search !== null) search.focus();
+    else if (named !== null) named.click();
     else if (event.key === 'c') void navigate({ to: '/new' });
     else return;
     // the key must not be typed into the field

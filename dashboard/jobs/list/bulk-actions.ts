@@ -43,20 +43,25 @@ export const retryAction: BulkAction = {
   act: retry,
 };
 
-/** Creates a job with the newest prompt of another one. */
-async function retry(job: ListedJob, projects: Pick<Project, 'id' | 'repository'>[]): Promise<unknown> {
+/** Reads the prompt of a job's newest turn. */
+export async function newestPromptOf(job: ListedJob): Promise<string> {
   const { turns } = await answerOf(
     api.GET('/v2/agent/{projectId}/job/{id}/turns', {
       params: { ...pathOf(job), query: { after: job.turn - 1, limit: 1 } },
     }),
   );
+  return turns[0]?.prompt ?? job.prompt;
+}
+
+/** Creates a job with the newest prompt of another one. */
+async function retry(job: ListedJob, projects: Pick<Project, 'id' | 'repository'>[]): Promise<unknown> {
   const { repository, ref } = job.source;
   const isDefault = projects.some((project) => project.id === job.projectId && project.repository === repository);
   return answerOf(
     api.POST('/v2/agent/{projectId}/job', {
       params: { path: { projectId: job.projectId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
       body: {
-        prompt: turns[0]?.prompt ?? job.prompt,
+        prompt: await newestPromptOf(job),
         models: job.details.models,
         reasoningEffort: job.details.reasoningEffort,
         maxOutputTokens: job.details.maxOutputTokens,

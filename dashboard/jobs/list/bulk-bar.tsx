@@ -16,7 +16,7 @@ import {
   type SelectedOutcome,
 } from './bulk-actions.ts';
 import { jobAddress } from '../job-address.ts';
-import type { Selection } from './selection.ts';
+import { retryButtonId, type Selection } from './selection.ts';
 
 interface BulkBarProps {
   jobs: ListedJob[];
@@ -80,10 +80,22 @@ export function BulkBar({ jobs, selection, bulk }: BulkBarProps) {
             Unarchive {of(unarchiveAction)}
           </Button>
         )}
-        {of(retryAction) > 0 && (
+        {of(retryAction) === 1 && (
           <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(retryAction)}>
-            Retry {of(retryAction)}
+            Retry 1
           </Button>
+        )}
+        {of(retryAction) > 1 && (
+          <Confirm
+            id={retryButtonId}
+            label={`Retry ${of(retryAction)}`}
+            what="Retry the jobs"
+            title={`Retry ${plural(of(retryAction), 'job')}?`}
+            text="Each one starts as a new job with its newest prompt."
+            isMain
+            act={() => act(retryAction)}
+            onDone={() => undefined}
+          />
         )}
         <Button
           className="button button-quiet"

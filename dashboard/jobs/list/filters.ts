@@ -3,7 +3,7 @@ export type JobState = (typeof states)[number];
 
 const dayMs = 86_400_000;
 /** Ages that the list can be limited to, in milliseconds. */
-export const ages = { hour: dayMs / 24, day: dayMs, week: 7 * dayMs, month: 30 * dayMs } as const;
+const ages = { hour: dayMs / 24, day: dayMs, week: 7 * dayMs, month: 30 * dayMs } as const;
 export type Age = keyof typeof ages;
 export const ageNames = ['hour', 'day', 'week', 'month'] as const satisfies Age[];
 

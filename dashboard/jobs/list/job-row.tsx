@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import { ChangeSize } from '../../components/change-size.tsx';
-import { PullRequestBadge, standingOf, StatusBadge } from '../../components/status.tsx';
+import { PullRequestBadge, StatusBadge } from '../../components/status.tsx';
 import { Ago, Elapsed } from '../../components/time.tsx';
 import { cost, duration, plural } from '../../format.ts';
 import type { ListedJob } from '../../http/types.ts';
@@ -18,7 +18,7 @@ interface RowProps {
 
 /** Shows a job as a row of the list. */
 export const JobRow = memo(function JobRow({ job, project, position, isSelected, onToggle }: RowProps) {
-  const { details, prLink } = job;
+  const { details } = job;
   const title = plain(details.title ?? job.prompt);
   return (
     <div role="row" aria-rowindex={position} data-selected={isSelected || undefined} className="row" data-job={job.id}>
@@ -46,10 +46,12 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
         {project}
       </span>
       <span role="cell" className="row-pr">
-        {details.pullRequest !== null && prLink !== null && (
-          <a href={prLink} aria-label={`Pull request of ${title}: ${standingOf(details.pullRequest)}`}>
+        {details.pullRequest !== null && (
+          <Link to="/pulls/$id" params={details.pullRequest}>
+            <span className="visually-hidden">Pull request of {title}: </span>
+            {details.pullRequest.number !== null && <span>#{details.pullRequest.number}</span>}
             <PullRequestBadge {...details.pullRequest} />
-          </a>
+          </Link>
         )}
       </span>
       <span role="cell" className="row-number">
@@ -77,7 +79,7 @@ function JobTime({ job }: { job: ListedJob }) {
 }
 
 /** Returns how long a job took. Between turns a job waits for people, so of several turns only the number says much. */
-export function timeOf({ turn, createdAt, endedAt }: Pick<ListedJob, 'turn' | 'createdAt' | 'endedAt'>): string {
+function timeOf({ turn, createdAt, endedAt }: Pick<ListedJob, 'turn' | 'createdAt' | 'endedAt'>): string {
   if (turn > 1) return plural(turn, 'turn');
   return endedAt === null ? '' : duration(Date.parse(endedAt) - Date.parse(createdAt));
 }

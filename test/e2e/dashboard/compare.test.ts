@@ -94,6 +94,15 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     await page.getByRole('link', { name: 'Compare', exact: true }).click();
     await page.getByRole('heading', { name: 'Compare jobs' }).waitFor();
     expect((await sidesOf(page))[0]).toBe(left);
+    // of a fork, neither counts what was copied
+    const numberOf = (fact: string) => rowOf(page, fact).locator('td').nth(1).innerText();
+    await expect.poll(() => numberOf('Status')).toBe('completed');
+    const listed = page.getByRole('region', { name: 'Steps, Right' }).getByRole('list').first().locator('> li');
+    const steps = Number(await numberOf('Steps'));
+    await expect.poll(() => listed.count()).toBe(1 + steps);
+    const calls = await listed.evaluateAll((all) => all.map((step) => step.querySelectorAll('li').length));
+    const own = calls.slice(1).reduce((total, number) => total + number, 0);
+    expect(await numberOf('Tool calls')).toBe(String(own));
     await page.goto(`${stack.localJson.baseUrl}/compare?left=nothing`);
     await page.getByText('Two jobs are needed').waitFor();
     expect(visit.complaints).toEqual([]);

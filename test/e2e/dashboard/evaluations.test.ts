@@ -17,10 +17,22 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     await form.waitFor();
     await page.getByText('Compare with another configuration').click();
     await form.getByLabel('Passages').fill('2');
+    await form.getByLabel('Query rewriting').selectOption('By a model');
+    await form.getByLabel('Rewriting model').waitFor();
+    await form.getByLabel('Query rewriting').selectOption('Off');
+    await form.getByLabel('Rewriting model').waitFor({ state: 'detached' });
+    await checkLooks(page, 'evaluation-form');
+    const sent = page.waitForRequest(
+      (request) => request.method() === 'POST' && request.url().endsWith('/evaluations'),
+    );
     await form.getByRole('button', { name: 'Evaluate' }).click();
+    expect((await sent).postDataJSON().configurations).toEqual([{}, { retrievalPageSize: 2, queryRewriting: null }]);
     await page.waitForURL(/id=eval_/);
     await page.getByRole('heading', { name: 'Basics: completed' }).waitFor({ timeout: 90_000 });
-    await page.getByText('The second configuration is').waitFor();
+    await page.getByText('No difference is proven.').waitFor();
+    const sides = page.getByRole('group', { name: 'Configurations' });
+    await sides.getByRole('row', { name: /^First offline\/extract 5 / }).waitFor();
+    await sides.getByRole('row', { name: /^Second offline\/extract 2 / }).waitFor();
     const results = page.getByRole('group', { name: 'Results by question' });
     await results.locator('summary').first().click();
     await results.locator('.words').first().waitFor();

@@ -100,6 +100,10 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     const { page } = visit;
     await startJob(page, 'Create notes.md with "one\\n". Append "two\\n" to notes.md. Rename notes.md to log.md');
     await untilStatus(page, 'completed');
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('1 file changed +2 −0').waitFor();
+    expect(await result.innerText()).toMatch(/PR #\d+\s+●\s+open/);
+    expect(await page.locator('.turn-head').innerText()).toMatch(/PR #\d+/);
     const show = (step: number) => stepOf(page, step).getByRole('button', { name: 'Show what this step changed' });
     const changed: number[] = [];
     for (let step = 1; step <= (await page.locator('.step').count()); step += 1)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visitDashboard } from '../../support/browser/dashboard.ts';
+import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { insertActiveJob } from '../../support/database/many-jobs.ts';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
 
@@ -47,4 +47,61 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     expect(visit.complaints).toEqual([]);
     await pool.query(`update jobs set status = 'failed', phase = null, ended_at = now() where id = any ($1)`, [ids]);
   });
+
+  it('shows the number, the state and the size of what a job published', { tags: 'slow' }, async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    const id = await startJob(page, 'Create counted.md with "one\n\ntwo"');
+    await untilStatus(page, 'completed');
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    const row = page.locator(`[data-job='${id}']`);
+    await row.getByText('+3 −0').waitFor();
+    const pull = row.getByRole('link', { name: /^Pull request of Create counted\.md.*: #\d+ open$/ });
+    const number = /#\d+/.exec(await pull.innerText())![0];
+    await page.setViewportSize({ width: 390, height: 844 });
+    await pull.click();
+    await page.getByRole('heading', { level: 1 }).getByText(number, { exact: true }).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it(
+    'opens the form to retry the job in focus by R, and asks before it retries several',
+    { tags: 'slow' },
+    async () => {
+      const { browser, stack, pool } = shared;
+      const ids = ['job_again1', 'job_again2'];
+      for (const id of ids) await insertActiveJob(pool, stack.localJson.projectId, id);
+      await pool.query(
+        `update jobs set status = 'failed', phase = null, ended_at = now(), failure_category = 'internal' where id = any ($1)`,
+        [ids],
+      );
+      await using visit = await visitDashboard(browser, stack);
+      const { page } = visit;
+      const row = (id: string) => page.locator(`[data-job='${id}']`);
+      let created = 0;
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/job')) created += 1;
+      });
+      await page.goto(`${stack.localJson.baseUrl}/jobs?status=failed`);
+      await row('job_again1').locator('.row-title').focus();
+      await page.keyboard.press('r');
+      await page.waitForURL(/\/new$/);
+      await expect.poll(() => page.getByLabel('What should change?').inputValue()).toBe('Do very much.');
+      await page.goBack();
+      for (const id of ids) await row(id).getByRole('checkbox').check();
+      await page.getByRole('button', { name: 'Retry 2' }).waitFor();
+      await page.keyboard.press('r');
+      const question = page.getByRole('alertdialog', { name: 'Retry 2 jobs?' });
+      await question.waitFor();
+      expect(await seriousProblems(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await question.waitFor({ state: 'detached' });
+      expect(created).toBe(0);
+      await page.keyboard.press('r');
+      await question.getByRole('button', { name: 'Retry the jobs' }).click();
+      await page.getByText('2 jobs retried.').waitFor();
+      expect(created).toBe(2);
+      expect(visit.complaints).toEqual([]);
+    },
+  );
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
     'new-job': '/new',
     job,
     'failed-job': failed,
-    'pull-request': new URL(pull ?? '').pathname,
+    'pull-request': pull ?? '',
     'pull-requests': '/pulls',
     playground: '/playground',
     conversations: '/conversations',

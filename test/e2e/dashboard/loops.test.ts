@@ -68,6 +68,11 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     await page.getByText('does not answer the question. "The paint, and how many coats."').waitFor();
     await checkLooks(page, 'conversation-light');
 
+    await page.getByRole('link', { name: 'Gaps' }).click();
+    await page.getByRole('region', { name: hopeless }).getByRole('link', { name: 'Conversations' }).click();
+    await page.locator('summary', { hasText: hopeless }).waitFor();
+    await expect.poll(() => page.locator('summary', { hasText: missed }).count()).toBe(0);
+
     const written = '# Mobile app\n\nThere is a mobile app for Android. It finds the lamps by itself.\n';
     writes('docs/guides/mobile-app.md', written, 'Describe the mobile app');
     await closeGap(page, missed);
@@ -92,6 +97,16 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     await checkLooks(page, 'gaps-not-indexed-light');
     await setPages('docs');
     await answered.getByText('answered', { exact: true }).first().waitFor();
+
+    await unanswered.getByRole('button', { name: 'Dismiss' }).click();
+    await unanswered.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'dismissed 1' }).click();
+    await unanswered.getByText('dismissed', { exact: true }).waitFor();
+    await checkLooks(page, 'gaps-dismissed-light');
+    await unanswered.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('No dismissed gaps').waitFor();
+    await page.getByRole('button', { name: 'current 2' }).click();
+    await unanswered.getByText('still unanswered').waitFor();
 
     const now = await askAsReader(page, missed);
     await now.getByRole('link', { name: 'Mobile app' }).first().waitFor();

@@ -59,6 +59,10 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByText('Retry opens the form of the job, where you can change the base branch.').waitFor();
     await page.getByText('A message cannot change the base branch.').waitFor();
     expect(await page.getByText('source.ref').count()).toBe(0);
+    await page.keyboard.press('r');
+    await page.getByRole('heading', { name: 'New job' }).waitFor();
+    expect(await page.getByLabel('Branch, tag or commit').inputValue()).toBe('no-such-branch');
+    await page.getByLabel('Branch, tag or commit').fill('');
 
     const id = await startJob(page, 'Create one.md with "1". Create two.md with "2"');
     await untilStatus(page, 'completed');

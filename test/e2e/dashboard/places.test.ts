@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { insertEndedJobs } from '../../support/database/many-jobs.ts';
+import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/database/many-jobs.ts';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
 
 const shared = startForFile();
@@ -34,11 +34,11 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.outcome').nth(1).waitFor();
     expect(await page.locator('.outcome').first().innerText()).toContain(first);
     const link = page.locator('.outcome').first().getByRole('link', { name: 'Pull request' });
-    expect(await link.getAttribute('href')).toBe(pull);
+    expect(await link.getAttribute('href')).toContain(pull);
     for (const turn of ['Turn 1', 'Turn 2']) {
       const head = page.getByRole('region', { name: turn }).locator('.turn-head');
       await head.getByText('completed').waitFor();
-      await head.getByRole('link', { name: 'Pull request' }).waitFor();
+      await head.getByRole('link', { name: /^PR #\d+$/ }).waitFor();
     }
     await page.getByRole('button', { name: 'Show the changes after turn 1' }).click();
     await page.locator('.outcome').first().getByRole('region', { name: 'three.md' }).waitFor();
@@ -46,6 +46,54 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
 
     expect(visit.complaints).toEqual([]);
   });
+
+  it(
+    'keeps the field for a message at the end of the window, and nothing with the focus behind it',
+    { tags: 'slow' },
+    async () => {
+      const { browser, stack, pool } = shared;
+      const { projectId, baseUrl } = stack.localJson;
+      await insertActiveJob(pool, projectId, 'job_composed');
+      await insertSteps(pool, 'job_composed', { from: 1, to: 30 });
+      await pool.query(
+        `update jobs set status = 'failed', phase = null, failure_category = 'internal' where id = 'job_composed'`,
+      );
+      await pool.query(`update job_turns set status = 'failed', ended_at = now() where job_id = 'job_composed'`);
+      await using visit = await visitDashboard(browser, stack);
+      const { page } = visit;
+      const placeOf = (selector: string) =>
+        page.evaluate((selector) => {
+          const { top = 0, bottom = 0 } = (
+            selector === '' ? document.activeElement : document.querySelector(selector)
+          )!.getBoundingClientRect();
+          return { top, bottom, window: innerHeight };
+        }, selector);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.goto(`${baseUrl}/jobs/${projectId}/job_composed#step-1-12`);
+        await page.locator('#step-1-12.step-here').waitFor();
+        const field = async () => {
+          const { top, bottom, window } = await placeOf('.follow-up');
+          return { isAtEnd: Math.abs(bottom - window) < 1, isSmall: bottom - top < 160 };
+        };
+        await expect.poll(field).toEqual({ isAtEnd: true, isSmall: true });
+        await page.locator('#step-1-12 .step-name').focus();
+        for (let pressed = 0; pressed < 20; pressed += 1) {
+          await page.keyboard.press('Tab');
+          expect((await placeOf('')).bottom).toBeLessThanOrEqual((await placeOf('.follow-up')).top);
+        }
+        await message(page).focus();
+        await page.locator('.follow-up').getByLabel('Images').waitFor();
+        expect((await placeOf('')).bottom).toBeLessThan(844);
+        expect(await seriousProblems(page)).toEqual([]);
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+        await expect
+          .poll(async () => (await placeOf('.follow-up')).top - (await placeOf('.conversation-end')).bottom)
+          .toBeGreaterThanOrEqual(0);
+      }
+      expect(visit.complaints).toEqual([]);
+    },
+  );
 
   it('keeps the tab in the address, and leads from a pull request to the field for a message', async () => {
     const { browser, stack } = shared;
@@ -225,6 +273,11 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       await page.getByRole('link', { name: 'Jobs', exact: true }).click();
       await page.getByText('1 job in the queue. The last worker reported 1 min').waitFor();
       expect(await seriousProblems(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Operations No worker is running' }).waitFor();
+      await page.getByRole('link', { name: 'Show workers' }).click();
+      await page.getByRole('group', { name: 'Workers' }).getByText('not reporting').first().waitFor();
+      expect(await seriousProblems(page)).toEqual([]);
+      await page.goBack();
     } finally {
       await stack.resume('worker');
     }

@@ -243,7 +243,15 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const key = await page.locator('.shown-once code').innerText();
     await checkLooks(page, 'key-made-light');
     const row = page.getByRole('row', { name: /of the ledger/ });
-    await row.getByText(/^expires \d{4}-/).waitFor();
+    await row.getByText(/^expires \d+ \w+ \d{4}$/).waitFor();
+    const own = page.getByRole('row', { name: /this session/ });
+    await own.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('You are signed in with this key').waitFor();
+    await page.getByRole('button', { name: 'Go back' }).click();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Requests with this key are rejected immediately.').waitFor();
+    expect(await page.getByText('You are signed in with this key').count()).toBe(0);
+    await page.getByRole('button', { name: 'Go back' }).click();
     await row.getByText('never').waitFor();
     const site = page.getByRole('row', { name: /assistant/ }).first();
     await site.getByText('Any website').click();

@@ -45,9 +45,31 @@ describe.runIf(chromiumPath !== null)('the sources of a site', () => {
       await second.getByLabel('Pages from').selectOption('issues');
       await second.getByLabel('Repository').fill('https://github.com/acme/app');
       await second.getByLabel('Groups that may read them').fill('support');
-      const sent = page.waitForRequest((request) => request.method() === 'PATCH');
-      await update.click();
-      expect((await sent).postDataJSON().sources[1]).toMatchObject({ kind: 'issues', groups: ['support'], labels: [] });
+      const sentSource = async () => {
+        const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+        await update.click();
+        return (await sent).postDataJSON().sources[1];
+      };
+      const threads = { prefix: 'more', threads: 'answered', weight: 0.5 };
+      expect(await sentSource()).toEqual({
+        ...threads,
+        kind: 'issues',
+        repository: 'https://github.com/acme/app',
+        groups: ['support'],
+        labels: [],
+      });
+      await second.getByLabel('Pages from').selectOption('discussions');
+      await second.getByLabel('Labels').fill('faq');
+      expect(await sentSource()).toMatchObject({
+        ...threads,
+        kind: 'discussions',
+        groups: ['support'],
+        labels: ['faq'],
+      });
+      await second.getByLabel('Pages from').selectOption('discourse');
+      const url = 'http://127.0.0.1:9/c/support/6';
+      await second.getByLabel('URL').fill(url);
+      expect(await sentSource()).toEqual({ ...threads, kind: 'discourse', url, tags: ['faq'] });
       await second.getByRole('button', { name: 'Remove source 2' }).click();
       await first.getByLabel('Weight').fill('2');
       await update.click();

@@ -21,7 +21,12 @@ function turnOf(threadId: string, at: number): RecordedTurn {
   } as const;
   return {
     threadId,
-    question: { id: newId('msg_'), content: `Question ${at}?`, currentPath: at === 1 ? '/guides/scenes' : null },
+    question: {
+      id: newId('msg_'),
+      content: `Question ${at}?`,
+      currentPath: at === 1 ? '/guides/scenes' : null,
+      searchQuery: at === 1 ? 'How does a scene run?' : null,
+    },
     answer: { id: newId('msg_'), content: `Answer ${at}.`, sources: [], ...answer },
   };
 }
@@ -44,6 +49,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     const thread = page.locator('.thread');
     await thread.getByText('Answer 25.').waitFor();
     await expect.poll(() => thread.getByText('Asked on /guides/scenes').count()).toBe(1);
+    expect(await thread.getByText('Searched for "How does a scene run?"').count()).toBe(1);
     expect(await thread.getByText('Answer 26.').count()).toBe(0);
     await page.getByRole('button', { name: 'Later messages' }).scrollIntoViewIfNeeded();
     await checkLooks(page, 'conversation-long-light');
@@ -136,6 +142,10 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await inspector.getByText('Create marked.md with "x"', { exact: true }).waitFor();
     await inspector.locator('.tool summary').first().click();
     await inspector.getByRole('heading', { name: 'Result' }).waitFor();
+    await inspector.getByRole('button', { name: 'Show the exact prompt' }).click();
+    await inspector.getByText('Exactly what was sent').waitFor();
+    await inspector.locator('.exact-message summary', { hasText: 'System' }).click();
+    await inspector.getByText('You are an agent that changes a git repository').waitFor();
     await checkLooks(page, 'job-inspector-light');
     await page.keyboard.press('j');
     await page.waitForURL(/#step-1-2$/);

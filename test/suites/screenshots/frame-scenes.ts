@@ -11,6 +11,15 @@ export function settingsScenes(): Scene[] {
     unfolded('project', '/settings/projects', /lamp/i),
     unfolded('new-site', '/settings/sites', 'New site'),
     unfolded('site', '/settings/sites', 'Edit'),
+    {
+      name: 'source-fields',
+      path: '/settings/sites',
+      async prepare(page) {
+        await page.locator('main summary', { hasText: 'Edit' }).first().click();
+        await page.getByRole('button', { name: 'Add source' }).click();
+        await page.locator('.source-fields').waitFor();
+      },
+    },
     unfolded('new-webhook', '/settings/webhooks', 'New webhook'),
     {
       name: 'webhook-deliveries',

@@ -17,6 +17,8 @@ export interface Stage {
 }
 
 interface NewJob {
+  /** Default: the sample project. */
+  projectId?: string;
   prompt: string;
   ref?: string;
   plan?: 'review';
@@ -46,15 +48,15 @@ export const edit = (path: string, old: string, replacement: string): ScriptedTo
 });
 export const run = (command: string, seconds = 120): ScriptedToolCall => ({ name: 'run', input: { command, seconds } });
 
-async function stateOf({ stack, api }: Stage, id: string) {
-  const path = { projectId: stack.localJson.projectId, id };
+async function stateOf({ stack, api }: Stage, id: string, projectId = stack.localJson.projectId) {
+  const path = { projectId, id };
   return answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path } }));
 }
 
 /** Resolves when a job has this status or phase. */
-export async function untilJob(stage: Stage, id: string, wanted: string) {
+export async function untilJob(stage: Stage, id: string, wanted: string, projectId?: string) {
   for (;;) {
-    const job = await stateOf(stage, id);
+    const job = await stateOf(stage, id, projectId);
     if (job.status === wanted || job.details.phase === wanted) return job;
     if (job.status !== 'active') throw new Error(`${id} is ${job.status}: ${job.details.failure?.title}`);
     await delay(300);
@@ -62,13 +64,13 @@ export async function untilJob(stage: Stage, id: string, wanted: string) {
 }
 
 /** Starts a job whose agent says what is given, and returns it once it is as wanted. */
-export async function startSampleJob(stage: Stage, { replies, until = 'completed', prompt, ref, ...more }: NewJob) {
+export async function startSampleJob(stage: Stage, job: NewJob) {
   const { stack, api, model } = stage;
+  const { projectId = stack.localJson.projectId, replies, until = 'completed', prompt, ref, ...more } = job;
   model.script(...replies);
   const body = { prompt, ...more, ...(ref === undefined ? {} : { source: { ref } }) };
-  const params = { path: { projectId: stack.localJson.projectId } };
-  const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params, body }));
-  return untilJob(stage, id, until);
+  const { id } = await answerOf(api.POST('/v2/agent/{projectId}/job', { params: { path: { projectId } }, body }));
+  return untilJob(stage, id, until, projectId);
 }
 
 /** Resolves when the model has answered a step of a job. */

@@ -6,11 +6,13 @@ import type { Browser, Page } from 'playwright-core';
 import { answerOf } from '../../../cli/http/api.ts';
 import { findChromium, launchChromium } from '../../support/browser/browser.ts';
 import { visitDashboard } from '../../support/browser/dashboard.ts';
+import { startHostedForge, type HostedForge } from '../../support/forges/hosted-forge.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestStack } from '../../support/stack/stack.ts';
 import { apiOf, type Stage } from './jobs.ts';
 import { insertPast } from './past.ts';
-import { askReaders, createSettings } from './readers.ts';
+import { askReaders, createSettings, evaluateSite } from './readers.ts';
+import { createHostedScenes } from './hosted-scenes.ts';
 import { publicScenes, stoppedScenes, widgetScenes } from './frame-scenes.ts';
 import type { Scene } from './scene.ts';
 import { emptyScenes, fullScenes, runningScenes } from './scenes.ts';
@@ -55,8 +57,12 @@ async function show(page: Page, base: string, { path, prepare, isOverlay }: Scen
   await page.waitForFunction(() => document.querySelector('.loading:not(.design-part *)') === null);
   await prepare?.(page);
   await page.evaluate(() => document.fonts.ready.then(() => undefined));
-  // the frame of a picture of the whole page is at its top
-  if (!options.docs && isOverlay !== true) await page.evaluate(() => scrollTo(0, 0));
+  if (options.docs || isOverlay === true) return;
+  // a picture of the whole page has its frame at the top, and no end of a window
+  await page.evaluate(() => {
+    scrollTo(0, 0);
+    document.querySelector<HTMLElement>('.follow-up')?.style.setProperty('position', 'static');
+  });
 }
 
 /** Takes pictures of scenes, each at all widths and in all colors. Prints the scenes that failed, and goes on. */
@@ -97,7 +103,7 @@ async function visitSignedOut(browser: Browser, width: number): Promise<Visit> {
   return { page: await context.newPage(), [Symbol.asyncDispose]: () => context.close() };
 }
 
-async function takePictures(browser: Browser, stage: Stage): Promise<void> {
+async function takePictures(browser: Browser, stage: Stage, forge: HostedForge): Promise<void> {
   const { stack, pool } = stage;
   const { projectId, dashboardUrl, domain, assistantKey } = stack.localJson;
   const signedIn = (width: number) => visitDashboard(browser, stack, { width });
@@ -107,16 +113,21 @@ async function takePictures(browser: Browser, stage: Stage): Promise<void> {
   await takeAll(signedOut, dashboardUrl, [...publicScenes(), ...widgetScenes(domain, assistantKey)]);
   await answerOf(stage.api.PATCH('/v1/projects/{id}', { params: { path: { id: projectId } }, body: { model } }));
   const samples = await createSampleJobs(stage);
+  const hosted = await createHostedScenes({ ...stage, forge, modelName: model });
   await insertPast(pool, projectId, model);
   await askReaders(stage);
+  await evaluateSite(stage);
   await createSettings(stage);
   const running = await startRunningJob(stage);
   // first, because the job does not run for long
   await take(runningScenes(running));
   await take(fullScenes(samples));
+  await take(hosted.scenes);
   await stack.pause('worker');
   await take(stoppedScenes(await startQueuedJob(stage)));
   await stack.resume('worker');
+  // last, because this also takes the grants that the other projects need
+  await take(await hosted.withoutGrant());
 }
 
 const chromium = findChromium();
@@ -124,11 +135,12 @@ if (chromium === null) throw new Error('Set CHROMIUM_PATH.');
 if (!options.docs && wanted.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 await using server = await startScriptedModelServer();
-await using stack = await startTestStack({ env: environmentOf(server.baseUrl) });
+await using forge = await startHostedForge();
+await using stack = await startTestStack({ env: { ...environmentOf(server.baseUrl), ...forge.env } });
 await using browser = await launchChromium(chromium);
 const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 2 });
 try {
-  await takePictures(browser, { stack, api: apiOf(stack), model: server, pool });
+  await takePictures(browser, { stack, api: apiOf(stack), model: server, pool }, forge);
 } finally {
   await pool.end();
 }

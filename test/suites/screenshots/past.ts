@@ -39,16 +39,18 @@ export async function insertPast(pool: pg.Pool, projectId: string, model: string
     [projectId, model, titles, failures],
   );
   await pool.query(
-    `insert into operation_facts (organization_id, at, kind, category, ms, first_token_ms, input_tokens, output_tokens, cost_micros)
+    `insert into operation_facts (organization_id, at, kind, category, ms, first_token_ms, input_tokens, output_tokens, cost_micros,
+       model, project_id)
      select organization_id, now() - make_interval(mins => number * 13), kind,
             case when kind = 'failed' then ($3::text[])[1 + number % 4] end,
             case kind when 'step' then 2100 + number * 97 % 5000 when 'answered' then 900 + number * 53 % 1800 else 41000 + number * 3700 % 400000 end,
             case when kind = 'answered' then 210 + number * 17 % 400 end,
-            case when kind = 'step' then 18000 end, case when kind = 'step' then 600 end, case when kind = 'step' then 9000 + number % 7 * 2100 end
+            case when kind = 'step' then 18000 end, case when kind = 'step' then 600 end, case when kind = 'step' then 9000 + number % 7 * 2100 end,
+            case when number % 3 = 0 then 'anthropic/claude-sonnet-4-5' else $4 end, projects.id
      from projects, generate_series(1, $2::integer) as number,
           lateral (values ('created', 5), ('completed', 6), ('step', 1), ('answered', 2), ('unanswered', 11), ('failed', 47)) as kinds (kind, every)
      where projects.id = $1 and number % every = 0 and (number * 7 % 24) > 3`,
-    [projectId, Math.floor((hours * 60) / 13), failures],
+    [projectId, Math.floor((hours * 60) / 13), failures, model],
   );
   await pool.query(
     `insert into project_spending (project_id, day, cost_micros)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { answerOf } from '../../../cli/http/api.ts';
 import type { Stage } from './jobs.ts';
 
@@ -26,8 +27,8 @@ const questions: Question[] = [
 
 const searches = ['firmware', 'alexa', 'bluetooth mesh', 'firmware', 'alexa', 'firmware'];
 
-/** Asks the questions of readers, and rates some of the answers. */
-export async function askReaders({ stack }: Stage): Promise<void> {
+/** Asks the questions of readers, rates some of the answers, and dismisses a gap. */
+export async function askReaders({ stack, api }: Stage): Promise<void> {
   const { baseUrl, domain, assistantKey } = stack.localJson;
   const post = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(`${baseUrl}/discovery/${path}`, {
@@ -43,7 +44,30 @@ export async function askReaders({ stack }: Stage): Promise<void> {
     const { threadId, messageId } = (await post(`v2/assistant/${domain}/message`, message)) as Record<string, string>;
     if (vote !== undefined) await post(`v2/assistant/${domain}/feedback`, { threadId, messageId, vote, ...more });
   }
+  const { gaps } = await answerOf(api.GET('/v1/sites/{domain}/gaps', { params: { path: { domain } } }));
+  const id = gaps.at(-1)?.id ?? '';
+  await answerOf(api.POST('/v1/sites/{domain}/gaps/{id}/dismiss', { params: { path: { domain, id } } }));
   for (const query of searches) await post(`v1/search/${domain}`, { query });
+}
+
+/** Compares two configurations of the assistant by a question set. */
+export async function evaluateSite({ stack, api }: Stage): Promise<void> {
+  const { domain } = stack.localJson;
+  const sets = { params: { path: { domain } } };
+  const questions = [
+    { text: 'How do I run a scene?', expectedPages: ['guides/scenes'], expectedFacts: ['--fade'] },
+    { text: 'How do I change the port?', expectedPages: ['reference/configuration'], expectedFacts: ['4170'] },
+    { text: 'What can I do if a lamp does not answer?', expectedPages: ['guides/troubleshooting'] },
+    { text: 'Which paint suits the gearbox?', expectsAnswer: false },
+  ];
+  const body = { name: 'First week', questions };
+  const { id: setId } = await answerOf(api.POST('/v1/sites/{domain}/question-sets', { ...sets, body }));
+  const configurations = [{ retrievalPageSize: 10 }, { retrievalPageSize: 1 }];
+  const wanted = { setId, configurations };
+  const { id } = await answerOf(api.POST('/v1/sites/{domain}/evaluations', { ...sets, body: wanted }));
+  const params = { path: { domain, id } };
+  const state = async () => (await answerOf(api.GET('/v1/sites/{domain}/evaluations/{id}', { params }))).state;
+  while ((await state()) === 'running') await delay(300);
 }
 
 /** Creates what the settings list: keys, a project of a hosted forge, and a webhook whose receiver does not answer. */

@@ -97,6 +97,27 @@ function jobScenes({ job, ...samples }: SampleJobs): Scene[] {
         await page.waitForFunction(() => document.querySelector('aside .loading') === null);
       },
     },
+    {
+      name: 'step-prompt',
+      path: job,
+      isOverlay: true,
+      async prepare(page) {
+        await page.getByRole('button', { name: 'Inspect step 3' }).first().click();
+        await page.getByRole('button', { name: 'Show the exact prompt' }).click();
+        const message = page.locator('.exact-message').nth(3);
+        await message.locator('summary').click();
+        await message.evaluate((shown) => shown.scrollIntoView({ block: 'center' }));
+      },
+    },
+    {
+      name: 'job-message',
+      path: job,
+      isOverlay: true,
+      async prepare(page) {
+        await page.locator('#step-1-3').scrollIntoViewIfNeeded();
+        await page.getByLabel('Request a change').fill('Mention the limit of lamps in the guide, too.');
+      },
+    },
     dialog('fork-dialog', job, 'Fork from step 2'),
     dialog('delete-dialog', job, 'Delete'),
     dialog('reject-dialog', samples.plan, 'Reject'),
@@ -171,8 +192,17 @@ function siteScenes(): Scene[] {
     unfolded('conversation', '/conversations', 'iPhone'),
     { name: 'conversations-none', path: '/conversations?q=no+such+words' },
     { name: 'gaps', path: '/gaps' },
+    { name: 'gaps-dismissed', path: '/gaps?state=dismissed' },
     { name: 'analytics', path: '/analytics' },
     { name: 'evaluations', path: '/evaluations' },
+    {
+      name: 'evaluation',
+      path: '/evaluations',
+      async prepare(page) {
+        await page.getByRole('link', { name: 'First week' }).click();
+        await page.getByRole('heading', { name: 'First week: completed' }).waitFor();
+      },
+    },
     { name: 'operations', path: '/operations' },
   ];
 }

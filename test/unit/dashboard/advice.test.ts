@@ -14,7 +14,7 @@ it('promises the same branch and pull request only while the pull request is ope
   const effect = (state: 'open' | 'merged' | 'closed' | null) =>
     effectOfMessage({
       status: 'completed',
-      details: { waiting: null, pullRequest: state === null ? null : { state, draft: false } },
+      details: { waiting: null, pullRequest: state === null ? null : { id: 'pr_1', number: 1, state, draft: false } },
     });
   expect(effect('open')).toBe('The agent continues on the same branch and pull request.');
   expect(effect('merged')).toContain('is merged: changes go to a new branch');

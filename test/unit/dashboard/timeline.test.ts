@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
 import { timelineOf } from '../../../dashboard/jobs/timeline/timeline.ts';
-import { pullRequestName } from '../../../dashboard/jobs/turn-head.tsx';
+import { nameOfLink } from '../../../dashboard/jobs/turn-head.tsx';
 import { ToolCallItem } from '../../../dashboard/jobs/timeline/tool-call.tsx';
 import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
 
@@ -135,7 +135,16 @@ it('keeps how each turn ended, and the pull request of the turns that changed so
     ['https://forge/pull/2', null],
   ]);
   expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.lastStep?.step ?? null] : []))).toEqual([1, null, 2]);
-  expect(
-    ['https://github.com/a/b/pull/7', 'https://gitlab.com/a/-/merge_requests/8', '/pulls/pr_1'].map(pullRequestName),
-  ).toEqual(['PR #7', 'PR #8', 'Pull request']);
+  const links = [
+    'https://github.com/a/b/pull/7',
+    'https://gitlab.com/a/-/merge_requests/8',
+    '/pulls/pr_1',
+    '/pulls/pr_2',
+  ];
+  expect(links.map((link) => nameOfLink(link, { id: 'pr_2', number: 9 }))).toEqual([
+    'PR #7',
+    'PR #8',
+    'Pull request',
+    'PR #9',
+  ]);
 });

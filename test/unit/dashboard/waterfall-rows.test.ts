@@ -113,6 +113,13 @@ it('shows all turns on one axis, with little room for the time between them', ()
     expect(tick.position - (ticks[index - 1]?.position ?? -1)).toBeGreaterThan(0.1);
 });
 
+it('names no second twice when the next turn begins in it', () => {
+  const ms = (from: number, to: number) => ({ from: begin + from, to: begin + to });
+  const labels = timeAxis([ms(200, 2_100), ms(2_600, 3_400)]).ticks.map(({ label }) => label);
+  expect(labels.length).toBeGreaterThan(1);
+  expect(new Set(labels).size).toBe(labels.length);
+});
+
 it('has no more than a few hundred parts in the row of a turn of 2,000 steps', () => {
   const steps = Array.from({ length: 2_000 }, (_, number) =>
     stepOf(number + 1, [number, number + 0.6, number + 1], number === 1_000 ? { attempts: 2 } : {}),
