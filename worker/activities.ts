@@ -60,7 +60,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
     ...clients,
     ...stores,
     secrets,
-    issues: { store: stores.sourceThreads, limits: threadLimits },
+    threads: { store: stores.sourceThreads, limits: threadLimits },
     websites: { pages: stores.websitePages, limits: crawlLimits },
     embedding: config.embeddingModel === null ? null : { model: config.embeddingModel, settings: config.models },
     attempt: createAttempt({ redact: secrets.redact }),

@@ -3,7 +3,8 @@ import { createLayerFiles, type LayerFiles } from '../activities/environment/lay
 import { createEgress } from '../lib/network/egress.ts';
 import type { Forges } from '../activities/forges/forge.ts';
 import { createForges } from '../activities/forges/forges.ts';
-import type { BranchMerge, BranchPair, MergedBranch, RefusedMerge } from '../activities/workspaces/merge-branch.ts';
+import type { MergedBranch, RefusedMerge } from '../activities/forges/merge-pull-request.ts';
+import type { BranchMerge, BranchPair, MergedHead } from '../activities/workspaces/merge-branch.ts';
 import { checkMerge, deleteBranch, mergeBranch } from '../activities/workspaces/merge-branch.ts';
 import { createGit } from '../activities/git/git.ts';
 import type { JobDisks } from '../activities/workspaces/job-disks.ts';
@@ -37,8 +38,8 @@ export interface WorkerClients {
   mergeBranch(merge: BranchMerge): Promise<MergedBranch>;
   /** Returns why a branch of a local repository could not be merged into another; null if it could. */
   checkMerge(pair: BranchPair): Promise<RefusedMerge | null>;
-  /** Deletes a branch of a local repository. */
-  deleteBranch(pair: BranchPair): Promise<void>;
+  /** Deletes a merged branch of any repository, unless it has moved. */
+  deleteBranch(merged: MergedHead): Promise<void>;
 }
 
 export interface WorkerClientDeps {
@@ -77,6 +78,6 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
     mergeBranch: (merge) => mergeBranch(git, place, merge),
     checkMerge: (pair) => checkMerge(git, place, pair),
-    deleteBranch: (pair) => deleteBranch(git, place, pair),
+    deleteBranch: (merged) => deleteBranch(git, place, merged),
   };
 }

@@ -47,9 +47,9 @@ export function jobQueue(activities: object, taskQueue: string = jobTaskQueue): 
   return { taskQueue, activities, runsWorkflows: true };
 }
 
-/** Describes the queue of the activities that index sites; a few run at once, because a build uses a whole core. */
+/** Describes the queue of the activities that index sites. Most of the time they wait for websites and forges. */
 export function siteQueue(activities: object, workflowQueue: string = jobTaskQueue): QueueWorker {
-  return { taskQueue: siteActivityQueue(workflowQueue), activities, maxConcurrentActivities: 4 };
+  return { taskQueue: siteActivityQueue(workflowQueue), activities, maxConcurrentActivities: 20 };
 }
 
 /** Describes the queue of the activities that deliver webhooks, which only wait for receivers. */

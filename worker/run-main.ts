@@ -4,8 +4,7 @@ import { createRedactor } from '../lib/redaction/redactor.ts';
 import { onUncaught } from '../lib/redaction/uncaught.ts';
 import { readConfig, secretsOf } from './config/config.ts';
 import { createLogger } from '../lib/redaction/logger.ts';
-import { installRuntime } from './install-runtime.ts';
-import { runWorkerProcess } from './worker-process.ts';
+import { openCommands } from './open-commands.ts';
 import { ConfigError } from '../lib/config/read-variables.ts';
 import type { Logger } from 'pino';
 
@@ -26,9 +25,18 @@ export async function runMain(): Promise<void> {
     const secrets = createKnownSecrets(secretsOf(config));
     ({ redact } = secrets);
     const log = createLogger({ process: 'worker', level: config.logLevel, redact });
+    const signal = stopSignal({ log, graceMs: config.graceMs });
+    await using resources = new AsyncDisposableStack();
+    // opens in another process while this one loads the rest of its code
+    const commands = openCommands(config, { log, resources });
+    commands.catch(() => undefined); // awaited below, unless the rest fails first
+    const [{ installRuntime }, { runWorkerProcess }] = await Promise.all([
+      import('./install-runtime.ts'),
+      import('./worker-process.ts'),
+    ]);
     installRuntime(log);
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-    await runWorkerProcess({ config, log, secrets, signal: stopSignal({ log, graceMs: config.graceMs }) });
+    await runWorkerProcess({ config, log, secrets, signal, commands });
   } catch (error) {
     const said = error instanceof ConfigError ? { msg: error.message } : { msg: 'worker failed', error: String(error) };
     say(said);

@@ -1,9 +1,11 @@
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Info } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Commands } from '../activities/tools/commands.ts';
 import { openJobDisks } from '../activities/workspaces/job-disks.ts';
 import { createProcessHost } from '../activities/git/process-host.ts';
 import { createKnownSecrets, type KnownSecrets } from '../lib/redaction/known-secrets.ts';
@@ -12,7 +14,7 @@ import { createPool } from '../db/pool.ts';
 import { createWorkNotices } from '../db/work-notices.ts';
 import { createDataConverter } from '../lib/encryption/data-converter.ts';
 import { createSecretBox } from '../lib/encryption/secret-box.ts';
-import { indexFormat } from '../search/query/site-index.ts';
+import { indexFormat } from '../search/query/index-format.ts';
 import { repeat } from '../lib/repeat.ts';
 import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
 import { openTemporalCredentials, type TemporalCredentials } from '../lib/temporal/temporal-credentials.ts';
@@ -50,6 +52,8 @@ export interface WorkerProcess {
   signal: AbortSignal;
   /** Secrets that the log redacts, too. */
   secrets?: KnownSecrets;
+  /** The sandbox, if it is being opened already. */
+  commands?: Promise<Commands>;
   /** Wraps the parts of the process; tests inject failures with it. */
   instrument?: InstrumentWorker;
 }
@@ -139,7 +143,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   const { failureConverterPath } = dataConverter;
   const [bundle, commands] = await Promise.all([
     prepareWorkflowBundle({ directory: join(config.workDirectory, 'cache'), failureConverterPath }),
-    openCommands(config, { log, resources }),
+    wiring.commands ?? openCommands(config, { log, resources }),
   ]);
   const shared = { config, stores, clients, secrets, commands, instrument, draining: signal };
   // jobs first, because people wait for them
@@ -158,7 +162,10 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     createWorker: queues.map((queue) => (connection) => createWorker({ ...shape, connection, queue })),
     onWorkers(workers) {
       polling = workers;
-      if (workers.length > 0) holds.watch(signal);
+      if (workers.length === 0) return;
+      // a worker that replaces this one finds the code compiled; a killed process does not reach the flush at its exit
+      flushCompileCache();
+      holds.watch(signal);
     },
     log,
     signal,

@@ -7,10 +7,11 @@ import { siteActivityQueue, webhookActivityQueue } from './contract/messages.ts'
 
 /**
  * Every activity is idempotent because it may run twice. Only site indexing limits its attempts, because Temporal also
- * counts the attempts of killed workers. The other activities count their own failures in the database. The backoff
- * grows slowly for the sake of work whose workers are killed one after another.
+ * counts the attempts of killed workers. The other activities count their own failures in the database. The backoff is for
+ * work that itself ends its worker: it exceeds a second after 14 lost attempts, and the time in which a loss is noticed
+ * after 18, because fewer may be mere bad luck.
  */
-const retry = { initialInterval: '100ms', backoffCoefficient: 1.5, maximumInterval: '20s' } as const;
+const retry = { initialInterval: '100ms', backoffCoefficient: 1.2, maximumInterval: '20s' } as const;
 
 /**
  * Time without a heartbeat after which a worker counts as dead. Heartbeats are sent twice a second, so a live worker

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { ProjectToolReader } from '../../db/for-worker/projects/project-tools.ts';
@@ -8,12 +7,13 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { CallServer, ToolOutput } from '../tools/agent-tool.ts';
 import { cutToBytes, fenced } from '../tools/tool-output.ts';
-import { McpProblem } from './mcp-problem.ts';
-import { hashOfTool, openMcpSession, type McpAccess, type McpSession } from './mcp-session.ts';
+import { McpProblem, McpRefusal } from './mcp-problem.ts';
+import type { McpAccess, McpSession } from './mcp-session.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 import { resultText } from './result-text.ts';
 import type { ServerJob } from './server-process.ts';
 import { learnValues } from './server-values.ts';
+import { hashOfTool } from './tool-hash.ts';
 
 export interface CallToolsDeps extends McpAccess {
   effects: Pick<EffectStore, 'claim' | 'storeResult'>;
@@ -52,6 +52,8 @@ export function createToolCaller(
     const values = learnValues(secrets, credentials[name]);
     // calls end before the server
     const lifeMs = Math.max(leastMs, endAt - Date.now()) + leastMs;
+    // most jobs have no servers, and a worker that starts should not load the protocol
+    const { openMcpSession } = await import('./mcp-session.ts');
     return openMcpSession(access, { job, server, values, lifeMs, signal });
   }
 
@@ -78,7 +80,7 @@ export function createToolCaller(
       return { text: resultText(server, result), isError: result.isError === true };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof McpError) return { text: refusalOf(server, error), isError: true };
+      if (error instanceof McpRefusal) return { text: refusalOf(server, error), isError: true };
       if (!(error instanceof McpProblem)) throw error;
       return { text: `The MCP server ${server} ${error.message}.`, isError: true };
     }
@@ -108,6 +110,6 @@ export function createToolCaller(
   };
 }
 
-function refusalOf(server: string, { code, message }: McpError): string {
+function refusalOf(server: string, { code, message }: McpRefusal): string {
   return `The call was refused (${code}).\n${fenced(`the MCP server ${server}`, cutToBytes(message.toWellFormed(), longestRefusal))}`;
 }

@@ -9,3 +9,14 @@ export class McpProblem extends Error {
     this.detail = detail;
   }
 }
+
+/** An MCP server refused a call, with a code of JSON-RPC. The message is the server's. */
+export class McpRefusal extends Error {
+  override name = 'McpRefusal';
+  readonly code: number;
+
+  constructor(message: string, code: number) {
+    super(message);
+    this.code = code;
+  }
+}

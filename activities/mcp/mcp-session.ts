@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -15,7 +14,7 @@ import type { McpServer, ServerValue } from '../../db/organizations/project-tool
 import type { Egress } from '../../lib/network/egress.ts';
 import { createCommandTransport } from './command-transport.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
-import { McpProblem } from './mcp-problem.ts';
+import { McpProblem, McpRefusal } from './mcp-problem.ts';
 import { startServer, type ServerJob, type ServerPlace, type ServerProcess } from './server-process.ts';
 
 export interface McpNetwork {
@@ -24,7 +23,7 @@ export interface McpNetwork {
   privateHosts: readonly string[];
 }
 
-/** A connection to an MCP server. Errors: McpProblem, McpError when the server refuses a call, the signal's reason. */
+/** A connection to an MCP server. Errors: McpProblem, McpRefusal, the signal's reason. */
 export interface McpSession extends AsyncDisposable {
   /** All tools of the server, by name. */
   tools: ReadonlyMap<string, Tool>;
@@ -94,7 +93,8 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
       if (problem !== null) throw problem;
       if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
         throw new McpProblem(`did not answer within ${Math.ceil(timeoutMs / 1_000)} seconds`, { cause: error });
-      if (error instanceof McpProblem || error instanceof McpError) throw error;
+      if (error instanceof McpError) throw new McpRefusal(error.message, error.code);
+      if (error instanceof McpProblem) throw error;
       throw new McpProblem('did not answer as the protocol requires', { cause: error });
     }
   }
@@ -183,22 +183,4 @@ async function connectByCommand(
     },
     endAndKeep: started.endAndKeep,
   };
-}
-
-/** Returns a hash of what a server says about a tool, which changes when the tool does. */
-export function hashOfTool({ name, description, inputSchema, annotations }: Tool): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted([name, description, inputSchema, annotations])))
-    .digest('hex');
-}
-
-/** Sorts the fields of all objects, because a server may list them in any order. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value ?? null;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, item]) => [name, sorted(item)]),
-  );
 }

@@ -5,9 +5,10 @@ import type { ProjectToolReader } from '../../db/for-worker/projects/project-too
 import type { McpServer } from '../../db/organizations/project-tools.ts';
 import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { McpProblem } from './mcp-problem.ts';
-import { hashOfTool, openMcpSession, type McpAccess, type SessionRequest } from './mcp-session.ts';
+import type { McpAccess, SessionRequest } from './mcp-session.ts';
 import type { ServerJob } from './server-process.ts';
 import { learnValues } from './server-values.ts';
+import { hashOfTool } from './tool-hash.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /** A tool of an MCP server as it was when a turn began. */
@@ -99,6 +100,8 @@ async function toolsOf(access: McpAccess, request: SessionRequest): Promise<List
   const { server, lifeMs, signal } = request;
   const until = AbortSignal.timeout(lifeMs);
   try {
+    // most jobs have no servers, and a worker that starts should not load the protocol
+    const { openMcpSession } = await import('./mcp-session.ts');
     await using session = await openMcpSession(access, { ...request, signal: AbortSignal.any([signal, until]) });
     const listed = pinnedOf(server, session.tools);
     // the agent has not used it yet; a server whose packages cannot be kept downloads them again

@@ -24,7 +24,7 @@ export interface AnswerStepDeps {
 }
 
 /** A step that an attempt has claimed and whose answer is stored. */
-export interface ClaimedAnswer {
+interface ClaimedAnswer {
   result: ModelStep;
   claimed: ClaimedTools;
 }

@@ -44,7 +44,7 @@ export interface StepAnswer {
 }
 
 /** A claim of a step by an attempt. */
-export interface Claim {
+interface Claim {
   fence: number;
   /** The job as of the claim. */
   job: SealedJob;

@@ -17,7 +17,7 @@ export interface GuidanceDeps {
   maskSecrets(text: string): string;
 }
 
-export interface GuidanceCall {
+interface GuidanceCall {
   ref: StepRef;
   job: JobRow;
   /** Paths of the guidance files in folders. */

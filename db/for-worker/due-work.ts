@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { onlyRow } from '../rows.ts';
 
 /** Kinds of work that the database holds for any worker; true when there is some to claim. */
-export interface DueWork {
+interface DueWork {
   indexRequests: boolean;
   webhookStarts: boolean;
   histories: boolean;

@@ -10,7 +10,7 @@ export interface LayerRef {
 }
 
 /** State of a layer: complete, being built by another worker, or claimed by the caller, who builds it. */
-export type LayerClaim =
+type LayerClaim =
   | { state: 'complete'; id: string; description: unknown }
   | { state: 'building' }
   | { state: 'claimed'; id: string };

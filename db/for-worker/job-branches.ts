@@ -7,7 +7,7 @@ import { toStoredJson, toStoredText } from '../stored-text.ts';
 export type PullRequestState = 'open' | 'closed' | 'merged';
 
 /** State of a pull request on its forge. */
-export interface PullRequestStanding {
+interface PullRequestStanding {
   state: PullRequestState;
   draft: boolean;
 }
@@ -81,9 +81,14 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
 
     async setPullRequestState({ jobId, prId, state, draft }) {
       await pool.query(
-        `update jobs set pr_state = $3, pr_draft = $4, updated_at = now()
-         where id = $1 and pr_id = $2 and pr_state is distinct from 'merged'
-           and (pr_state, pr_draft) is distinct from ($3, $4)`,
+        `with seen as (
+           update jobs set pr_state = $3, pr_draft = $4, updated_at = now()
+           where id = $1 and pr_id = $2 and pr_state is distinct from 'merged'
+             and (pr_state, pr_draft) is distinct from ($3, $4)
+           returning pull_request_of(id, pr_id) as pull_request
+         )
+         update pull_requests set state = $3, draft = $4, updated_at = now() from seen
+         where pull_requests.id = seen.pull_request and job_id is not null`,
         [jobId, prId, state, draft],
       );
     },

@@ -46,7 +46,7 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
 }
 
 /** The context of a model call. */
-export interface JobContext {
+interface JobContext {
   prompts: Prompt[];
   notes: JobNote[];
   /** The newest one; null when there is none. */

@@ -5,7 +5,7 @@ import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 
 /** A chunk of a step's text while the model produces it. */
-export interface TextChunk extends StepRef {
+interface TextChunk extends StepRef {
   /** Identifies the attempt; a superseded one appends nothing. */
   fence: number;
   offset: number;

@@ -17,6 +17,8 @@ export interface PublishedJob extends WorkedTurn {
   prLink: string;
   prState: PullRequestState;
   prDraft: boolean;
+  /** Title and Markdown body of the pull request. */
+  prText: { title: string; body: string };
   check: JobCheck | null;
 }
 
@@ -137,10 +139,22 @@ export function createJobWrites(pool: Pool) {
 
   function setPublished(ref: PublishedJob): Promise<boolean> {
     return write(
-      `update jobs
-       set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
-           check_result = $10, updated_at = now()
-       ${whileOurs} and ${noStepAfter('$11')}`,
+      `with published as (
+         update jobs
+         set branch = $3, head_commit = $4, head_tree = $5, pr_id = $6, pr_link = $7, pr_state = $8, pr_draft = $9,
+             check_result = $10, updated_at = now()
+         ${whileOurs} and ${noStepAfter('$11')}
+         returning id, repository, branch, base_branch, pr_id, pr_state, pr_draft
+       ), hosted as (
+         insert into pull_requests (id, repository, number, head, base, title, body, draft, state, job_id)
+         select pull_request_of(id, pr_id), repository, pr_id::integer, branch, coalesce(base_branch, ''), $12, $13, pr_draft,
+                pr_state, id
+         from published where pr_id ~ '^[0-9]{1,9}$'
+         on conflict (id) do update
+         set head = excluded.head, title = excluded.title, body = excluded.body, draft = excluded.draft, state = excluded.state,
+             updated_at = now()
+       )
+       select from published`,
       [
         ref.jobId,
         ref.turn,
@@ -153,6 +167,8 @@ export function createJobWrites(pool: Pool) {
         ref.prDraft,
         ref.check === null ? null : toStoredJson(ref.check),
         ref.step,
+        toStoredText(ref.prText.title),
+        toStoredText(ref.prText.body),
       ],
     );
   }

@@ -74,7 +74,7 @@ export type ClaimedStep = Pick<StepRow, 'fence' | 'response' | 'toolResults'>;
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
 /** An attempt's answer of the model; the events are appended in the same transaction. */
-export interface StepAnswer extends StepRef {
+interface StepAnswer extends StepRef {
   /** The model that answered. */
   model: string;
   requestHash: string;
@@ -101,7 +101,7 @@ export interface StepAnswerEvents {
 }
 
 /** An attempt's results of a batch of tools; the events are appended in the same transaction. */
-export interface StepResults extends StepRef {
+interface StepResults extends StepRef {
   fence: number;
   results: ToolResult[];
   tree: string;

@@ -81,7 +81,12 @@ export const agentJobSchema = z.object({
       .nullable()
       .meta({ description: 'The step of another job that this one continues from.' }),
     pullRequest: z
-      .object({ state: z.enum(['open', 'closed', 'merged']), draft: z.boolean() })
+      .object({
+        id: z.string(),
+        number: z.number().int().nullable().meta({ description: 'Its number in the repository; null if unknown.' }),
+        state: z.enum(['open', 'closed', 'merged']),
+        draft: z.boolean(),
+      })
       .nullable()
       .meta({ description: 'State of the pull request; checked periodically and at each follow-up.' }),
   }),
@@ -137,9 +142,14 @@ export function presentJob(row: PresentableJob): AgentJob {
       },
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
       forkedFrom: row.forkedFrom,
-      pullRequest: row.prLink === null ? null : { state: row.prState ?? 'open', draft: row.prDraft ?? false },
+      pullRequest: pullRequestOf(row),
     },
   };
+}
+
+function pullRequestOf(row: PresentableJob): AgentJob['details']['pullRequest'] {
+  const { pullRequestId: id, pullRequestNumber: number, prLink, prState, prDraft } = row;
+  return prLink === null || id === null ? null : { id, number, state: prState ?? 'open', draft: prDraft ?? false };
 }
 
 function waitingOf({ turn, question, waitSince, waitUntil }: PresentableJob): AgentJob['details']['waiting'] {

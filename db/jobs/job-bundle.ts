@@ -17,8 +17,8 @@ const jobStatement = `
          to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
   from jobs where id = $1 and organization_id = $2`;
 
-/** Records of which a job has few. */
-const smallStatements = [
+/** Records of which a job has few, and which its prompts are made of. */
+const promptStatements = [
   `select 'turn' as piece, turn, prompt, images, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
           first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
    from job_turns where job_id = $1 order by turn`,
@@ -28,6 +28,9 @@ const smallStatements = [
   `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
           jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage
    from job_compactions where job_id = $1 order by turn, step`,
+];
+const smallStatements = [
+  ...promptStatements,
   `select 'effect' as piece, turn, effect, fence::float8 as fence, failures, result
    from job_effects where job_id = $1 order by turn, effect`,
   `select 'export' as piece, turn, state, is_whole as "isWhole"
@@ -42,13 +45,24 @@ const historyStatement = `
   select 'history' as piece, turn, run, run_id as "runId", event_count as "eventCount", build_ids as "buildIds", history
   from job_histories where job_id = $1 and (turn, run) > ($2, $3) order by turn, run limit 1`;
 
-const stepsStatement = `
+const instructionsStatement = `
+  select 'effect' as piece, turn, effect, fence::float8 as fence, failures, result
+  from job_effects where job_id = $1 and effect = 'instructions' and turn <= $2 order by turn`;
+
+const stepsStatement = (patch: 'patch' | 'null', condition = 'true') => `
   select 'step' as piece, turn, step, fence::float8 as fence, model, request_hash as "requestHash", response,
          finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
-         cached_tokens::float8 as "cachedTokens", cache_write_tokens::float8 as "cacheWriteTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, patch,
+         cached_tokens::float8 as "cachedTokens", cache_write_tokens::float8 as "cacheWriteTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, ${patch} as patch,
          model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",
          to_json(ended_at) as "endedAt"
-  from job_steps where job_id = $1 and (turn, step) > ($2, $3) order by turn, step limit $4`;
+  from job_steps where job_id = $1 and (turn, step) > ($2, $3) and ${condition} order by turn, step limit $4`;
+
+/** Condition: a step is not beyond step $6 of turn $5, and no summary that it was asked with replaces it. */
+const isInPrompt = `(turn, step) <= ($5, $6) and not exists (
+    select from job_compactions as summaries
+    where job_id = $1 and (summaries.turn, summaries.step) <= ($5, $6)
+      and (job_steps.turn, job_steps.step) <= (upto_turn, upto_step)
+  )`;
 
 export interface JobBundleStore {
   /**
@@ -57,11 +71,16 @@ export interface JobBundleStore {
    * the repository; keys and tokens are in none of the tables.
    */
   read(owner: Owner, jobId: string): AsyncGenerator<string>;
+  /** Yields those of the records that the request of a step to its model is made of. */
+  readPrompt(owner: Owner, jobId: string, at: { turn: number; step: number }): AsyncGenerator<string>;
 }
 
 /** Creates the store of complete records of jobs, for analysis. */
 export function createJobBundleStore(pool: Pool): JobBundleStore {
-  return { read: (owner, jobId) => readJobRecord(pool, owner, jobId) };
+  return {
+    read: (owner, jobId) => readJobRecord(pool, owner, jobId),
+    readPrompt: (owner, jobId, at) => readPrompt(pool, owner, { jobId, ...at }),
+  };
 }
 
 /** A record as JSON. PostgreSQL writes it: to parse and write a large one here would block the event loop. */
@@ -74,32 +93,57 @@ function asLines(statement: string, position: string[] = []): string {
   return `select ${['to_json(record)::text as line', ...position].join(', ')} from (${statement}) as record`;
 }
 
-async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<string> {
-  async function* linesOf<Row extends Line>(statement: string, values: unknown[]): AsyncGenerator<string, Row[]> {
-    const { rows } = await pool.query<Row>(statement, values);
-    for (const { line } of rows) yield line;
-    return rows;
-  }
+async function* linesOf<Row extends Line>(
+  pool: Pool,
+  statement: string,
+  values: unknown[],
+): AsyncGenerator<string, Row[]> {
+  const { rows } = await pool.query<Row>(statement, values);
+  for (const { line } of rows) yield line;
+  return rows;
+}
 
-  const jobs = yield* linesOf(asLines(jobStatement), [jobId, organizationId]);
+/** Yields the steps of a job that a statement selects, a page at a time; `values` are those after the limit. */
+async function* stepLines(
+  pool: Pool,
+  jobId: string,
+  { statement, values }: { statement: string; values: unknown[] },
+): AsyncGenerator<string> {
+  const lines = asLines(statement, ['turn', 'step']);
+  for (let after = { turn: 0, step: 0 }; ;) {
+    const position = [jobId, after.turn, after.step, stepPage];
+    const steps = yield* linesOf<Line & typeof after>(pool, lines, [...position, ...values]);
+    const last = steps.at(-1);
+    if (last === undefined || steps.length < stepPage) return;
+    after = last;
+  }
+}
+
+async function* readPrompt(
+  pool: Pool,
+  { organizationId }: Owner,
+  { jobId, turn, step }: { jobId: string; turn: number; step: number },
+): AsyncGenerator<string> {
+  const jobs = yield* linesOf(pool, asLines(jobStatement), [jobId, organizationId]);
   if (jobs.length === 0) return;
-  for (const statement of smallStatements) yield* linesOf(asLines(statement), [jobId]);
+  for (const statement of promptStatements) yield* linesOf(pool, asLines(statement), [jobId]);
+  yield* linesOf(pool, asLines(instructionsStatement), [jobId, turn]);
+  yield* stepLines(pool, jobId, { statement: stepsStatement('null', isInPrompt), values: [turn, step] });
+}
+
+async function* readJobRecord(pool: Pool, { organizationId }: Owner, jobId: string): AsyncGenerator<string> {
+  const jobs = yield* linesOf(pool, asLines(jobStatement), [jobId, organizationId]);
+  if (jobs.length === 0) return;
+  for (const statement of smallStatements) yield* linesOf(pool, asLines(statement), [jobId]);
   yield* readHistories(pool, jobId);
   for (let after = 0; ;) {
     const statement = asLines(eventsStatement, ['seq']);
-    const events = yield* linesOf<Line & { seq: number }>(statement, [jobId, after, page]);
+    const events = yield* linesOf<Line & { seq: number }>(pool, statement, [jobId, after, page]);
     const last = events.at(-1);
     if (last === undefined || events.length < page) break;
     after = last.seq;
   }
-  for (let after = { turn: 0, step: 0 }; ;) {
-    const statement = asLines(stepsStatement, ['turn', 'step']);
-    const values = [jobId, after.turn, after.step, stepPage];
-    const steps = yield* linesOf<Line & typeof after>(statement, values);
-    const last = steps.at(-1);
-    if (last === undefined || steps.length < stepPage) break;
-    after = last;
-  }
+  yield* stepLines(pool, jobId, { statement: stepsStatement('patch'), values: [] });
   yield* readImages(pool, jobId);
   yield* readSnapshots(pool, jobId);
 }

@@ -13,7 +13,7 @@ export interface JobEventRow {
   createdAt: Date;
 }
 
-export interface JobEventPage {
+interface JobEventPage {
   events: JobEventRow[];
   /**
    * Status at the time of the page: an inactive job with an empty page has no more events. Null when there is no such

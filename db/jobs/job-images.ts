@@ -21,7 +21,7 @@ export type NamedImage = Image & { name: string | null };
 
 /** Images of a job: all of them are sent with each call of its model. */
 export const mostJobImages = 20;
-export const mostJobImageBytes = 16 * 1024 * 1024;
+const mostJobImageBytes = 16 * 1024 * 1024;
 
 const sentence = `A job has at most ${mostJobImages} images with ${mostJobImageBytes / 1024 / 1024} MB together, those that its agent has read included. Create another job.`;
 

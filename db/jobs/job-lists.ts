@@ -20,7 +20,7 @@ export interface ListedJobRow extends JobRow {
   updatedMicros: string;
 }
 
-export interface JobListQuery {
+interface JobListQuery {
   /** Empty for any. */
   statuses: JobStatus[];
   /** Empty for any. */

@@ -27,7 +27,7 @@ export interface NewMessage {
  * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `allowance` is what the
  * message's counter has left.
  */
-export type SentMessage =
+type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
   | { kind: 'replayed'; job: JobRow }
   | { kind: 'conflict' | 'archived' | 'unknown' | 'full' };

@@ -4,7 +4,11 @@ export const jobColumns = `
   requested_ref as "requestedRef", base_branch as "baseBranch", base_commit as "baseCommit", model,
   coalesce(fallback_models, '{}') as "fallbackModels", reasoning_effort as "reasoningEffort",
   max_output_tokens as "maxOutputTokens", draft, title, message,
-  branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pr_link as "prLink",
+  branch, head_tree as "headTree", head_commit as "headCommit", pr_id as "prId", pull_request_of(id, pr_id) as "pullRequestId",
+  -- only the local forge has ids other than the number
+  case when pr_id ~ '^[0-9]{1,9}$' then pr_id::integer
+       else (select local.number from pull_requests as local where local.id = pr_id) end as "pullRequestNumber",
+  pr_link as "prLink",
   pr_state as "prState", pr_draft as "prDraft", incomplete, check_result as "check", waiting_messages as "waitingMessages", steps,
   input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
   cost_micros::float8 as "costMicros", failure_category as "failureCategory",

@@ -32,7 +32,7 @@ export function statusesOf(states: JobState[]): JobStatus[] {
 }
 
 export const pullRequestStates = ['open', 'merged', 'closed'] as const;
-export type PullRequestState = (typeof pullRequestStates)[number];
+type PullRequestState = (typeof pullRequestStates)[number];
 export type PullRequestFilter = PullRequestState | 'any';
 
 /** SQL expression for the state of a job's pull request. */
@@ -41,14 +41,14 @@ export const pullRequestStateOf = `coalesce(pr_state, 'open')`;
 /** Number of jobs of each status that are counted at most. */
 export const mostCounted = 1_000;
 
-export interface JobCount {
+interface JobCount {
   state: JobState;
   count: number;
   /** There may be more: not all jobs of the status were counted. */
   isLowerBound: boolean;
 }
 
-export interface PullRequestCount {
+interface PullRequestCount {
   state: PullRequestState;
   count: number;
   /** There may be more: not all jobs were looked at. */

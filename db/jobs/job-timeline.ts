@@ -6,7 +6,7 @@ import type { ImageRef } from './job-images.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
 
 /** A message that was sent to a job during a turn. */
-export interface TimelineMessage {
+interface TimelineMessage {
   position: number;
   /** The step that was the first to read it; null while it waits. */
   step: number | null;
@@ -30,7 +30,7 @@ export interface TimelineTurn {
 }
 
 /** A tool call with its result; lists truncate long inputs and outputs. */
-export interface TimelineCall {
+interface TimelineCall {
   toolCallId: string;
   toolName: string;
   /** Of a truncated input, the beginning of its JSON. */
@@ -47,7 +47,7 @@ export interface TimelineCall {
 }
 
 /** Times are in ISO format; an attempt ended at some time before the next one began. */
-export interface LostAttempt {
+interface LostAttempt {
   attempt: number;
   worker: string | null;
   startedAt: string;
@@ -87,7 +87,7 @@ export interface TimelineStep {
   endedAt: Date | null;
 }
 
-export interface TimelinePage<Row> {
+interface TimelinePage<Row> {
   rows: Row[];
   /** Whether more may follow, because the page is full by number or by size. */
   isFull: boolean;
@@ -121,7 +121,7 @@ export interface JobTimelineStore {
   changeOf(owner: Owner, ref: StepRef): Promise<StepChange | null>;
 }
 
-export interface StepChange {
+interface StepChange {
   /** False while the step has not ended, and when it did not change the tree. */
   hasChanged: boolean;
   /** Null also where the change was not stored, as for steps copied from another job. */

@@ -39,7 +39,12 @@ export interface JobRow {
   branch: string | null;
   headTree: string | null;
   headCommit: string | null;
+  /** Its id on the forge. */
   prId: string | null;
+  /** The id of its pull request in the API. */
+  pullRequestId: string | null;
+  /** The number of its pull request in the repository. */
+  pullRequestNumber: number | null;
   prLink: string | null;
   /** State of the pull request at the last check. */
   prState: PullRequestState | null;
@@ -128,7 +133,7 @@ export type CreatedJob =
   | EarlierJob
   | { kind: 'unknown' };
 
-export interface JobPage {
+interface JobPage {
   jobs: JobRow[];
   nextCursor: string | null;
 }

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-export interface OutboxEntry {
+interface OutboxEntry {
   jobId: string;
   turn: number;
 }

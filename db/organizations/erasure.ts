@@ -62,8 +62,8 @@ async function endJobs(client: PoolClient, column: string, id: string): Promise<
     [id],
   );
   await client.query(
-    `delete from pull_requests where id in (select pr_id from jobs where ${column} = $1)
-       and not exists (select from jobs where pr_id = pull_requests.id and ${column} <> $1)`,
+    `delete from pull_requests where id in (select pull_request_of(id, pr_id) from jobs where ${column} = $1)
+       and not exists (select from jobs where pull_request_of(id, pr_id) = pull_requests.id and ${column} <> $1)`,
     [id],
   );
 }

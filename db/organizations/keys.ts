@@ -47,9 +47,9 @@ const ruleColumns = {
 } satisfies Partial<Record<keyof KeyRow, string>>;
 
 /** Changes of a key's rules; the secret that verifies its CAPTCHA is encrypted for the key (`captchaSecretOwner`). */
-export type KeyChange = Partial<KeyRules> & { captchaSecret?: string | null };
+type KeyChange = Partial<KeyRules> & { captchaSecret?: string | null };
 
-export interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
+interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
   kind: KeyKind;
   name?: string;
   expiresAt?: Date;

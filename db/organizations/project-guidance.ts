@@ -6,7 +6,7 @@ import { withTransaction } from '../pool.ts';
 import { toStoredJson } from '../stored-text.ts';
 
 /** Instructions for a kind of work, which an agent loads when they apply. */
-export interface ProjectSkill {
+interface ProjectSkill {
   name: string;
   /** When it applies. */
   description: string;

@@ -40,7 +40,7 @@ const credentialsSchema = z.record(z.string(), z.array(z.object({ name: z.string
  * A server as it is set. One without `headers` or `env` keeps those that it has, as long as its address and its command
  * stay the same.
  */
-export type NewMcpServer = Omit<McpServer, 'headerNames' | 'envNames'> & {
+type NewMcpServer = Omit<McpServer, 'headerNames' | 'envNames'> & {
   headers?: ServerValue[];
   env?: ServerValue[];
 };

@@ -90,7 +90,7 @@ type ProjectDefaults = Pick<
 >;
 
 /** The project's credentials for its forge; null removes one. They are stored encrypted, and no list returns them. */
-export interface ProjectSecrets {
+interface ProjectSecrets {
   forgeToken?: string | null;
   sshKey?: string | null;
 }
@@ -103,7 +103,7 @@ export type NewProject = Omit<
   ProjectSecrets;
 
 /** Changes of the project's row. */
-export type ProjectSettings = Partial<
+type ProjectSettings = Partial<
   ProjectDefaults & Pick<ProjectRow, 'name' | 'repository' | 'defaultRef' | 'model' | 'allowedRepositories'>
 >;
 
@@ -137,7 +137,7 @@ const changeable: Record<keyof ProjectSettings, string> = {
   sshKnownHosts: 'ssh_known_hosts',
 };
 
-export type ProjectName = Pick<ProjectRow, 'id' | 'name' | 'repository' | 'model'>;
+type ProjectName = Pick<ProjectRow, 'id' | 'name' | 'repository' | 'model'>;
 
 export interface ProjectStore {
   create(caller: Caller, project: NewProject): Promise<ProjectRow>;

@@ -38,7 +38,7 @@ interface SealedValue {
   value: string;
 }
 
-export interface SealedCount {
+interface SealedCount {
   table: string;
   /** Null when not encrypted. */
   keyId: string | null;

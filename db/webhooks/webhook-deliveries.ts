@@ -6,12 +6,12 @@ import { decodeCursor, encodeCursor } from '../page-cursor.ts';
 import { withTransaction } from '../pool.ts';
 import { isOwnWebhook, type WebhookRef } from './webhook-endpoints.ts';
 
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
+type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 /** Largest number of attempts that a delivery shows. */
 export const mostAttempts = 20;
 
-export interface AttemptRow {
+interface AttemptRow {
   startedAt: Date;
   durationMs: number;
   statusCode: number | null;

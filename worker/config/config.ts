@@ -89,6 +89,7 @@ const commandVariables = z.object({
   DOCKET_RUN_SECONDS: wholeNumber(1, 480).default(120),
   DOCKET_RUN_MEMORY_MB: wholeNumber(64, 1_000_000).default(2_048),
   DOCKET_RUN_PROCESSES: wholeNumber(16, 100_000).default(256),
+  DOCKET_RUN_CPUS: wholeNumber(1, 10_000).optional(),
   DOCKET_RUN_DISK_MB: wholeNumber(1, 10_000).default(200),
   DOCKET_JOB_DISK_MB: wholeNumber(1, 1_000_000).optional(),
   DOCKET_RUN_HOSTS: z.string().transform(hostsOf).default([]),
@@ -116,6 +117,7 @@ function environmentsOf(env: z.infer<typeof commandVariables>): EnvironmentLimit
       setup: {
         memoryBytes: Math.max(env.DOCKET_ENVIRONMENT_MEMORY_MB, env.DOCKET_RUN_MEMORY_MB) * 2 ** 20,
         processes: Math.max(env.DOCKET_ENVIRONMENT_PROCESSES, env.DOCKET_RUN_PROCESSES),
+        cpus: env.DOCKET_RUN_CPUS,
         diskBytes,
         totalBytes: diskBytes,
       },
@@ -140,6 +142,7 @@ function commandLimitsOf(env: z.infer<typeof commandVariables>): CommandLimits |
     hosts: env.DOCKET_RUN_HOSTS,
     memoryBytes: env.DOCKET_RUN_MEMORY_MB * 2 ** 20,
     processes: env.DOCKET_RUN_PROCESSES,
+    cpus: env.DOCKET_RUN_CPUS,
     diskBytes: env.DOCKET_RUN_DISK_MB * 2 ** 20,
   };
 }

@@ -10,7 +10,6 @@ export const webhookEventTypes = [
   'pull_request.closed',
   'pull_request.merged',
 ] as const;
-export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 /** Event sent when a user requests a test delivery. */
 export const webhookPing = 'webhook.ping';

@@ -23,7 +23,7 @@ export interface WebhookShipment {
 }
 
 /** `made`: this attempt was recorded. `over`: the delivery has ended, or a newer round delivers it. */
-export type OpenedAttempt =
+type OpenedAttempt =
   | { kind: 'send'; shipment: WebhookShipment }
   | ({ kind: 'made' } & WebhookAttempt)
   | { kind: 'over' };

@@ -100,9 +100,8 @@ export async function runWorkerKills(
   const repeated = repeatedCalls(calls);
   const hitsOf = (index: number) => hits.filter(({ id }) => id === client.jobs.get(index)?.id);
   violations.push(...checkRepeats(repeated, hitsOf));
-  if (repeated.length > kills)
-    violations.push(`the model was asked ${repeated.length} times again after ${kills} kills`);
   printTraffic(run);
+  console.log(`         ${hits.length} times a kill hit a job (aim: at most one call again for each)`);
   const { started, finished, skipped } = await countSetups(scene.pool);
   console.log(
     `setups   ${started} started, ${finished} finished, ${skipped} skipped; ${tools.calls.length} calls of the MCP server`,

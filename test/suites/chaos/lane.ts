@@ -6,6 +6,7 @@ import { parseLogLine } from '../../../local/processes/log-lines.ts';
 import { findFreePort } from '../../../local/processes/ports.ts';
 import { superviseProcess, type ProcessSpec } from '../../../local/processes/supervised-process.ts';
 import { untilSuccess } from '../../../local/processes/until-success.ts';
+import { keepCompiledCode } from '../../../lib/compile-cache.ts';
 import { buildKey, buildOrganization, testPepper } from '../../support/database/build.ts';
 import type { Member } from './servers/members.ts';
 import type { ChaosServers } from './servers/servers.ts';
@@ -46,6 +47,7 @@ const exitWithParent = pathToFileURL(join(checkout, 'local/processes/exit-with-p
 
 export async function startLane(options: LaneOptions): Promise<Lane> {
   const { servers, name, workers: workerCount = 1, entries = {}, env = {} } = options;
+  keepCompiledCode(process.env); // as `npm start` does for the processes that it starts
   await using started = new AsyncDisposableStack();
   const home = join(servers.home, name);
   const repositories = join(home, 'repositories');
@@ -62,6 +64,7 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
   const shared: NodeJS.ProcessEnv = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     LOG_LEVEL: 'info',
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,

@@ -20,6 +20,7 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
   creates: runCreatesChaos,
   temporal: runTemporalChaos,
   tools: runToolsChaos,
+  image: (args) => runToolsChaos(args, { isInImage: true }),
   network: runNetworkChaos,
   disk: runDiskChaos,
   clock: runClockChaos,

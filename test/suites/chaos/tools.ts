@@ -1,6 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { machineArchive, packMachineImage } from '../../support/sandbox/machine-image.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { checkEnd } from './checks/check-end.ts';
 import { checkSpecial } from './checks/check-special.ts';
@@ -25,10 +26,11 @@ const patienceMs = 60_000;
  * Runs jobs that call an MCP server that runs as a command, and wait for approvals and answers, on workers that are
  * killed while the server runs. No process of it and no folder may be left, and no call may be sent twice.
  */
-export async function runToolsChaos(args: string[]): Promise<number> {
+export async function runToolsChaos(args: string[], { isInImage = false } = {}): Promise<number> {
   const options = readJobsOptions(args, { jobs: 30, kills: 40, workers: 2, gapMs: 1_500 });
   const { jobs, kills, workers, gapMs, seed } = options;
-  console.log(`tools: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
+  const name = isInImage ? 'image' : 'tools';
+  console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
   const files = repositoryFiles(0);
   const plans = Array.from({ length: jobs }, (_, index) =>
@@ -47,11 +49,14 @@ export async function runToolsChaos(args: string[]): Promise<number> {
   await using servers = await startServers();
   const temporary = join(servers.home, 'tmp');
   await mkdir(temporary);
+  const archives = join(servers.home, 'archives');
+  await mkdir(archives);
+  if (isInImage && !(await packMachineImage(archives))) return 1;
   const { calls } = playPlans(model, plans);
   {
     await using lane = await startLane({
       servers,
-      name: 'tools',
+      name,
       workers,
       env: {
         TMPDIR: temporary,
@@ -60,12 +65,13 @@ export async function runToolsChaos(args: string[]): Promise<number> {
         OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
         DOCKET_PRIVATE_HOSTS: server.host,
         DOCKET_RUN_HOSTS: server.host,
+        ...(isInImage && { DOCKET_IMAGE: `oci-archive:${machineArchive}`, DOCKET_IMAGE_DIRECTORY: archives }),
       },
     });
     await using scene = await setScene(lane, [files], { url: null, command: server.command });
     const temporal = { temporalAddress: servers.temporalAddress, namespace: lane.namespace };
     const projects = scene.repositories.map(({ projectId }) => projectId);
-    const client = createJobClient({ ...lane, projects, run: `tools-${seed}` });
+    const client = createJobClient({ ...lane, projects, run: `${name}-${seed}` });
     const run: JobRun = { startedMs: Date.now(), endedMs: 0, plans, calls, faults: [], client };
     // jobs arrive at the pace of the kills, so that there is work until the last one
     const pace = async (index: number) => {
@@ -84,6 +90,7 @@ export async function runToolsChaos(args: string[]): Promise<number> {
     printTraffic(run);
     console.log(`server   killed ${hits} times while it ran; ${server.calls().length} calls sent`);
     if (hits === 0) violations.push('no worker was killed while the server ran');
+    if (isInImage && !(await hasUnpacked(lane))) violations.push('no worker has unpacked the image');
   }
   violations.push(
     ...model.violations.map((text) => `the model server: ${text}`),
@@ -91,6 +98,13 @@ export async function runToolsChaos(args: string[]): Promise<number> {
     ...(await readdir(temporary)).map((name) => `left on the disk: ${name}`),
   );
   return printEnd(violations, seed);
+}
+
+/** Reports whether a worker has unpacked the image, which its commands run in. */
+async function hasUnpacked({ home, workers }: Lane): Promise<boolean> {
+  const folders = workers.map((_, index) => join(home, `work-${index + 1}`, 'images'));
+  const entries = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return entries.flat().some((entry) => /^[\da-f]{64}$/.test(entry));
 }
 
 interface Kills extends JobsOptions {

@@ -32,7 +32,7 @@ const figures: Record<string, (result: Result) => number | null> = {
 };
 
 /**
- * Compares two runs task by task. The intervals are 95 % percentile bootstrap intervals over tasks (Efron and
+ * Compares two runs task by task. The intervals are 95% percentile bootstrap intervals over tasks (Efron and
  * Tibshirani, "An introduction to the bootstrap", 1993, chapter 13). Throws CommandError when they have no task in
  * common.
  */
@@ -80,7 +80,7 @@ export function printComparison(comparison: Comparison, format: Format): void {
   if (format === 'json') return console.log(JSON.stringify(comparison, null, 2));
   const { tasks, better, worse, pValue, differences } = comparison;
   printCells(
-    ['', 'A', 'B', 'B - A', '95 %'],
+    ['', 'A', 'B', 'B - A', '95%'],
     differences.map(({ figure, a, b, difference, interval }) => [
       figure,
       ...[a, b, difference].map(rounded),

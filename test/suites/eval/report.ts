@@ -56,7 +56,7 @@ function rowOf(group: string, results: Result[]): Row {
   };
 }
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
 /** Prints the rows of a run. */
 export function printRows(rows: Row[], by: string, format: Format): void {
@@ -66,7 +66,7 @@ export function printRows(rows: Row[], by: string, format: Format): void {
     'tasks',
     'attempts',
     'resolved',
-    'share [95 %]',
+    'share [95%]',
     'cost',
     'steps',
     'input',

@@ -87,4 +87,5 @@ export const configured = {
   gitlabToken: shapelessSecret(4),
   serverToken: shapelessSecret(5),
   commandToken: shapelessSecret(6),
+  setupToken: shapelessSecret(7),
 };

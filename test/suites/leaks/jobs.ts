@@ -11,6 +11,7 @@ export const courses: Course[] = [
   'published',
   'forge-error',
   'push-refused',
+  'setup-failed',
   'plan',
   'question',
 ];
@@ -38,7 +39,8 @@ export async function runJobs(
   for (let number = 0; number < jobs; number += 1) {
     const course = courses[number % courses.length]!;
     if (course === 'forge-error') github.fail({ on: 'create', status: 422, body: { message: canaries.some(6) } });
-    const project = course === 'push-refused' ? projects.locked : projects.open;
+    const others = { 'push-refused': projects.locked, 'setup-failed': projects.broken };
+    const project = course in others ? others[course as keyof typeof others] : projects.open;
     ends.push(await runJob(stage, canaries, { number, course, project, answers }));
   }
   return Map.groupBy(ends, (end) => end);

@@ -9,6 +9,7 @@ const said = [
   'job_messages.prompt',
   'jobs.idempotency_key',
   'thread_messages.content',
+  'thread_messages.search_query',
   'thread_messages.sources',
   'reply_chunks.data',
   'site_index_blocks.data',

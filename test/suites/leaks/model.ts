@@ -3,7 +3,15 @@ import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts
 import type { Canaries } from './canaries.ts';
 
 /** How the work of a job ends. */
-export type Course = 'published' | 'silent' | 'provider-error' | 'forge-error' | 'push-refused' | 'plan' | 'question';
+export type Course =
+  | 'published'
+  | 'silent'
+  | 'provider-error'
+  | 'forge-error'
+  | 'push-refused'
+  | 'setup-failed'
+  | 'plan'
+  | 'question';
 
 /** A model that says secrets wherever it can say anything. The prompt names the job and its course: `Job 3 (published)`. */
 export function secretiveModel(canaries: Canaries) {

@@ -9,7 +9,7 @@ import { sshKeys, refusedKeys } from './keys.ts';
 import { isMeant } from './meant.ts';
 import { configured, createCanaries, type Canaries } from './canaries.ts';
 import { addSshProjects } from './ssh.ts';
-import { encryptionKeys, repositoryNames, startLeaksStage, type LeaksStage } from './stage.ts';
+import { encryptionKeys, repositoryNames, servedBy, setupRan, startLeaksStage, type LeaksStage } from './stage.ts';
 
 const perJob = 62;
 const perRequest = 22;
@@ -28,10 +28,10 @@ export async function checkLeaks(args: string[]): Promise<number> {
   const canaries = createCanaries(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
   await using stage = await startLeaksStage(canaries, jobs);
   const answers: Trace[] = [];
-  // the worker learns the keys, and the header of the MCP server, from these jobs; everything after them contains the keys
+  // the worker learns the keys, and the secrets of servers and setups, from these jobs; everything after them contains the keys
   if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
   const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
-  for (const { id } of sshProjects.slice(0, 1)) await stage.addToolServer(id);
+  for (const { id } of sshProjects.slice(0, 1)) await stage.equip(id);
   const sshProblems = await runSshJobs(stage, canaries, { projects: sshProjects, answers });
   const ends = await runJobs(stage, canaries, { jobs, answers });
   await askOddly(stage, canaries, {
@@ -62,6 +62,10 @@ export async function checkLeaks(args: string[]): Promise<number> {
   problems.push(...sshProblems);
   if (canaries.count() < wanted) problems.push(`only ${canaries.count()} canary secrets were used`);
   if (kept.size < 5) problems.push('what is meant to be kept was not reached');
+  const told = traces.find(({ place }) => place === 'model: request')!.text;
+  for (const [name, text] of Object.entries(servedBy))
+    if (!told.includes(text)) problems.push(`the MCP server ${name} was not called`);
+  if (!answers.some(({ text }) => text.includes(setupRan))) problems.push('no setup has said its secret');
   const published = stage.github.pullRequests(repositoryNames.open).length;
   if (published === 0) problems.push('no pull request was opened');
   if (ends.size < 2) problems.push('all jobs ended alike');

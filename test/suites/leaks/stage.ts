@@ -33,10 +33,10 @@ export interface LeaksStage extends AsyncDisposable {
   temporary: string;
   assistantKey: string;
   domain: string;
-  /** Of a repository that takes pushes, and of one whose hook refuses them. */
-  projects: { open: string; locked: string };
-  /** Gives a project an MCP server, which says secrets. */
-  addToolServer(project: string): Promise<void>;
+  /** Of a repository that takes pushes, of one whose hook refuses them, and one whose setup fails. */
+  projects: { open: string; locked: string; broken: string };
+  /** Gives a project MCP servers and a setup, which say secrets. */
+  equip(project: string): Promise<void>;
   /** Sends JSON, or gets; the status does not matter. */
   ask(path: string, options?: AskOptions): Promise<{ status: number; text: string }>;
 }
@@ -56,13 +56,29 @@ export const repositoryNames = {
   ssh: 'acme/ssh',
   sshLocked: 'acme/ssh-locked',
 };
+/** Reply of each MCP server, by which the run sees that the server was called. */
+export const servedBy = { docs: 'The shelf of the docs.', desk: 'The drawer of the desk.' };
 /** Command of a server that says its secret: to its standard error, in a file of its HOME, and when it is called. */
 const tellingCommand = [
   'sh',
   '-c',
   'echo "The token is $DESK_TOKEN" | tee ~/token >&2; exec "$0" "$@"',
-  ...scriptCommand('echo "$DESK_TOKEN"; echo "$DESK_TOKEN" | rev; printf %s "$DESK_TOKEN" | base64; env'),
+  ...scriptCommand(
+    `echo '${servedBy.desk}'; echo "$DESK_TOKEN"; echo "$DESK_TOKEN" | rev; printf %s "$DESK_TOKEN" | base64; env`,
+  ),
 ];
+/** Printed by each setup, by which the run sees that one has run. */
+export const setupRan = 'The setup of the canaries has run.';
+/** Returns an environment whose setup prints its secret in several forms and ends with an exit code. */
+const tellingSetup = (exitCode: number) =>
+  JSON.stringify({
+    setup: [
+      `echo '${setupRan}'`,
+      'echo "The token is $SETUP_TOKEN" >&2',
+      'echo "$SETUP_TOKEN" | rev; printf %s "$SETUP_TOKEN" | base64; env',
+      `exit ${exitCode}`,
+    ].join('\n'),
+  });
 export const encryptionKeys = testKeys('k1');
 
 export async function startLeaksStage(canaries: Canaries, jobs: number): Promise<LeaksStage> {
@@ -76,7 +92,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
         name: 'look',
         description: `Looks. ${configured.serverToken}`,
         annotations: { readOnlyHint: true },
-        call: () => textResult(canaries.some(6)),
+        call: () => textResult(`${servedBy.docs} ${canaries.some(6)}`),
       },
       {
         name: 'fail',
@@ -148,7 +164,11 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
 
   const addProject = async (name: string, repository: string) =>
     (await buildProject(pool, { organizationId, name, repository, forge: 'github' })).id;
-  const ids = { open: await addProject('Open', open.url), locked: await addProject('Locked', locked.url) };
+  const ids = {
+    open: await addProject('Open', open.url),
+    locked: await addProject('Locked', locked.url),
+    broken: await addProject('Broken', silent.url),
+  };
 
   async function ask(path: string, { key = adminKey, json, body, method, headers }: AskOptions = {}) {
     const response = await fetch(baseUrl + path, {
@@ -169,12 +189,20 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     { name: 'desk', command: tellingCommand, env },
     { name: 'broken', command: ['sh', '-c', 'echo "No access with $DESK_TOKEN" >&2; exit 1'], env },
   ];
-  async function addToolServer(project: string): Promise<void> {
-    const json = { servers: [{ name: 'docs', url: toolServer.url, headers }, ...commands] };
-    const { status } = await ask(`/v1/projects/${project}/mcp-servers`, { method: 'PATCH', json });
-    if (status !== 200) throw new Error(`The MCP server was not added: ${status}`);
+  async function equip(project: string): Promise<void> {
+    const environment = tellingSetup(project === ids.broken ? 1 : 0);
+    const changes = [
+      ask(`/v1/projects/${project}/secrets`, { json: { name: 'SETUP_TOKEN', value: configured.setupToken } }),
+      ask(`/v1/projects/${project}`, { method: 'PATCH', json: { environment } }),
+      ask(`/v1/projects/${project}/mcp-servers`, {
+        method: 'PATCH',
+        json: { servers: [{ name: 'docs', url: toolServer.url, headers }, ...commands] },
+      }),
+    ];
+    for (const { status, text } of await Promise.all(changes))
+      if (status !== 200) throw new Error(`The project was not changed: ${text}`);
   }
-  for (const project of Object.values(ids)) await addToolServer(project);
+  for (const project of Object.values(ids)) await equip(project);
 
   for (const status of [500, 200, 500, 200, 200, 200])
     receiver.answers.push((response) => void response.writeHead(status).end(canaries.some(6)));
@@ -208,7 +236,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     assistantKey,
     domain,
     projects: ids,
-    addToolServer,
+    equip,
     ask,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -176,7 +176,7 @@ export const boundMutations: Mutation[] = [
   {
     name: 'more tasks wait for a thread than may',
     file: 'lib/threads/thread-queue.ts',
-    find: "if (turns.length >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');",
+    find: "if (turns.waiting >= waiting) throw new ThreadQueueError('Too many tasks are waiting for a thread.');",
     replace: '',
     project: 'unit',
     tests: ['lib/threads/thread-queue'],
@@ -199,8 +199,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a conversation takes any number of messages',
     file: 'db/sites/threads.ts',
-    find: 'select count(*) < $2 as fits',
-    replace: 'select count(*) < 1000 * $2 as fits',
+    find: 'mostMessages + 2 * mostUnderWay',
+    replace: '1000 * mostMessages',
     ...threads,
   },
   {

@@ -69,8 +69,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'a pull request is found by the walk in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: "const ofOwner = 'exists (select from jobs where pr_id = pull_requests.id and organization_id = $2)';",
-    replace: "const ofOwner = '$2::text is not null';",
+    find: "'exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $2)';",
+    replace: "'$2::text is not null';",
     ...walked,
   },
   {
@@ -175,8 +175,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'a pull request is found in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'from pull_requests where id = $1 and ${ofOwner}`;',
-    replace: 'from pull_requests where id = $1 and exists (select from jobs where pr_id = pull_requests.id)`;',
+    find: 'where pull_request_of(jobs.id, pr_id) = pull_requests.id and jobs.organization_id = $2',
+    replace: 'where pull_request_of(jobs.id, pr_id) = pull_requests.id and $2::text is not null',
     ...owned,
   },
   {
@@ -196,8 +196,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the change of a pull request is read in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'where jobs.pr_id = $1 and jobs.organization_id = $2',
-    replace: 'where jobs.pr_id = $1 and $2::text is not null',
+    find: 'where pull_request_of(jobs.id, pr_id) = $1 and jobs.organization_id = $2',
+    replace: 'where pull_request_of(jobs.id, pr_id) = $1 and $2::text is not null',
     ...owned,
   },
   {

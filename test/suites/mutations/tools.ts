@@ -139,8 +139,8 @@ export const toolMutations: Mutation[] = [
   {
     name: 'a redirect leads to any host',
     file: 'activities/tools/fetch/fetch-page.ts',
-    find: 'url = checked(location, url);',
-    replace: 'url = new URL(location, url);',
+    find: 'url = checked(target, url);',
+    replace: 'url = new URL(target, url);',
     ...pages,
   },
   {
@@ -180,7 +180,7 @@ export const toolMutations: Mutation[] = [
   },
   {
     name: 'pages of any type are read',
-    file: 'activities/tools/fetch/page-text.ts',
+    file: 'activities/tools/fetch/page-body.ts',
     find: 'textTypes.test(essence)',
     replace: 'textTypes.test(essence) || essence.length > 0',
     ...pages,

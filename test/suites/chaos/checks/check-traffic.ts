@@ -99,10 +99,19 @@ export function repeatedCalls(calls: ModelCall[]): RepeatedCall[] {
 /** The model may receive a request of a killed worker this much later. */
 const seenLateMs = 1_000;
 
-/** A call is repeated only if its job was hit meanwhile: at most once per hit. */
+/**
+ * A call is repeated only if its job was hit meanwhile: at most once per hit. A killed worker may have had calls of several
+ * jobs in flight, so the number of kills is no bound.
+ */
 export function checkRepeats(repeated: RepeatedCall[], hitsOf: (job: number) => { atMs: number }[]): string[] {
-  const unhit = repeated.filter(
-    ({ job, atMs, againMs }) => !hitsOf(job).some((hit) => hit.atMs >= atMs - seenLateMs && hit.atMs <= againMs),
-  );
+  const ofJobs = Map.groupBy(repeated, ({ job }) => job);
+  const unhit = [...ofJobs].flatMap(([index, own]) => {
+    const hits = new Set(hitsOf(index).toSorted((one, other) => one.atMs - other.atMs));
+    const inTurn = own.toSorted((one, other) => one.againMs - other.againMs);
+    return inTurn.filter(({ atMs, againMs }) => {
+      const hit = [...hits].find((one) => one.atMs >= atMs - seenLateMs && one.atMs <= againMs);
+      return hit === undefined || !hits.delete(hit);
+    });
+  });
   return unhit.map(({ job, step }) => `step ${step} of job ${job} was asked for again though no kill had hit the job`);
 }

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+
+/** Returns a hash of what a server says about a tool, which changes when the tool does. */
+export function hashOfTool({ name, description, inputSchema, annotations }: Tool): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted([name, description, inputSchema, annotations])))
+    .digest('hex');
+}
+
+/** Sorts the fields of all objects, because a server may list them in any order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, item]) => [name, sorted(item)]),
+  );
+}
