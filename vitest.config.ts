@@ -1,4 +1,5 @@
 import './lib/check-node.cjs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -22,6 +23,19 @@ const project = (name: string, settings: Record<string, unknown> = {}, folder = 
 const stacks = { globalSetup: servers, env: {} };
 const smoke = 'test/e2e/smoke.test.ts';
 const dashboard = 'test/unit/dashboard/**/*.test.ts';
+/** They end processes or fill disks at set moments, which a neighbor would move, or use all of the machine. */
+const endToEndAlone = [
+  'chaos-short',
+  'crash',
+  'demo',
+  'docs-commands',
+  'full-disk',
+  'fuzz-short',
+  'leaks-short',
+  'reply-faults',
+  'repositories',
+  'start',
+].map((name) => `test/e2e/${name}.test.ts`);
 /** They measure how long their own process blocks its event loop, which the memory of other files prolongs. */
 const alone = [
   'api/gaps',
@@ -37,8 +51,9 @@ const integration = { globalSetup: servers };
 
 export default defineConfig({
   test: {
-    // tests wait for servers, processes and timers, too
-    maxWorkers: '150%',
+    // tests wait for servers, processes and timers, too, so that two processors have time for three;
+    // a percentage would be limited to their number
+    maxWorkers: Math.max(3, availableParallelism()),
     // `npm test` leaves both out
     tags: [
       { name: 'slow', description: 'Takes seconds; required above five on a quiet machine.' },
@@ -59,7 +74,9 @@ export default defineConfig({
       project('integration-alone', { ...integration, include: alone }),
       project('attacks', { globalSetup: servers, isolate: false }, 'suites/attacks'),
       project('smoke', { ...stacks, include: [smoke] }),
-      project('e2e', { ...stacks, exclude: [smoke], fileParallelism: false }),
+      // each file has a stack and often a browser of its own, which wait for each other
+      project('e2e', { ...stacks, exclude: [smoke, ...endToEndAlone], maxWorkers: 2, sequence: { groupOrder: 1 } }),
+      project('e2e-alone', { ...stacks, include: endToEndAlone, fileParallelism: false }),
     ],
   },
 });

@@ -148,6 +148,7 @@ export function createApp(deps: AppDeps): App {
     ...createAssistantRouters({ ...deps, threadQueue, openedPages }, requestAccess),
   ];
 
+  metrics.registry.registerMetric(deps.assistant.rewriteOutcomes);
   const loopHolds = createHoldWatch<AppContext>({
     log,
     registers: [metrics.registry],

@@ -1,4 +1,5 @@
 import type { Caller } from '../../db/caller.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
 import type { KeyKind, KeyRules } from '../../db/organizations/keys.ts';
 
 /** Caller of a request: a key, or a dashboard session that acts as one. */
@@ -7,4 +8,6 @@ export interface ApiCaller extends Caller {
   kind: KeyKind;
   /** Rules of its key; absent for a session. */
   rules?: KeyRules;
+  /** The site that the path of its request names, if it has been looked up; null when there is none. */
+  site?: Promise<SiteRow | null>;
 }

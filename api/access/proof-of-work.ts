@@ -6,7 +6,7 @@ import type { ApiCaller } from './api-caller.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /** A puzzle for a page: find `nonce` so that SHA-256 of `{challenge}.{nonce}` begins with `bits` zero bits. */
-export interface Challenge {
+interface Challenge {
   challenge: string;
   bits: number;
   expiresAt: Date;

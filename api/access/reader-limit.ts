@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { z } from 'zod';
 import type { AppContext } from '../http/app-context.ts';
 import { ApiError } from '../http/errors.ts';
 import type { ApiCaller } from './api-caller.ts';
@@ -16,8 +15,6 @@ export interface ReaderLimitDeps {
   limits: { assistantPerHour: number; assistantPerIpPerDay: number };
 }
 
-const siteParams = z.object({ domain: z.string() });
-
 /** Requests with one solved challenge, which is valid for half an hour. */
 const requestsPerProof = 200;
 
@@ -31,14 +28,12 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
   return async function limitReader(
-    ctx: AppContext & { params?: unknown },
+    ctx: AppContext,
     { keyId, organizationId, rules }: ApiCaller,
-    proofId: string | null,
+    { proofId, domain }: { proofId: string | null; domain: string | null },
   ): Promise<void> {
-    const { data: params } = siteParams.safeParse(ctx.params);
     // those who are signed in try out what readers get
-    const site =
-      rules === undefined || params === undefined ? null : await siteLimitsOf({ organizationId }, params.domain);
+    const site = rules === undefined || domain === null ? null : await siteLimitsOf({ organizationId }, domain);
     try {
       await enforceRateLimit(ctx, [
         { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },

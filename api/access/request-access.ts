@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { ApiConfig } from '../config.ts';
 import { checkOrigin } from './check-origin.ts';
 import { createAddressReader } from './client-address.ts';
@@ -55,6 +56,9 @@ export interface RequestAccessDeps {
   keyUses: Pick<KeyUses, 'note'>;
 }
 
+/** Most paths of readers name a site. */
+const siteParams = z.object({ domain: z.string() });
+
 /** An address may have 1% of its daily answers in progress at once, but at least `fewestAnswers`. */
 const answersPerDay = 100;
 const fewestAnswers = 100;
@@ -101,11 +105,19 @@ export function createRequestAccess({
   const limits = config.rateLimits;
   const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits });
   const proofs = createProofOfWork({ pepper: config.keyPepper, limiter, addressOf });
-  async function admitReader(ctx: AppContext, proofIdOf: ProofOfWork['check']): Promise<ApiCaller> {
+  async function admitReader(
+    ctx: AppContext & { params?: unknown },
+    proofIdOf: ProofOfWork['check'],
+  ): Promise<ApiCaller> {
     const caller = await authenticate(ctx.req, 'assistant');
     checkOrigin(ctx, caller);
-    await limitReader(ctx, caller, proofIdOf(ctx.req, caller));
-    return caller;
+    const proofId = proofIdOf(ctx.req, caller);
+    const domain = siteParams.safeParse(ctx.params).data?.domain ?? null;
+    // runs while the request is counted; an error is thrown where it is awaited
+    const site = domain === null ? undefined : stores.sites.findByDomain(caller, domain);
+    site?.catch(() => undefined);
+    await limitReader(ctx, caller, { proofId, domain });
+    return { ...caller, site };
   }
   const admit: Admission = {
     admin: (ctx) => authenticate(ctx.req, 'admin'),

@@ -86,7 +86,7 @@ type JsonOf<Given> = Given extends { content: { 'application/json': infer Schema
     : never;
 
 /** Response body returned by a handler. It is void when the response has no body or the handler has written it. */
-export type RouteAnswer<R extends Route> = JsonOf<R['responses'][keyof R['responses']]> | void;
+type RouteAnswer<R extends Route> = JsonOf<R['responses'][keyof R['responses']]> | void;
 
 export type Handlers<Routes extends Record<string, Route>> = {
   [Id in keyof Routes]: (

@@ -65,6 +65,11 @@ export function pullRequestOver(state: string): ApiError {
   return new ApiError(409, `The pull request is ${state}. This action requires an open one.`);
 }
 
+/** Returns the error for an action that only the local forge has. */
+export function pullRequestElsewhere(forge: string): ApiError {
+  return new ApiError(409, `This pull request is on another forge (${forge}). Close it or mark it as ready there.`);
+}
+
 /** Returns one error for a missing webhook and for one of another project. */
 export function webhookNotFound(): ApiError {
   return new ApiError(404, 'The webhook was not found.');
@@ -120,6 +125,10 @@ export function historyNotFound(sentence: string): ApiError {
 
 export function stepNotFound(): ApiError {
   return new ApiError(404, 'The step was not found.');
+}
+
+export function promptTooLarge(): ApiError {
+  return new ApiError(409, 'The conversation before this step is too long to show. Read it with "docket job replay".');
 }
 
 export function imageNotFound(): ApiError {
@@ -232,6 +241,10 @@ export function messageNotFound(): ApiError {
 
 export function gapNotFound(): ApiError {
   return new ApiError(404, 'The gap was not found.');
+}
+
+export function gapDismissed(): ApiError {
+  return new ApiError(409, 'The gap is dismissed; restore it first.');
 }
 
 export function threadNotFound(): ApiError {

@@ -3,11 +3,11 @@ import { ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpServers, type McpServerDeps } from './create-server.ts';
 import type { ToolRequest } from './tools.ts';
 
-export interface McpMessage {
+interface McpMessage {
   method: string;
 }
 
-export interface McpRequest extends Omit<ToolRequest, 'onLength'> {
+interface McpRequest extends Omit<ToolRequest, 'onLength'> {
   protocolVersion: string | undefined;
   /** Whether the response is a stream of events. */
   isStream: boolean;

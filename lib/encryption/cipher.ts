@@ -12,7 +12,7 @@ export class SealedError extends Error {
   }
 }
 
-export interface Sealed {
+interface Sealed {
   keyId: string;
   /** Nonce, ciphertext and tag. */
   bytes: Buffer;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
-export type ImageType = (typeof imageTypes)[number];
+type ImageType = (typeof imageTypes)[number];
 
 /** An image whose structure is whole. */
 export interface Image {

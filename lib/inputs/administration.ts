@@ -24,6 +24,12 @@ export const modelNameSchema = z
     `must be a model of one of these providers: ${modelProviders.join(', ')}`,
   );
 
+/** A model that rewrites questions for the search. */
+export const queryRewritingSchema = modelNameSchema.refine(
+  (name) => !name.startsWith('offline/'),
+  'must be a model of a provider: the offline models rewrite nothing',
+);
+
 export const branchSchema = z
   .string()
   .max(255)

@@ -12,10 +12,10 @@ export const modelListSchema = z
   .refine((models) => new Set(models).size === models.length, 'must not name a model twice');
 
 /** Efforts that all providers know. */
-export const reasoningEfforts = ['low', 'medium', 'high'] as const;
+const reasoningEfforts = ['low', 'medium', 'high'] as const;
 export const reasoningEffortSchema = z.enum(reasoningEfforts);
 export type ReasoningEffort = z.infer<typeof reasoningEffortSchema>;
 
 /** An answer needs room for a tool call; no hosted model answers with more than the upper bound. */
-export const outputTokens = { minimum: 1_000, maximum: 128_000 };
+const outputTokens = { minimum: 1_000, maximum: 128_000 };
 export const maxOutputTokensSchema = z.number().int().min(outputTokens.minimum).max(outputTokens.maximum);

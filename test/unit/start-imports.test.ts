@@ -30,13 +30,19 @@ describe('a start', { tags: ['slow'] }, () => {
   it('of the API loads only what every request needs', () => {
     const loaded = packagesOf('api/run-main.ts');
     expect(loaded).toContain('koa');
-    const later = [...providers, ...tracing, 'ai', 'jose'];
+    const later = [...providers, ...tracing, '@modelcontextprotocol/sdk', 'ai', 'jose'];
     expect(later.filter((name) => loaded.has(name))).toEqual([]);
   });
 
-  it('of a worker loads no forge and no model provider', () => {
-    const loaded = packagesOf('worker/run-main.ts');
+  it('of a worker loads no forge, no model provider, no protocol of tools and no parser of pages', () => {
+    const loaded = packagesOf('worker/worker-process.ts');
     expect(loaded).toContain('@temporalio/worker');
-    expect([...providers, ...forges, ...tracing].filter((name) => loaded.has(name))).toEqual([]);
+    const later = [...providers, ...forges, ...tracing, '@modelcontextprotocol/sdk', 'hast-util-from-html', 'stemmer'];
+    expect(later.filter((name) => loaded.has(name))).toEqual([]);
+  });
+
+  it('of a worker opens the sandbox before it loads Temporal', () => {
+    const loaded = packagesOf('worker/run-main.ts');
+    expect([...loaded].filter((name) => name.startsWith('@temporalio/'))).toEqual([]);
   });
 });

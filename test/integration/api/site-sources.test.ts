@@ -20,6 +20,8 @@ const website = { kind: 'website', url: 'https://docs.example.com/guide', prefix
 const blog = { kind: 'repository', repository: 'https://github.com/acme/blog.git', prefix: 'blog', weight: 0.5 };
 
 const issues = { kind: 'issues', repository: 'https://github.com/acme/app', prefix: 'issues' };
+const discussions = { ...issues, kind: 'discussions', prefix: 'discussions' };
+const forum = { kind: 'discourse', url: 'https://forum.example.com/c/support/6', prefix: 'forum', tags: ['faq'] };
 
 async function newKey(): Promise<string> {
   const { id: organizationId } = await buildOrganization(database.pool);
@@ -30,7 +32,7 @@ it('are beside the main source of a site, or are all it has', async () => {
   const key = await newKey();
   const created = await api.ask('/v1/sites', {
     key,
-    json: { domain: 'many', sources: [added, blog, website, issues] },
+    json: { domain: 'many', sources: [added, blog, website, issues, discussions, forum] },
   });
   expect(created.status).toBe(201);
   const sources = [
@@ -38,6 +40,8 @@ it('are beside the main source of a site, or are all it has', async () => {
     { ...blog, repository: 'https://github.com/acme/blog', ref: null, path: '' },
     { ...website, weight: 1 },
     { ...issues, threads: 'answered', labels: [], groups: [], weight: 0.5 },
+    { ...discussions, threads: 'answered', labels: [], groups: [], weight: 0.5 },
+    { ...forum, threads: 'answered', weight: 0.5 },
   ];
   expect(siteSchema.strict().parse(created.body)).toMatchObject({ repository: null, directory: null, sources });
   await database.pool.query('update sites set index_requested_at = null');
@@ -63,6 +67,15 @@ it.each<[string, object]>([
   ['issues over ssh', { sources: [{ ...issues, repository: 'git@github.com:acme/app.git' }] }],
   ['issues in an unknown state', { sources: [{ ...issues, threads: 'open' }] }],
   ['issues for a group without a name', { sources: [{ ...issues, groups: [' '] }] }],
+  [
+    'discussions at a host that is not allowed',
+    { sources: [{ ...discussions, repository: 'https://evil.example/a/b' }] },
+  ],
+  ['discussions of a repository of this machine', { sources: [{ ...discussions, repository: '/srv/git/app' }] }],
+  ['a forum with a password', { sources: [{ ...forum, url: 'https://u:p@forum.example.com/' }] }],
+  ['a forum of no protocol of the web', { sources: [{ ...forum, url: 'file:///etc/passwd' }] }],
+  ['a forum with a query', { sources: [{ ...forum, url: 'https://forum.example.com/?api_key=1' }] }],
+  ['a forum for groups', { sources: [{ ...forum, groups: ['staff'] }] }],
   ['a weight of zero', { sources: [{ ...added, weight: 0 }] }],
   ['a source of no kind', { sources: [{ ...added, kind: 'file' }] }],
   ['a host that is not allowed', { sources: [{ ...blog, repository: 'https://evil.example/a/b' }] }],

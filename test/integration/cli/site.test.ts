@@ -9,7 +9,7 @@ import { buildIndexedSite } from '../assistant/site.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
 
 let served: ServedCommands;
-beforeAll(async () => void (served = await serveCommands()));
+beforeAll(async () => void (served = await serveCommands({ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' })));
 afterAll(() => served[Symbol.asyncDispose]());
 
 const docket = (line: string) => served.docket('site', ...wordsOf(line));
@@ -49,19 +49,21 @@ it('changes only the named settings of a site, and re-indexes it when its source
     index: { requestedAt: null },
   });
   const answers =
-    '--answer-budget 2.50 --instructions Formal --starter-question How? --starter-question Why? --unsupported cut --contact mailto:a@b.example';
+    '--answer-budget 2.50 --instructions Formal --starter-question How? --starter-question Why? --query-rewriting compatible/small --unsupported cut --contact mailto:a@b.example';
   expect(await docketJson(`update changing ${answers}`)).toMatchObject({
     answerBudgetUsd: 2.5,
     instructions: 'Formal',
     starterQuestions: ['How?', 'Why?'],
+    queryRewriting: 'compatible/small',
     unsupported: 'cut',
     contact: 'mailto:a@b.example',
   });
-  const none = "--answer-budget none --instructions '' --starter-question '' --contact ''";
+  const none = "--answer-budget none --instructions '' --starter-question '' --query-rewriting '' --contact ''";
   expect(await docketJson(`update changing ${none}`)).toMatchObject({
     answerBudgetUsd: null,
     instructions: null,
     starterQuestions: [],
+    queryRewriting: null,
     contact: null,
   });
   const folder = await mkdtemp(join(tmpdir(), 'docket-sources-'));
@@ -151,7 +153,7 @@ it('evaluates the answers of a site, and shows two configurations side by side',
   const shown = await docket(`evaluation ${domain} ${evaluation.id} --wait`);
   expect(shown).toMatch(/^state: +completed$/m);
   expect(shown).toMatch(/^comparison\.verdict: +undecided$/m);
-  expect(shown).toMatch(/offline\/extract +1 +1 of 1 +100 %/);
+  expect(shown).toMatch(/offline\/extract +1 +off +1 of 1 +100%/);
   expect(await docket(`evaluations ${domain}`)).toContain('2 of 2');
   expect(await docketJson(`evaluation ${domain} ${evaluation.id} --stop`)).toMatchObject({ state: 'completed' });
   expect(await docketJson(`questions delete ${domain} ${set.id}`)).toEqual({ id: set.id, deleted: true });

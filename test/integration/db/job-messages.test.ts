@@ -65,7 +65,14 @@ it('a turn that continued with a message ignores a late summary and pull request
   const jobs = createWorkerJobStore(database.pool);
   const ref = await seedJob(database.pool);
   const summary = { title: 'T', message: 'Done.', incomplete: null };
-  const pullRequest = { prId: 'p', prLink: 'l', prState: 'open', prDraft: false, check: null } as const;
+  const pullRequest = {
+    prId: 'p',
+    prLink: 'l',
+    prState: 'open',
+    prDraft: false,
+    prText: { title: 't', body: '' },
+    check: null,
+  } as const;
   const published = { branch: 'b', headCommit: 'c', headTree: 't', ...pullRequest };
   const steps = createStepStore(database.pool);
   await steps.claim({ ...ref, step: 2 });

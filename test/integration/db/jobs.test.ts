@@ -152,7 +152,8 @@ it('lets the newest turn write while the job is active, and nothing afterwards',
   expect(await worked.setPhase({ ...ref, phase: 'running' })).toBe(true);
   expect(await worked.setBase({ ...ref, baseBranch: 'main', baseCommit: 'abc' })).toBe(true);
   expect(await worked.setSummary({ ...ref, title: 'T\0', message: 'done', incomplete: 'half\0' })).toBe(true);
-  expect(await worked.setPublished({ ...ref, ...published })).toBe(true);
+  const prText = { title: 'T', body: 'B' };
+  expect(await worked.setPublished({ ...ref, ...published, prText })).toBe(true);
   expect(await worked.setPhase({ ...ref, turn: 2, phase: 'publishing' })).toBe(false);
   expect(await worked.finish({ ...ref, turn: 2, status: 'failed', failureCategory: 'internal' })).toBe(false);
 

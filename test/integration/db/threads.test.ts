@@ -15,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
   return {
     threadId,
-    question: { id: question, content: 'How?\0', currentPath: '/install' },
+    question: { id: question, content: 'How?\0', currentPath: '/install', searchQuery: 'How to install?' },
     answer: {
       id: newId('msg_'),
       content: 'So.',
@@ -84,6 +84,7 @@ it('keeps messages in order, and each question once', async () => {
       role: 'user',
       content: 'How?\uFFFD',
       currentPath: '/install',
+      searchQuery: 'How to install?',
       sources: [],
       answered: null,
       feedback: null,
@@ -94,6 +95,7 @@ it('keeps messages in order, and each question once', async () => {
       role: 'assistant',
       content: 'So.',
       currentPath: null,
+      searchQuery: null,
       sources: [{ id: 's1', url: '/install', title: 'Install \uFFFD', path: '/install' }],
       answered: true,
       feedback: null,

@@ -31,6 +31,7 @@ describe('a job on the local forge', () => {
     expect(job.prLink).toBe(`http://docket.test/pulls/${job.prId}`);
     const pullRequest = await createWorkerPullRequestStore(database.pool).get(job.prId!);
     expect(pullRequest).toMatchObject({ head: job.branch, base: 'main', title: job.title, draft: false });
+    expect([job.pullRequestId, job.pullRequestNumber]).toEqual([job.prId, pullRequest!.number]);
     expect(pullRequest!.body).toContain('Replace "colour" with "color" everywhere');
     expect(pullRequest!.body).toContain(`<!-- docket-job: ${job.id} -->`);
     expect(await repository.git('rev-parse', `refs/heads/${job.branch}`)).toBe(job.headCommit);

@@ -173,7 +173,7 @@ describe('an uncaught error', () => {
     },
   );
 
-  it.each(['SIGUSR2', 'SIGHUP'] as const)('ends a worker in the same way (%s)', async (signal) => {
+  async function expectWorkerEnd(signal: NodeJS.Signals): Promise<void> {
     const secret = 'sk-key-of-the-model-1234567890';
     const worker = await fleet.startWorker({ ...variables(secret), OPENAI_COMPATIBLE_API_KEY: secret });
     worker.child.kill(signal);
@@ -181,7 +181,10 @@ describe('an uncaught error', () => {
     expectPlainEntries(worker.output());
     expect(worker.output()).toContain('The worker exited on an uncaught error.');
     expect(worker.output()).not.toContain(secret);
-  });
+  }
+
+  it.each(['SIGUSR2'] as const)('ends a worker in the same way (%s)', expectWorkerEnd);
+  it.each(['SIGHUP'] as const)('ends a worker in the same way (%s)', { tags: 'slow' }, expectWorkerEnd);
 
   it('ends the command line in one plain line', async () => {
     const secret = 'the-pass-word-of-it';

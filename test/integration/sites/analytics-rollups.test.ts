@@ -83,7 +83,7 @@ it(
             const sources = cited.map((path, id) => ({ id: `${id}`, url: `/${path}`, title: path, path }));
             await threads.recordTurn(site, {
               threadId,
-              question: { id: newId('msg_'), content: 'How?', currentPath: null },
+              question: { id: newId('msg_'), content: 'How?', currentPath: null, searchQuery: null },
               answer: { id: messageId, content: 'So.', sources, model: 'm', firstTokenMs: 1, durationMs: 2, ...answer },
             });
             for (const vote of votes) {

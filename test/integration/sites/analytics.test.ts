@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { analyticsSchema } from '../../../api/analytics/schemas.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
-import { buildIndexedSite, eventsOf, question, type TestSite } from '../assistant/site.ts';
+import { askReader } from '../api/stage-gaps.ts';
+import { buildIndexedSite, type TestSite } from '../assistant/site.ts';
 
 let database: TestDatabase;
 let api: ServedApi;
@@ -15,16 +16,7 @@ afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
 });
 
-async function ask({ site, assistantKey: key }: TestSite, text: string, more: Record<string, unknown> = {}) {
-  const json = question(text, more);
-  const answer = await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json });
-  const events = eventsOf(answer.text);
-  const finish = events.find(({ type }) => type === 'finish');
-  return {
-    messageId: events.find(({ type }) => type === 'start')?.['messageId'] as string,
-    threadId: (finish?.['messageMetadata']?.threadId ?? finish?.['threadId']) as string,
-  };
-}
+const ask = (site: TestSite, text: string, more?: Record<string, unknown>) => askReader(api, site, text, more);
 
 const rate = ({ site, assistantKey: key }: TestSite, answer: object, vote: 'up' | 'down') =>
   api.ask(`/discovery/v2/assistant/${site.domain}/feedback`, { key, json: { ...answer, vote } });

@@ -62,6 +62,7 @@ it.each([
     run.kill(signal);
     expect((await ended)[0]).toBe(code);
     await expect.poll(() => existsSync(home)).toBe(false);
+    expect((await readdir(folder)).filter((entry) => entry.startsWith('docket-test-data-'))).toEqual([]);
     for (const { pid, identity } of servers) await expect.poll(() => identityOf(pid)).not.toBe(identity);
   },
 );

@@ -10,6 +10,7 @@ import { findTemporalBinary } from '../../../local/temporal/temporal-binary.ts';
 import { startTemporal } from '../../../local/temporal/temporal.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { guardServers } from '../servers/guard-servers.ts';
+import { findThrowawayFolder } from './throwaway-folder.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -33,9 +34,12 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   if ('databaseUrl' in run.getProvidedContext()) return undefined;
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'docket-test-servers-'));
-  await chmod(home, 0o711); // PostgreSQL runs under another account when the tests run as root
-  guardServers(home); // vitest ends at a signal without its teardown
-  started.defer(() => rm(home, { recursive: true, force: true }));
+  const data = await mkdtemp(join(await findThrowawayFolder(), 'docket-test-data-'));
+  await chmod(data, 0o711); // PostgreSQL runs under another account when the tests run as root
+  guardServers(home, data, home); // vitest ends at a signal without its teardown
+  started.defer(async () => {
+    for (const folder of [data, home]) await rm(folder, { recursive: true, force: true });
+  });
   const record = await openProcessRecord(join(home, 'processes.json'));
   const { signal } = new AbortController();
   const hooks = (name: string) => ({
@@ -45,7 +49,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   });
 
   const startDatabase = async () => {
-    const server = await startPostgres({ directory: join(home, 'postgres'), isDurable: false }, hooks('postgres'));
+    const server = await startPostgres({ directory: join(data, 'postgres'), isDurable: false }, hooks('postgres'));
     started.use(server);
     const template = new URL(server.url);
     template.pathname = '/docket_template';
@@ -54,7 +58,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   };
   const startEngine = async () => {
     const binary = await findTemporalBinary({ env: process.env, log: (line) => console.error(line), signal });
-    const directory = join(home, 'temporal');
+    const directory = join(data, 'temporal');
     return started.use(
       await startTemporal({ binary, directory, isHeadless: true, isDurable: false, settings }, hooks('temporal')),
     );

@@ -37,3 +37,10 @@ it.each([
     'step 3 of job 1 was asked for again though no kill had hit the job',
   ]);
 });
+
+it('reports a second repetition after one hit', () => {
+  const calls = callsAt(1, 3, 10_000, 10_400, 10_800);
+
+  expect(checkRepeats(repeatedCalls(calls), () => [{ atMs: 10_200 }])).toHaveLength(1);
+  expect(checkRepeats(repeatedCalls(calls), () => [{ atMs: 10_200 }, { atMs: 10_600 }])).toEqual([]);
+});

@@ -40,6 +40,8 @@ const pathPlaces: Record<string, string | null> = {
 
 /** The kind of id that a field of a query or body takes. */
 const idFields: Record<string, string> = {
+  keyId: 'keys',
+  subject: 'job',
   project: 'agent',
   projectId: 'agent',
   threadId: 'thread',
@@ -52,11 +54,11 @@ const idFields: Record<string, string> = {
 
 /** Fields that take no row id. */
 const plainFields = new Set(
-  `status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote days hours since until topic page table questions expectedPages expectedFacts expectsAnswer origin configurations prompt source ref model draft fp messages role content parts
+  `action person status state failure pullRequest createdSince order limit after from q jsonrpc method deleteBranch params turn run step answered vote headCommit days hours since until topic page table questions history expectedPages expectedFacts expectsAnswer origin configurations prompt source ref model draft fp messages role content parts
   type text mediaType filename images hash citations retrievalPageSize filter version language tag groups context value path elementId currentPath trigger resumable stream
   query pageSize reasons comment instructions skills servers command env tools readOnly headers key link name defaultRef forgeUrl reviewers labels assignees allowedPaths
   mayChangeWorkflows mayRun plan ask selfReview reason checkCommand environment fetchHosts jobBudgetUsd dailyBudgetUsd forgeToken sshKey sshKnownHosts forge baseUrl
-  retentionDays refreshMinutes sources threads prefix weight answerBudgetUsd starterQuestions unsupported contact followUps requestsPerMinute requestsPerDay captcha provider indexGuard margin force allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
+  retentionDays refreshMinutes sources threads tags prefix weight answerBudgetUsd starterQuestions queryRewriting unsupported contact followUps requestsPerMinute requestsPerDay captcha provider indexGuard margin force allowedOrigins allowsNoOrigin proofOfWork directory kind expiresInDays url description eventTypes secret enabled readerTokens algorithm issuer publicKey id repository
   allowedRepositories models reasoningEffort maxOutputTokens`.split(/\s+/),
 );
 

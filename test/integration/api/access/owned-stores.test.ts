@@ -85,6 +85,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'histories.find': (a) => a.stores.histories.find(a.as, step(a)),
   'histories.read': (a) => a.stores.histories.read(a.as, { ...step(a), run: 1 }),
   'bundles.read': (a) => all(a.stores.bundles.read(a.as, id(a, 'job'))),
+  'bundles.readPrompt': (a) => all(a.stores.bundles.readPrompt(a.as, id(a, 'job'), { turn: 1, step: 1 })),
   'images.content': (a) => a.stores.images.content(a.as, id(a, 'job'), id(a, 'images')),
   'timeline.turns': (a) => a.stores.timeline.turns(a.as, id(a, 'job'), { after: 0, limit }),
   'timeline.steps': (a) => a.stores.timeline.steps(a.as, id(a, 'job'), { after: { turn: 0, step: 0 }, limit }),
@@ -132,7 +133,11 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) =>
-    a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests'), { method: 'merge', deletesBranch: false }),
+    a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests'), {
+      method: 'merge',
+      deletesBranch: false,
+      headCommit: null,
+    }),
   'pullRequests.requestCheck': (a) => a.stores.pullRequests.requestCheck(a.as, id(a, 'pull-requests')),
   'pullRequests.close': (a) => a.stores.pullRequests.close(a.as, id(a, 'pull-requests')),
   'pullRequests.markReady': (a) => a.stores.pullRequests.markReady(a.as, id(a, 'pull-requests')),
@@ -171,7 +176,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'threads.recordTurn': (a) =>
     a.stores.threads.recordTurn(site(a), {
       threadId: id(a, 'thread'),
-      question: { id: 'msg_q', content: 'x', currentPath: null },
+      question: { id: 'msg_q', content: 'x', currentPath: null, searchQuery: null },
       answer: {
         id: 'msg_a',
         content: 'x',
@@ -210,6 +215,8 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
       job: { ...newJob, id: newJobId(), projectId: id(a, 'agent'), idempotency },
     }),
   'gaps.recheck': (a) => a.stores.gaps.recheck(a.as, gap(a)),
+  'gaps.dismiss': (a) => a.stores.gaps.dismiss(a.as, gap(a)),
+  'gaps.restore': (a) => a.stores.gaps.restore(a.as, gap(a)),
   'grants.resources': (a) => a.stores.grants.resources(a.as),
   'replies.findResumable': (a) =>
     a.stores.replies.findResumable(site(a), { chatId: 'chat-1', keyId: id(a, 'keys'), resumeToken: 'x' }),

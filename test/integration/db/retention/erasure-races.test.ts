@@ -8,7 +8,7 @@ import { createJobForkStore } from '../../../../db/jobs/job-forks.ts';
 import { createJobMessageStore } from '../../../../db/jobs/job-messages.ts';
 import { createJobStore } from '../../../../db/jobs/jobs.ts';
 import { createPool, withTransaction } from '../../../../db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
 import { insertActiveJob, insertSteps } from '../../../support/database/many-jobs.ts';
 import { newJob, seedProject } from '../seed.ts';
 
@@ -40,6 +40,35 @@ it('retries a change after a deadlock with another one', async () => {
   };
   const runs = await Promise.all([rename([first, second], 'one'), rename([second, first], 'two')]);
   expect(Math.max(...runs)).toBeGreaterThan(1);
+});
+
+it('runs a statement again that ended in a deadlock with a transaction', async () => {
+  const projects = await Promise.all([seedProject(database.pool), seedProject(database.pool)]);
+  const ids = projects.map(({ projectId }) => projectId);
+  const pool = createPool({ url: database.url, maxConnections: 2, applicationName: 'statements' });
+  const other = await database.pool.connect();
+  try {
+    // PostgreSQL ends the statement, not the transaction, which looks for a deadlock much later
+    await other.query(
+      `begin; set local deadlock_timeout = '1min'; select pg_advisory_lock(7);
+       update projects set name = 'other' where id = '${ids[1]}'`,
+    );
+    const renamed = pool.query(
+      `with first as (update projects set name = 'both' where id = $1 returning pg_advisory_xact_lock(7))
+       update projects set name = 'both' where id = $2 and (select count(*) from first) = 1`,
+      ids,
+    );
+    await untilBlocked(database);
+    await other.query(
+      `select pg_advisory_unlock(7); update projects set name = 'other' where id = '${ids[0]}'; commit`,
+    );
+    expect((await renamed).rowCount).toBe(1);
+    const { rows } = await pool.query('select distinct name from projects where id = any($1)', [ids]);
+    expect(rows).toEqual([{ name: 'both' }]);
+  } finally {
+    other.release();
+    await pool.end();
+  }
 });
 
 it('answers any request about what is being deleted, and leaves nothing of it', async () => {

@@ -67,7 +67,7 @@ const bounds: Record<string, string> = {
   project_secrets: '100 a project',
   project_tools: 'goes with its project',
   projects: 'quota',
-  pull_requests: 'of the local forge; go with their job',
+  pull_requests: 'go with their job',
   question_sets: '50 a site',
   rate_limits: 'until their window has passed',
   replies: '10 minutes',

@@ -24,7 +24,7 @@ it('lists what was unanswered or last voted down, newest first', async () => {
     await threads.open(site, { threadId, fp: answer.name });
     await threads.recordTurn(site, {
       threadId,
-      question: { id: 'q', content: answer.name, currentPath: null },
+      question: { id: 'q', content: answer.name, currentPath: null, searchQuery: null },
       answer: {
         id: 'a',
         content: 'Words.',
@@ -63,7 +63,7 @@ it('excludes what is deleted while readers vote on it', async () => {
     await threads.open(site, { threadId, fp: 'f' });
     const turn = (id: string) => ({
       threadId,
-      question: { id: `q${id}`, content: 'Why?', currentPath: null },
+      question: { id: `q${id}`, content: 'Why?', currentPath: null, searchQuery: null },
       answer: {
         id,
         content: 'Words.',

@@ -89,7 +89,7 @@ describe('a cancel by a person', () => {
     expect(await repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 
-  it.each(['ends', 'is stopped'])('while a push %s reverts the branch', async (how) => {
+  async function expectReverted(how: string): Promise<void> {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     model.script(...writing);
@@ -115,7 +115,10 @@ describe('a cancel by a person', () => {
     expect(job).toMatchObject({ status: 'failed', failureCategory: 'cancelled', prLink: null });
     expect(afterPush).toContain('refs/heads/docket/');
     expect(await heads()).toBe('refs/heads/main');
-  });
+  }
+
+  it.each(['is stopped'])('while a push %s reverts the branch', expectReverted);
+  it.each(['ends'])('while a push %s reverts the branch', { tags: 'slow' }, expectReverted);
 
   it('of a job that never started succeeds even though Temporal does not know the job', async () => {
     await using stack = await startStack();

@@ -105,22 +105,26 @@ function failing(category: FailureType) {
   return () => Promise.reject(ApplicationFailure.nonRetryable('It failed.', category));
 }
 
-it.each([
-  [FailureType.RepositoryUnreachable, 'prepare'],
-  [FailureType.RefNotFound, 'prepare'],
-  [FailureType.AuthenticationRefused, 'prepare'],
-  [FailureType.ModelUnavailable, 'runStep'],
-  [FailureType.Superseded, 'runStep'],
-  [FailureType.NoProgress, 'runStep'],
-  [FailureType.ToolFailure, 'runStep'],
-  [FailureType.Internal, 'runStep'],
-  [FailureType.PushRejected, 'publish'],
-] as const)('a turn that fails with %s in %s records it', async (category, activity) => {
+async function expectFailure(category: FailureType, activity: keyof Activities): Promise<void> {
   const outcome = await runTurn(`failed-${category.replaceAll('_', '-')}`, {
     activities: { [activity]: failing(category) },
   });
   expect(outcome).toMatchObject({ kind: 'failed', category });
-});
+}
+
+it.each([
+  [FailureType.RefNotFound, 'prepare'],
+  [FailureType.ToolFailure, 'runStep'],
+  [FailureType.PushRejected, 'publish'],
+] as const)('a turn that fails with %s in %s records it', expectFailure);
+it.each([
+  [FailureType.RepositoryUnreachable, 'prepare'],
+  [FailureType.AuthenticationRefused, 'prepare'],
+  [FailureType.ModelUnavailable, 'runStep'],
+  [FailureType.Superseded, 'runStep'],
+  [FailureType.NoProgress, 'runStep'],
+  [FailureType.Internal, 'runStep'],
+] as const)('a turn that fails with %s in %s records it', { tags: 'slow' }, expectFailure);
 
 it('a turn that has used its tokens records the limit', async () => {
   const outcome = await runTurn('budget-limit', {
@@ -130,13 +134,17 @@ it('a turn that has used its tokens records the limit', async () => {
   expect(outcome).toMatchObject({ kind: 'failed', category: FailureType.BudgetLimit });
 });
 
-it.each(['prepare', 'runStep', 'publish'] as const)(
+async function expectCancellation(cancelledIn: NonNullable<Run['cancelledIn']>): Promise<void> {
+  const name = `cancelled-in-${cancelledIn.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const outcome = await runTurn(name, { activities: {}, cancelledIn });
+  expect(outcome).toMatchObject({ kind: 'failed', category: FailureType.Cancelled });
+}
+
+it.each(['runStep'] as const)('a turn that is cancelled in %s records that', expectCancellation);
+it.each(['prepare', 'publish'] as const)(
   'a turn that is cancelled in %s records that',
-  async (cancelledIn) => {
-    const name = `cancelled-in-${cancelledIn.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const outcome = await runTurn(name, { activities: {}, cancelledIn });
-    expect(outcome).toMatchObject({ kind: 'failed', category: FailureType.Cancelled });
-  },
+  { tags: 'slow' },
+  expectCancellation,
 );
 
 it('a turn that receives a message while it publishes continues, and publishes again', async () => {

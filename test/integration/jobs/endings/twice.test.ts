@@ -81,34 +81,36 @@ describe('an attempt that dies', () => {
     expect(await repository.read(job.headCommit!)).toEqual({ 'b.txt': '100644 one' });
   });
 
-  it.each(['publish', 'ensurePullRequest', 'setPublished'] as const)(
+  async function expectOnePullRequest(call: 'publish' | 'ensurePullRequest' | 'setPublished'): Promise<void> {
+    await using repository = await createTestRepository();
+    await using model = await startScriptedModelServer();
+    model.script(...writing);
+    await using worker = await startTestWorker({
+      database,
+      modelUrl: model.baseUrl,
+      change({ workspaces, forges, jobs }) {
+        if (call === 'publish')
+          return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
+        if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
+        const forge = forges.forProject({ forge: 'local', forgeUrl: null, repository: '' }, { refusal: () => null });
+        const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
+        return { forges: { ...forges, forProject: () => losing } };
+      },
+    });
+    const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
+    expect(job.status).toBe('completed');
+    const { rows } = await database.pool.query('select id from pull_requests where repository = $1', [repository.path]);
+    expect(rows).toEqual([{ id: job.prId }]);
+    expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).toBe(
+      `refs/heads/${job.branch}`,
+    );
+  }
+
+  it.each(['ensurePullRequest'] as const)('after %s leaves one branch and one pull request', expectOnePullRequest);
+  it.each(['publish', 'setPublished'] as const)(
     'after %s leaves one branch and one pull request',
-    async (call) => {
-      await using repository = await createTestRepository();
-      await using model = await startScriptedModelServer();
-      model.script(...writing);
-      await using worker = await startTestWorker({
-        database,
-        modelUrl: model.baseUrl,
-        change({ workspaces, forges, jobs }) {
-          if (call === 'publish')
-            return { workspaces: { ...workspaces, publish: losingFirstAnswer(workspaces.publish) } };
-          if (call === 'setPublished') return { jobs: { ...jobs, setPublished: losingFirstAnswer(jobs.setPublished) } };
-          const forge = forges.forProject({ forge: 'local', forgeUrl: null, repository: '' }, { refusal: () => null });
-          const losing = { ...forge, ensurePullRequest: losingFirstAnswer(forge.ensurePullRequest) };
-          return { forges: { ...forges, forProject: () => losing } };
-        },
-      });
-      const job = await worker.runJob({ prompt: 'Go', repository: repository.path });
-      expect(job.status).toBe('completed');
-      const { rows } = await database.pool.query('select id from pull_requests where repository = $1', [
-        repository.path,
-      ]);
-      expect(rows).toEqual([{ id: job.prId }]);
-      expect(await repository.git('for-each-ref', '--format=%(refname)', 'refs/heads/docket')).toBe(
-        `refs/heads/${job.branch}`,
-      );
-    },
+    { tags: 'slow' },
+    expectOnePullRequest,
   );
 });
 
@@ -190,48 +192,52 @@ describe('an overtaken attempt', () => {
     expect(seen).toEqual(['', `refs/heads/${job.branch}`, 'undefined', job.branch]);
   });
 
-  it('leaves the branch to the newer one, which opened the pull request and ended the turn', async () => {
-    await using repository = await createTestRepository();
-    await using model = await startScriptedModelServer();
-    model.script(...writing);
-    let calls = 0;
-    await using worker = await startTestWorker({
-      database,
-      modelUrl: model.baseUrl,
-      change: ({ forges, effects, jobs }) => ({
-        forges: {
-          ...forges,
-          forProject(project, use) {
-            const forge = forges.forProject(project, use);
-            return {
-              ...forge,
-              async ensurePullRequest(request) {
-                calls += 1;
-                const turn = { jobId: /job_\w+/.exec(request.head)![0].split('-')[0]!, turn: 1 };
-                await effects.claim({ ...turn, effect: 'pull-request' });
-                await forge.ensurePullRequest({ ...request, beforeEffect: async () => undefined });
-                await jobs.finish({ ...turn, status: 'failed', failureCategory: 'cancelled' });
-                // like one that looked for a pull request before there was one
-                await request.beforeEffect();
-                throw new Error('Was to be stopped.');
-              },
-            };
+  it(
+    'leaves the branch to the newer one, which opened the pull request and ended the turn',
+    { tags: 'slow' },
+    async () => {
+      await using repository = await createTestRepository();
+      await using model = await startScriptedModelServer();
+      model.script(...writing);
+      let calls = 0;
+      await using worker = await startTestWorker({
+        database,
+        modelUrl: model.baseUrl,
+        change: ({ forges, effects, jobs }) => ({
+          forges: {
+            ...forges,
+            forProject(project, use) {
+              const forge = forges.forProject(project, use);
+              return {
+                ...forge,
+                async ensurePullRequest(request) {
+                  calls += 1;
+                  const turn = { jobId: /job_\w+/.exec(request.head)![0].split('-')[0]!, turn: 1 };
+                  await effects.claim({ ...turn, effect: 'pull-request' });
+                  await forge.ensurePullRequest({ ...request, beforeEffect: async () => undefined });
+                  await jobs.finish({ ...turn, status: 'failed', failureCategory: 'cancelled' });
+                  // like one that looked for a pull request before there was one
+                  await request.beforeEffect();
+                  throw new Error('Was to be stopped.');
+                },
+              };
+            },
           },
-        },
-      }),
-    });
-    const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
-    const { workflowId } = await worker.startJob(id);
-    await expect(worker.client.workflow.getHandle(workflowId).result()).rejects.toThrow('Workflow execution failed');
-    expect(calls).toBe(1);
-    const branches = await repository.git('for-each-ref', '--format=%(refname:short)', 'refs/heads/docket');
-    const { rows } = await database.pool.query('select head from pull_requests where repository = $1', [
-      repository.path,
-    ]);
-    expect(rows).toEqual([{ head: branches }]);
-  });
+        }),
+      });
+      const id = await worker.createJob({ prompt: 'Go', repository: repository.path });
+      const { workflowId } = await worker.startJob(id);
+      await expect(worker.client.workflow.getHandle(workflowId).result()).rejects.toThrow('Workflow execution failed');
+      expect(calls).toBe(1);
+      const branches = await repository.git('for-each-ref', '--format=%(refname:short)', 'refs/heads/docket');
+      const { rows } = await database.pool.query('select head from pull_requests where repository = $1', [
+        repository.path,
+      ]);
+      expect(rows).toEqual([{ head: branches }]);
+    },
+  );
 
-  it('neither publishes nor completes a turn that a newer one continued with a message', async () => {
+  it('neither publishes nor completes a turn that a newer one continued with a message', { tags: 'slow' }, async () => {
     await using repository = await createTestRepository();
     await using model = await startScriptedModelServer();
     const [write, finish] = writing;

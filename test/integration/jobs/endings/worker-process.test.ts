@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
+import { findFreePort } from '../../../../local/processes/ports.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
 import { startWorkerProcess } from '../../../support/stack/worker-process.ts';
 
@@ -19,9 +20,10 @@ async function startGate(target: string) {
       from.pipe(to);
     }
   });
-  server.listen(0, '127.0.0.1');
+  // a port of its own while it is closed, too
+  const own = await findFreePort();
+  server.listen(own, '127.0.0.1');
   await once(server, 'listening');
-  const { port: own } = server.address() as AddressInfo;
   const close = async () => {
     const closed = once(server, 'close');
     server.close();

@@ -63,7 +63,7 @@ describe('an agent that loops', () => {
     expect(textOf(stack.model.requests[3]!)).toContain('failed with the same error');
   });
 
-  it('is warned and then stopped if its answers are cut off, too', async () => {
+  it('is warned and then stopped if its answers are cut off, too', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.respondWith({ text: 'And so on', finishReason: 'length' });
     const job = await stack.worker.runJob(stack.job);
@@ -108,7 +108,7 @@ describe('a conversation that fills the window', () => {
     expect(job).toMatchObject({ inputTokens: 15 * 100 + 1_000, costMicros: 15 * 120 + 1_010 });
   });
 
-  it('counts the notes against the token limit', async () => {
+  it('counts the notes against the token limit', { tags: 'slow' }, async () => {
     await using stack = await startStack(small);
     let reads = 0;
     stack.model.respondWith((request) =>
@@ -173,7 +173,7 @@ describe('a provider that says the request is too long', () => {
     expect(textOf(short!).length).toBeLessThan(textOf(refused!).length);
   });
 
-  it('twice ends the turn as refused', async () => {
+  it('twice ends the turn as refused', { tags: 'slow' }, async () => {
     await using stack = await startStack();
     stack.model.script(read(1), read(2), tooLong, { text: 'Short notes.' }, tooLong);
     const job = await stack.worker.runJob(stack.job);

@@ -60,13 +60,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
     expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('setup said from the image');
   });
 
-  it.each([
-    ['oci-archive:gone.tar', 'The image oci-archive:gone.tar is not in DOCKET_IMAGE_DIRECTORY.'],
-    [
-      'python:3.13',
-      'The operator does not allow the image docker.io/library/python:3.13. Ask for it in DOCKET_IMAGES.',
-    ],
-  ])('fails at once, with one sentence, if the image cannot be used: %s', async (image, message) => {
+  async function expectUnavailable(image: string, message: string): Promise<void> {
     await using scene = await startScene();
     await scene.repository.commit({ '.docket/environment.yml': `image: ${image}\n` });
     const job = await scene.worker.runJob({ prompt: 'Look', repository: scene.repository.path });
@@ -76,5 +70,16 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
       const execution = scene.worker.client.workflow.getHandle(jobWorkflowId(job.id, 1));
       await recordHistory('failed-image-unavailable', execution);
     }
-  });
+  }
+
+  it.each([['oci-archive:gone.tar', 'The image oci-archive:gone.tar is not in DOCKET_IMAGE_DIRECTORY.']])(
+    'fails at once, with one sentence, if the image cannot be used: %s',
+    expectUnavailable,
+  );
+  it.each([
+    [
+      'python:3.13',
+      'The operator does not allow the image docker.io/library/python:3.13. Ask for it in DOCKET_IMAGES.',
+    ],
+  ])('fails at once, with one sentence, if the image cannot be used: %s', { tags: 'slow' }, expectUnavailable);
 });

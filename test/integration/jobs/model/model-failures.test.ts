@@ -24,12 +24,7 @@ async function startStack() {
 const done = { text: 'Nothing to do.' };
 
 describe('a model that refuses', () => {
-  it.each([
-    [400, 'rejected the request with status 400.'],
-    [401, 'rejected the request with status 401. Check the API key.'],
-    [404, 'rejected the request with status 404. Check the name of the model and the base URL.'],
-    [308, 'redirects to another address, which is not followed. Check its base URL.'],
-  ])('with %d fails the job at once, and says what to check', async (status, sentence) => {
+  async function expectRefusal(status: number, sentence: string): Promise<void> {
     await using stack = await startStack();
     stack.model.script({ status, errorMessage: 'secret words of the provider' });
     const job = await stack.worker.runJob(stack.job);
@@ -37,7 +32,16 @@ describe('a model that refuses', () => {
     expect(job.message).toContain(`The model provider ${sentence}`);
     expect(job.message).not.toContain('secret words');
     expect(stack.model.requests).toHaveLength(1);
-  });
+  }
+
+  it.each([
+    [401, 'rejected the request with status 401. Check the API key.'],
+    [308, 'redirects to another address, which is not followed. Check its base URL.'],
+  ])('with %d fails the job at once, and says what to check', expectRefusal);
+  it.each([
+    [400, 'rejected the request with status 400.'],
+    [404, 'rejected the request with status 404. Check the name of the model and the base URL.'],
+  ])('with %d fails the job at once, and says what to check', { tags: 'slow' }, expectRefusal);
 
   it('leaves none of the model’s error text in Temporal’s history', async () => {
     await using stack = await startStack();

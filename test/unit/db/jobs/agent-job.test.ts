@@ -24,6 +24,8 @@ const row: JobRow = {
   headTree: null,
   headCommit: null,
   prId: null,
+  pullRequestId: null,
+  pullRequestNumber: null,
   prLink: null,
   prState: null,
   prDraft: null,
@@ -80,9 +82,12 @@ describe('presentJob', () => {
   });
 
   it('reports what became of the pull request', () => {
-    const published = { ...row, status: 'completed', prLink: 'https://github.com/acme/docs/pull/1' } as const;
-    expect(presentJob(published).details.pullRequest).toEqual({ state: 'open', draft: false });
+    const link = { pullRequestId: 'pr_1', pullRequestNumber: 1, prLink: 'https://github.com/acme/docs/pull/1' };
+    const published = { ...row, ...link, status: 'completed' } as const;
+    expect(presentJob(published).details.pullRequest).toEqual({ id: 'pr_1', number: 1, state: 'open', draft: false });
     expect(presentJob({ ...published, prState: 'merged', prDraft: true }).details.pullRequest).toEqual({
+      id: 'pr_1',
+      number: 1,
       state: 'merged',
       draft: true,
     });

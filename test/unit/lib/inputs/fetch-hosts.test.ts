@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { commonHosts, isFetchHost, parseFetchHost } from '../../../../lib/inputs/fetch-hosts.ts';
+import { propertyRuns } from '../../../support/property-runs.ts';
 
 const hostsOf = (text: string) => text.split(' ').filter((host) => host !== '');
 
@@ -75,6 +76,6 @@ it('two lists allow together what each of them allows', () => {
     fc.property(hosts, hosts, url, (one, other, at) => {
       expect(isFetchHost(commonHosts(one, other), at)).toBe(isFetchHost(one, at) && isFetchHost(other, at));
     }),
-    { numRuns: 20_000 },
+    { numRuns: propertyRuns(20_000) },
   );
 });
