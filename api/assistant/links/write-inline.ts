@@ -86,11 +86,12 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
         const isWords = segment.kind === 'words';
         if (!isWords && segment.end >= (segment.kind === 'definition' ? held.trimEnd().length : held.length))
           return open[0] ?? segment.start;
+        if (segment.kind === 'link' && segment.words.some(holdsOpening)) return open[0] ?? segment.start;
         if (!isWords || !mayBeMarkup.test(held.slice(segment.start, segment.end))) continue;
         for (let at = segment.start; at < segment.end; at += 1) {
           const character = held.charAt(at);
           if (character === '\\') at += 1;
-          else if (character === '`' || (character === '<' && mayBeTag(held, at))) return open[0] ?? at;
+          else if (isOpening(at)) return open[0] ?? at;
           else if (character === '[') open.push(at);
           else if (character === ']' && !(isStart ? /^(?:$|[(:])/ : /^(?:$|\()/).test(held.slice(at + 1, at + 2))) {
             const start = open.pop();
@@ -99,6 +100,20 @@ export function createInlineWriter({ resolve, cite }: { resolve: Resolve; cite: 
         }
       }
       return open[0] ?? held.length;
+    }
+
+    /** Reports whether code or HTML may begin in the words of a link, which it would end: both bind more tightly. */
+    function holdsOpening({ kind, start, end }: Segment): boolean {
+      if (kind !== 'words' && kind !== 'caption') return false;
+      for (let at = start; at < end; at += 1) {
+        if (held.charAt(at) === '\\') at += 1;
+        else if (isOpening(at)) return true;
+      }
+      return false;
+    }
+
+    function isOpening(at: number): boolean {
+      return held.charAt(at) === '`' || (held.charAt(at) === '<' && mayBeTag(held, at));
     }
 
     /** Returns the end of the last word before a position: an incomplete word may become or continue an address. */

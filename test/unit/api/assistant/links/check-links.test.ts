@@ -56,6 +56,10 @@ const cases: [string, string][] = [
   ['```js\nx = `a```b`; // [B](/b)\n```\n[B](/b)', '```js\nx = `a```b`; // [B](/b)\n```\nB'],
   ['- ```\n  [B](/b)\n  ```\n- [B](/b)', '- ```\n  [B](/b)\n  ```\n- B'],
   ['```one``` [B](/b)', '`one` B'],
+  ['a [ b `[B](/b) c` d', 'a \\[ b `[B](/b) c` d'],
+  ['[a `b](/a) c` d', '\\[a `b](/a) c` d'],
+  ['![a `b](/a) c` d', '\\!\\[a `b](/a) c` d'],
+  ['[a <b c="](/a) d">e', '\\[a e'],
 ];
 
 describe('createLinkChecker', () => {
@@ -81,6 +85,7 @@ describe('createLinkChecker', () => {
       '\n',
       '"',
       '<a href=x>',
+      '<b c="',
       '>',
       '\\',
       'x',
