@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { propertyRuns } from '../support/property-runs.ts';
 import { checkDocuments, leaks, written } from '../suites/fuzz/links/check-documents.ts';
+import { propertyRuns } from '../support/properties.ts';
 
 /** Each of these once got an image or a link to an unknown host past a checker with its own Markdown rules. */
 const shapes = [

@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDescription } from '../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 let database: TestDatabase;
 let api: ServedApi;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createReplyStore } from '../../../db/sites/replies.ts';
@@ -8,7 +7,7 @@ import { serveModelApi } from './model-api.ts';
 import type { ModelApi } from './model-api.ts';
 import { answerOf, endingOf, openStream, withoutKeepAlive } from '../../support/sdk-clients/open-stream.ts';
 import type { OpenOptions, OpenStream } from '../../support/sdk-clients/open-stream.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 type Protocol = 'v1' | 'v2';
 

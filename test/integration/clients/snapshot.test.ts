@@ -1,12 +1,11 @@
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
 import { readTree } from './read-tree.ts';
 import { access, changeTree, createTestWorkspaces, live } from './setup.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 type Entry =
   | { kind: 'file'; content: Uint8Array; executable: boolean }

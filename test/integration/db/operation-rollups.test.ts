@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
 import { bucketSecondsOf } from '../../../api/administration/present-operations.ts';
@@ -10,7 +9,7 @@ import { createOperationsStore, type MeasuredDurations } from '../../../db/opera
 import { binGrowth } from '../../../db/operations/rollups.ts';
 import { buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 /** A job of one turn with steps, and an answer; times are seconds before now. */
 const happening = fc.record({

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsWithSandbox, openTestSandbox, type TestSandbox } from '../../support/sandbox/sandbox.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 const { accounts } = await accountsWithSandbox();
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { operatorOf } from '../../../db/caller.ts';
 import { createSiteRollups } from '../../../db/for-service/site-rollups.ts';
@@ -8,7 +7,7 @@ import { createSiteAnalyticsStore, type SiteAnalytics } from '../../../db/sites/
 import { createThreadStore } from '../../../db/sites/threads.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 const name = fc.constantFrom(null, 'one', 'two');
 const turn = fc.record({

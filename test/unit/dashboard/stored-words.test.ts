@@ -6,9 +6,9 @@ import { PassageList } from '../../../dashboard/assistant/passage-list.tsx';
 import { MarkdownText } from '../../../dashboard/components/markdown-text.tsx';
 import { AnswerMarkdown } from '../../../dashboard/widget/answer/answer-markdown.tsx';
 import { defaultLabels } from '../../../dashboard/widget/labels.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
 import { createRandom } from '../../suites/chaos/plans/random.ts';
 import { brokenDocument } from '../../suites/fuzz/links/documents.ts';
+import { propertyRuns } from '../../support/properties.ts';
 
 type Node = DefaultTreeAdapterMap['node'];
 type Element = DefaultTreeAdapterMap['element'];

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFairShares } from '../../../db/fair-shares.ts';
+import { fc } from '../../support/properties.ts';
 
 function takeAll(slots: number, holders: string[]): Record<string, number> {
   const shares = createFairShares(slots);

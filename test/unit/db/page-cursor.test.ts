@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { decodeCursor, encodeCursor, InvalidCursorError } from '../../../db/page-cursor.ts';
 import { newId } from '../../../db/ids.ts';
+import { fc } from '../../support/properties.ts';
 
 it('returns what it was created from, to the microsecond', () => {
   const cursor = { createdMicros: '1763700000000001', id: newId('job_') };

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { toStoredJson, toStoredText } from '../../../db/stored-text.ts';
+import { fc } from '../../support/properties.ts';
 
 it('changes only what PostgreSQL refuses', () => {
   expect(toStoredText('a\0b')).toBe('a\uFFFDb');

@@ -1,8 +1,7 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { grammarHelp, parsePrompt, type Command } from '../../../models/offline-editor/grammar.ts';
 import { quote, readQuoted } from '../../../models/offline-editor/literals.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 const commandsOf = (prompt: string) => parsePrompt(prompt).map(({ commands }) => commands);
 const replace = (old: string, next: string, path: string): Command => ({ kind: 'replace', old, new: next, path });

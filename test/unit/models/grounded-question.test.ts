@@ -1,7 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseGroundedQuestion, renderGroundedQuestion } from '../../../models/grounded-question.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 const hostile = fc.array(
   fc.oneof(

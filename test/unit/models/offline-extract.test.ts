@@ -1,10 +1,9 @@
-import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { renderGroundedQuestion, type Passage } from '../../../models/grounded-question.ts';
 import { blocksOf } from '../../../models/offline-extract/blocks.ts';
 import { createOfflineExtract } from '../../../models/offline-extract/offline-extract.ts';
 import { collect } from './memory-agent.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createPriceBook } from '../../../models/prices.ts';
 import { usedTokens } from '../../../models/used-tokens.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 const prices = createPriceBook();
 const length = fc.record({ sentCharacters: fc.nat(), receivedCharacters: fc.nat() });

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { buildIndex, type BuiltIndex } from '../../../search/build/build-index.ts';
 import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/query/known-pages.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { readSources } from '../../../search/read/read-sources.ts';
 import { fileOf, openWhole, temporaryFolder } from './build.ts';
-import { propertyRuns } from '../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JobInput, StepResult } from '../../../workflows/contract/job.ts';
 import {
@@ -9,6 +8,7 @@ import {
   remainingMs,
   type JobState,
 } from '../../../workflows/job-state.ts';
+import { fc } from '../../support/properties.ts';
 
 const limits = { maxSteps: 3, maxTokens: 100, maxDurationMs: 1_000 };
 const input: JobInput = { jobId: 'job_1', turn: 1, limits };

@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { serveApi, type Answer, type ServedApi } from '../serve.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const limit = 3;
 let database: TestDatabase;

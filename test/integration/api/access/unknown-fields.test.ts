@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDescription, type Operation, type Schema } from '../../../suites/fuzz/description.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { createOwner, receiver, type Owner } from './owner.ts';
 import { serveApi, type ServedApi } from '../serve.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 // Generated from the API description: a new body or query is tested as soon as it is described.
 

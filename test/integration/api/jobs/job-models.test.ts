@@ -1,10 +1,9 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createStepStore } from '../../../../db/for-worker/steps.ts';
 import { buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
 import { serveApi, type ServedApi } from '../serve.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 let database: TestDatabase;
 let api: ServedApi;

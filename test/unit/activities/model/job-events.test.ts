@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { eventsOfAnswer, eventsOfResults } from '../../../../activities/model/job-events.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const redact = (text: string) => text.replaceAll('hunter2', '[redacted]');
 const usage = { inputTokens: 1, outputTokens: 2 };

@@ -1,9 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inactiveMarkdown, inactiveWords } from '../../../../activities/publish/inactive-text.ts';
 import { bodyOf, commitMessageOf } from '../../../../activities/publish/pull-request-text.ts';
 import { readers } from '../../../suites/fuzz/links/readers.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const gap = '\u200b';
 

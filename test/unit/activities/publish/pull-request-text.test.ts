@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   bodyOf,
@@ -9,6 +8,7 @@ import {
   titleOf,
 } from '../../../../activities/publish/pull-request-text.ts';
 import { buildStep } from '../build-step.ts';
+import { fc } from '../../../support/properties.ts';
 
 describe('a branch name', () => {
   it('uses the words of the title', () => {

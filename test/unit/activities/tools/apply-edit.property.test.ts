@@ -1,7 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { applyEdit, type Edit } from '../../../../activities/tools/edit/apply-edit.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });
@@ -58,7 +57,7 @@ it('does what split and join do, for every exact match', () => {
       applied += 1;
       expect(result).toMatchObject({ text: native(expected), stage: 'exact' });
     }),
-    { numRuns: propertyRuns(RUNS), seed: 11 },
+    { numRuns: propertyRuns(RUNS) },
   );
   expect(applied).toBeGreaterThan(propertyRuns(RUNS / 2));
 });
@@ -122,7 +121,7 @@ it('keeps CRLF when the edit uses LF', () => {
         { unit: '  ', roughly: (lines) => lines, stages: ['exact', 'line endings'] },
       ),
     ),
-    { numRuns: propertyRuns(1_500), seed: 12 },
+    { numRuns: propertyRuns(1_500) },
   );
 });
 
@@ -132,7 +131,7 @@ it('matches lines with trailing whitespace in the file', () => {
       const crlf = { ...scene, old: [{ depth: 1, word: 'first' }, ...scene.old] };
       checkScene(crlf, { unit: '\t', trail, roughly: (lines) => lines, stages: ['trailing whitespace'] });
     }),
-    { numRuns: propertyRuns(1_500), seed: 13 },
+    { numRuns: propertyRuns(1_500) },
   );
 });
 
@@ -143,7 +142,7 @@ it('indents the replacement like the file if the whole block is shifted', () => 
       const roughly = (lines: string[]) => lines.map((line) => added + line);
       checkScene(scene, { unit: '  ', roughly, stages: ['indentation'] });
     }),
-    { numRuns: propertyRuns(1_500), seed: 14 },
+    { numRuns: propertyRuns(1_500) },
   );
 });
 
@@ -154,7 +153,7 @@ it('converts spaces into the file’s tabs', () => {
       const roughly = (lines: string[]) => lines.map((line) => line.replaceAll('\t', ' '.repeat(width)));
       checkScene({ ...scene, old }, { unit: '\t', roughly, stages: ['indentation'] });
     }),
-    { numRuns: propertyRuns(1_500), seed: 15 },
+    { numRuns: propertyRuns(1_500) },
   );
 });
 
@@ -172,7 +171,7 @@ it('keeps the typographic punctuation around a change', () => {
         expect(result).toMatchObject({ text: curly(text).replace(was, () => is), stage: 'Unicode punctuation' });
       },
     ),
-    { numRuns: propertyRuns(1_500), seed: 16 },
+    { numRuns: propertyRuns(1_500) },
   );
 });
 

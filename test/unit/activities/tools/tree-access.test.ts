@@ -7,7 +7,7 @@ import { parseAgentPath } from '../../../../activities/tools/files/agent-path.ts
 import { openFolder } from '../../../../activities/tools/files/beneath.ts';
 import { putFile, readIn } from '../../../../activities/tools/files/files.ts';
 import { createTree, type TestTree } from './tree.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { propertyRuns } from '../../../support/properties.ts';
 
 // slow or busy machines need more time
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { writeCsv } from '../../../../api/analytics/write-csv.ts';
+import { fc } from '../../../support/properties.ts';
 
 /** Reads CSV as RFC 4180 describes it. */
 function readCsv(text: string): string[][] {

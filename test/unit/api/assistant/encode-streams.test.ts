@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createDataStreamEncoder } from '../../../../api/assistant/wire/encode-data-stream.ts';
 import { createUiMessageEncoder } from '../../../../api/assistant/wire/encode-ui-message-stream.ts';
 import type { ReplyPart, StreamEncoder } from '../../../../api/assistant/reply.ts';
+import { fc } from '../../../support/properties.ts';
 
 const source: ReplyPart = {
   type: 'source',

@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { urlOf } from '../../../../api/assistant/retrieve.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const piece = fc.oneof(
   fc.constantFrom(

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { slicesOf } from '../../../../api/assistant/slices-of.ts';
+import { fc } from '../../../support/properties.ts';
 
 it('cuts a text into bounded slices that add up to the text, without splitting a character', () => {
   fc.assert(

@@ -1,10 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bodyLimits, readJsonBody } from '../../../../api/http/json-body.ts';
 import { createJsonScan } from '../../../../lib/json-scan.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 function requestOf(body: string | Buffer, headers: Record<string, string | undefined> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
   fitsOneMore,
@@ -7,7 +6,7 @@ import {
   type SlidingWindow,
   usedOf,
 } from '../../../../db/operations/sliding-window.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const hour: SlidingWindow = { quota: 100, widthSeconds: 3_600, current: 0, previous: 0, elapsedSeconds: 0 };
 

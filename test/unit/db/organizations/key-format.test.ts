@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createKeyText, digestOf, parseKey } from '../../../../db/organizations/key-format.ts';
+import { fc } from '../../../support/properties.ts';
 
 const kinds = fc.constantFrom('admin' as const, 'assistant' as const);
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.split('');

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SealedError } from '../../../../lib/encryption/cipher.ts';
 import { parseEncryptionKeys } from '../../../../lib/encryption/keys.ts';
 import { createSecretBox, sealingKeyOf } from '../../../../lib/encryption/secret-box.ts';
+import { fc } from '../../../support/properties.ts';
 
 const k1 = `k1:${randomBytes(32).toString('base64')}`;
 const k2 = `k2:${randomBytes(32).toString('base64')}`;

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { describeImage, mostImageBytes, readImage } from '../../../../lib/images/image.ts';
 import { gif, jpeg, pngChunk, pngOf, webp, webpLossless } from '../../../support/sandbox/images.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const png = pngOf({ width: 640, height: 480 });
 const images: [string, Buffer, string][] = [

@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { commonHosts, isFetchHost, parseFetchHost } from '../../../../lib/inputs/fetch-hosts.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const hostsOf = (text: string) => text.split(' ').filter((host) => host !== '');
 

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../../lib/redaction/redact-stream.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const secrets = ['model-key-0123456789', 'hunter'];
 const redact = createRedactor(secrets);

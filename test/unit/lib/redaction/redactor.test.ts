@@ -1,7 +1,6 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redact } from '../../../../lib/redaction/redactor.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const secret = 'tok-7Kq/9+Zx"w_Vb~42';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { findIdentifiers, isIdentifier, termsOfIdentifier } from '../../../../search/build/identifiers.ts';
 import { stem } from '../../../../search/build/stem.ts';
 import { termOf, termsOf } from '../../../../search/build/words.ts';
+import { fc } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

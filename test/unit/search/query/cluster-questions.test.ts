@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clusterQuestions, keyOfQuestion, type ReaderQuestion } from '../../../../search/query/cluster-questions.ts';
+import { fc } from '../../../support/properties.ts';
 
 const asked = (...texts: string[]): ReaderQuestion[] =>
   texts.map((text, minute) => ({

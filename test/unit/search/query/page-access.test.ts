@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { buildIndex } from '../../../../search/build/build-index.ts';
 import { publicPages, type PageAccess } from '../../../../search/query/page-access.ts';
 import { openSiteIndex } from '../../../../search/query/site-index.ts';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { buildPage, fileOf, temporaryFolder } from '../build.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const folder = temporaryFolder();
 const names = ['staff', 'Partners', 'équipe', 'a b', '"quoted"'];

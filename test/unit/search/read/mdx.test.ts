@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { mdxToMarkdown } from '../../../../search/read/mdx.ts';
+import { fc } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

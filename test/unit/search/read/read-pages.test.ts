@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { fileOf } from '../build.ts';
-import { propertyRuns } from '../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

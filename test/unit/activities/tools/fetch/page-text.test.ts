@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { problemWithType } from '../../../../../activities/tools/fetch/page-body.ts';
 import { pageText } from '../../../../../activities/tools/fetch/page-text.ts';
-import { propertyRuns } from '../../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../../support/properties.ts';
 
 const url = 'https://docs.example.com/a/b';
 

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLinkChecker } from '../../../../../api/assistant/links/check-links.ts';
 import type { LinkTarget } from '../../../../../api/assistant/links/check-links.ts';
-import { propertyRuns } from '../../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../../support/properties.ts';
 
 function resolve(target: string): LinkTarget | null {
   if (target === '/a') return { url: 'https://docs.example.com/a', path: 'a' };

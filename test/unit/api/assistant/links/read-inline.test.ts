@@ -1,7 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseInline, readInline } from '../../../../../api/assistant/links/read-inline.ts';
-import { propertyRuns } from '../../../../support/property-runs.ts';
+import { fc, propertyRuns } from '../../../../support/properties.ts';
 
 const pieces = [
   'a', 'two words', ' ', '\n', '\t', '.', '!', '&amp;', 'é', '😀', '\\', '`', '``', '[', ']', '(', ')', '](', '<', '>',
