@@ -25,8 +25,8 @@ import {
   storedEnvironment,
   type PreparedEnvironment,
 } from './prepared-environment.ts';
-import { provideLayer, type LayerDeps } from './provide-layer.ts';
-import { packLayer, runSetup, unpackLayer } from './run-setup.ts';
+import { lastLayer, provideLayer, type LayerDeps } from './provide-layer.ts';
+import { failSetup, hasFilledDisk, packLayer, runSetup, unpackLayer, unpackPackageCaches } from './run-setup.ts';
 
 export interface EnvironmentDeps extends LayerDeps {
   effects: Pick<EffectStore, 'claim' | 'storeResult'>;
@@ -52,6 +52,9 @@ export interface Environments {
   /** Opens a job's working copy with what the setup of its environment installed. */
   open(turn: Turn & { environment: PreparedEnvironment }, request: OpenRequest): Promise<OpenWorkspace>;
 }
+
+/** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
+const largestCache = 0.5;
 
 /** A setup that may have to run, with everything that it needs. */
 interface Setup extends Turn {
@@ -150,11 +153,22 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     return layer;
   }
 
+  /** Runs setup with what package managers have downloaded for the project, or without it where there is no room. */
+  async function build(setup: Setup, folder: string): Promise<StoredLayer> {
+    const { job, settings, signal } = setup;
+    const last = await lastLayer(deps, { projectId: job.projectId, signal });
+    const mostBytes = settings.setup.limits.diskBytes * largestCache;
+    const cached = last !== null && last.layer.bytes <= mostBytes ? await attempt(setup, folder, last) : null;
+    const stored = cached ?? (await attempt(setup, folder, null));
+    if (stored === null) throw new Error('A setup without package caches cannot be short of room for them.');
+    return stored;
+  }
+
   /**
    * Runs setup in a working copy of its own, at the base commit: it has the project's secrets, so nothing that an agent
-   * wrote may take part.
+   * wrote may take part. Returns null if the package caches of the last layer left it too little room.
    */
-  async function build(setup: Setup, folder: string): Promise<StoredLayer> {
+  async function attempt(setup: Setup, folder: string, last: StoredLayer | null): Promise<StoredLayer | null> {
     const { ref, job, repository, sandbox, root, description, settings, script, key, signal } = setup;
     const jobId = `setup-${job.projectId}-${key}`;
     const values = await projectSecrets.read(job.projectId);
@@ -163,25 +177,22 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     await workspaces.remove(jobId);
     const workspace = await workspaces.open({ ...repository, jobId, baseCommit: commit, snapshot: null, signal });
     try {
-      await notify(ref, `The setup of ${description.name} started.`);
-      const environment = { ...settings.setup, root, variables: { ...settings.agent.variables, ...values } };
+      const { name } = description;
+      const { limits, seconds } = settings.setup;
       const shared = { jobId, workspace, signal };
+      if (last !== null) await unpackPackageCaches(sandbox, { ...shared, folder: last.folder, limits });
+      await notify(
+        ref,
+        `The setup of ${name} started${last === null ? '' : ' with the package caches of the last one'}.`,
+      );
+      const environment = { ...settings.setup, root, variables: { ...settings.agent.variables, ...values } };
       // opened with the secrets known, so that it masks them
       await using output = openOutputLog(deps, { ...ref, step: null });
-      const live = output.watch({ toolCallId: null, heading: `$ setup of ${description.name}\n` });
+      const live = output.watch({ toolCallId: null, heading: `$ setup of ${name}\n` });
+      const end = await runSetup(sandbox, { ...shared, script, seconds, environment, live });
+      if (last !== null && hasFilledDisk(end)) return null;
       const say = (text: string) => notify(ref, text);
-      const { name } = description;
-      await runSetup(sandbox, {
-        ...shared,
-        script,
-        name,
-        seconds: settings.setup.seconds,
-        environment,
-        live,
-        mask: secrets.mask,
-        notify: say,
-      });
-      const { limits } = settings.setup;
+      if (end.exitCode !== 0) await failSetup(end, { name, seconds, environment, mask: secrets.mask, notify: say });
       const excluded = await packLayer(sandbox, { ...shared, folder, limits });
       const { bytes, sha256, secret } = await inspectArchive(folder, { secrets: values, signal });
       if (secret !== null) {

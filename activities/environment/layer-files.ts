@@ -19,6 +19,8 @@ export interface StoredLayer {
 export interface LayerFiles {
   /** Returns a complete layer, which is then the most recently used one. */
   find(ref: LayerRef): Promise<StoredLayer | null>;
+  /** Returns the layer of a project that was used last, whatever its key. */
+  findLast(projectId: string): Promise<StoredLayer | null>;
   /** Creates a folder for an archive that is about to be made. */
   begin(): Promise<string>;
   /** Makes a folder with its archive the layer, unless there is one already, and removes the least recently used ones. */
@@ -40,25 +42,36 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
   const halfMade = join(directory, 'layers-made');
   const folderOf = ({ projectId, key }: LayerRef) => join(made, `${projectId}.${key}`);
 
-  async function find(ref: LayerRef): Promise<StoredLayer | null> {
-    const folder = folderOf(ref);
+  async function read(folder: string): Promise<StoredLayer | null> {
     const text = await readFile(join(folder, descriptionName), 'utf8').catch(() => null);
     const layer = text === null ? undefined : layerSchema.safeParse(JSON.parse(text)).data;
-    if (layer === undefined) return null;
-    await utimes(folder, new Date(), new Date()).catch(() => undefined);
-    return { folder, layer };
+    return layer === undefined ? null : { folder, layer };
+  }
+
+  async function find(ref: LayerRef): Promise<StoredLayer | null> {
+    const folder = folderOf(ref);
+    const stored = await read(folder);
+    if (stored !== null) await utimes(folder, new Date(), new Date()).catch(() => undefined);
+    return stored;
+  }
+
+  /** Returns the folders of layers, the least recently used first. */
+  async function foldersOfLayers(): Promise<{ name: string; path: string; bytes: number; usedAtMs: number }[]> {
+    const names = await readdir(made).catch(() => []);
+    const folders = await Promise.all(
+      names.map(async (name) => {
+        const path = join(made, name);
+        const archive = await stat(join(path, archiveName)).catch(() => null);
+        return { name, path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
+      }),
+    );
+    return folders.toSorted((one, other) => one.usedAtMs - other.usedAtMs);
   }
 
   async function bound(): Promise<void> {
-    const folders = await Promise.all(
-      (await readdir(made)).map(async (name) => {
-        const path = join(made, name);
-        const archive = await stat(join(path, archiveName)).catch(() => null);
-        return { path, bytes: archive?.size ?? 0, usedAtMs: (await stat(path).catch(() => null))?.mtimeMs ?? 0 };
-      }),
-    );
+    const folders = await foldersOfLayers();
     let bytes = folders.reduce((sum, folder) => sum + folder.bytes, 0);
-    for (const folder of folders.toSorted((one, other) => one.usedAtMs - other.usedAtMs)) {
+    for (const folder of folders) {
       if (bytes <= mostBytes || Date.now() - folder.usedAtMs < keepMs) break;
       await discard(folder.path);
       bytes -= folder.bytes;
@@ -76,6 +89,11 @@ export function createLayerFiles({ directory, mostBytes }: { directory: string; 
 
   return {
     find,
+    async findLast(projectId) {
+      const own = (await foldersOfLayers()).filter(({ name }) => name.startsWith(`${projectId}.`));
+      const last = own.at(-1);
+      return last === undefined ? null : read(last.path);
+    },
     async begin() {
       const folder = join(halfMade, randomUUID());
       await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -50,10 +50,22 @@ export async function provideLayer(
   }
 }
 
+/** Returns the layer that a project used last, from this machine or the database; null if it has none. */
+export async function lastLayer(
+  deps: LayerDeps,
+  { projectId, signal }: { projectId: string; signal: AbortSignal },
+): Promise<StoredLayer | null> {
+  const local = await deps.layerFiles.findLast(projectId);
+  if (local !== null) return local;
+  const stored = await deps.layers.last(projectId);
+  if (stored === null) return null;
+  return fetchLayer(deps, { ...stored, ref: { projectId, key: stored.key }, signal });
+}
+
 /** Fetches a layer from the database; null if it was removed meanwhile, or is damaged and therefore removed now. */
 async function fetchLayer(
   { layers, layerFiles }: LayerDeps,
-  { ref, id, description, signal }: LayerRequest & { id: string; description: unknown },
+  { ref, id, description, signal }: Pick<LayerRequest, 'ref' | 'signal'> & { id: string; description: unknown },
 ): Promise<StoredLayer | null> {
   const layer = layerSchema.parse(description);
   const folder = await layerFiles.begin();

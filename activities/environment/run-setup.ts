@@ -12,6 +12,19 @@ import { archiveName } from './layer-files.ts';
 
 const layerPoint = '/layer';
 const homeInArchive = 'home/job';
+/** Folders of HOME in which package managers keep what they download. */
+const packageCaches = [
+  '.bun/install/cache',
+  '.cache',
+  '.cargo/registry',
+  '.gradle/caches',
+  '.local/share/pnpm/store',
+  '.m2/repository',
+  '.npm',
+  '.nuget/packages',
+  '.yarn/berry/cache',
+  'go/pkg/mod',
+];
 const pathList = 'paths';
 /** Exit code of a shell whose program was stopped at the size limit of one file. */
 const fileTooLarge = 128 + 25;
@@ -25,20 +38,23 @@ export interface SetupRequest {
   jobId: string;
   workspace: OpenWorkspace;
   script: string;
-  /** Name of the description for people. */
-  name: string;
   seconds: number;
   environment: Pick<CommandEnvironment, 'root' | 'variables' | 'path' | 'hosts' | 'limits'>;
   signal: AbortSignal;
   /** Shows the output to people while the script runs. */
   live: LiveOutput;
+}
+
+export interface FailedSetup extends Pick<SetupRequest, 'seconds' | 'environment'> {
+  /** Name of the description for people. */
+  name: string;
   mask(text: string): string;
   notify(text: string): Promise<void>;
 }
 
-/** Runs a setup script in a working copy. Throws `setup_failed` with the end of its output. */
+/** Runs a setup script in a working copy. */
 export async function runSetup(sandbox: Sandbox, request: SetupRequest): Promise<CommandEnd> {
-  const { jobId, workspace, script, name, seconds, environment, signal, live, mask, notify } = request;
+  const { jobId, workspace, script, seconds, environment, signal, live } = request;
   const end = await sandbox.run({
     jobId,
     tree: workspace.path,
@@ -49,20 +65,29 @@ export async function runSetup(sandbox: Sandbox, request: SetupRequest): Promise
     signal,
   });
   await live.end(end.durationMs);
-  if (end.exitCode === 0) return end;
+  return end;
+}
+
+/** Ends the job of a setup that failed: tells people the end of its output, and throws `setup_failed` with it. */
+export async function failSetup(end: CommandEnd, { name, mask, notify, ...bounds }: FailedSetup): Promise<never> {
   const { head, tail } = end.output;
   const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
-  const why = reasonOf(end, { seconds, environment });
+  const why = reasonOf(end, bounds);
   const refused = end.notes.map((note) => ` ${note}`).join('');
   await notify(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inNotice)}`);
   throw setupFailed(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inMessage)}`);
 }
 
+/** Reports whether a setup ended because it had written all that it may. */
+export function hasFilledDisk({ exitCode, stopped }: CommandEnd): boolean {
+  return exitCode === fileTooLarge || stopped === 'disk';
+}
+
 function reasonOf(
-  { exitCode, stopped }: CommandEnd,
+  end: CommandEnd,
   { seconds, environment: { limits } }: Pick<SetupRequest, 'seconds' | 'environment'>,
 ): string {
-  switch (exitCode === fileTooLarge ? 'disk' : stopped) {
+  switch (hasFilledDisk(end) ? 'disk' : end.stopped) {
     case 'timeout':
       return `did not end within ${seconds} seconds (limits.setupSeconds)`;
     case 'memory':
@@ -72,7 +97,7 @@ function reasonOf(
     case 'output':
       return 'printed more than 64 MB';
     default:
-      return `failed with exit code ${exitCode}`;
+      return `failed with exit code ${end.exitCode}`;
   }
 }
 
@@ -106,6 +131,15 @@ export async function packLayer(
 /** Adds a layer to a working copy. Files that are there already stay: they belong to the job. */
 export async function unpackLayer(sandbox: Sandbox, request: PackRequest): Promise<void> {
   const command = `tar -C / -xf ${layerPoint}/${archiveName} --skip-old-files`;
+  await pack(sandbox, { ...request, command, isReadOnly: true });
+}
+
+/** Adds only the package caches of a layer to a working copy: another setup needs what it left, not what it installed. */
+export async function unpackPackageCaches(sandbox: Sandbox, request: PackRequest): Promise<void> {
+  const folders = packageCaches.map((folder) => `-e '${homeInArchive}/${folder}/'`).join(' ');
+  const command = `
+    found=$(tar -tf ${layerPoint}/${archiveName} | grep -xF ${folders}) || exit 0
+    tar -C / -xf ${layerPoint}/${archiveName} --skip-old-files $found`;
   await pack(sandbox, { ...request, command, isReadOnly: true });
 }
 

@@ -18,6 +18,8 @@ type LayerClaim =
 export interface EnvironmentLayerStore {
   /** Claims the layer for `holdMs` unless it is complete or held; removes what a dead builder left. */
   claim(ref: LayerRef, holdMs: number): Promise<LayerClaim>;
+  /** Returns the complete layer that a project used last; null if it has none. */
+  last(projectId: string): Promise<{ id: string; key: string; description: unknown } | null>;
   /** Holds a claimed layer longer; false when another builder has taken it over. */
   hold(id: string, holdMs: number): Promise<boolean>;
   /** Gives a claim up, with all of its chunks. */
@@ -77,6 +79,15 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
         const [row] = rows;
         return row === undefined ? { state: 'building' } : { state: 'complete', ...row };
       });
+    },
+
+    async last(projectId) {
+      const { rows } = await pool.query<{ id: string; key: string; description: unknown }>(
+        `select id, key, description from environment_layers
+         where project_id = $1 and held_until is null order by used_at desc limit 1`,
+        [projectId],
+      );
+      return rows[0] ?? null;
     },
 
     async hold(id, holdMs) {

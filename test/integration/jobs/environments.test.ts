@@ -99,6 +99,46 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     },
   );
 
+  it(
+    'starts a setup with the package caches of the last one, unless they fill its disk',
+    { tags: ['slow'] },
+    async () => {
+      await using scene = await startCommandScene(database);
+      await using elsewhere = await startCommandScene(database);
+      const { repository } = scene;
+      const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
+      const runWith = async ({ model, worker }: typeof scene, setup: string) => {
+        await repository.commit({ '.docket/environment.yml': JSON.stringify({ setup, limits: { diskGb: 0.02 } }) });
+        model.script({ toolCalls: [run('find ~ -type f -printf "%P "')] }, { toolCalls: [finish] });
+        const job = await worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
+        const [, files] = /exit code 0\]\\n([\w/. -]*)/.exec(JSON.stringify(model.requests.at(-1)!.body)) ?? [];
+        return { status: job.status, files: files?.trim().split(' ').toSorted(), notices: await noticesOf(job.id) };
+      };
+      const started = 'The setup of .docket/environment.yml started';
+
+      const first = await runWith(
+        scene,
+        'mkdir -p ~/.cache/pip ~/go/pkg/mod/x ~/other && echo 1 | tee ~/.cache/pip/a ~/go/pkg/mod/x/b ~/other/c && chmod -R a-w ~/go',
+      );
+      expect(first).toMatchObject({ status: 'completed', files: ['.cache/pip/a', 'go/pkg/mod/x/b', 'other/c'] });
+      expect(first.notices[0]).toBe(`${started}.`);
+      const places = [scene, elsewhere];
+      for (const place of places) {
+        const second = await runWith(
+          place,
+          `test -f ~/.cache/pip/a && test ! -e ~/other && echo ${places.indexOf(place)} > ~/d`,
+        );
+        expect(second).toMatchObject({ status: 'completed', files: ['.cache/pip/a', 'd', 'go/pkg/mod/x/b'] });
+        expect(second.notices[0]).toBe(`${started} with the package caches of the last one.`);
+      }
+
+      await runWith(scene, 'mkdir -p ~/.npm && head -c 9M /dev/urandom > ~/.npm/large');
+      const full = await runWith(scene, 'head -c 15M /dev/urandom > ~/needed; sleep 3');
+      expect(full).toMatchObject({ status: 'completed', files: ['needed'] });
+      expect(full.notices.slice(0, 2)).toEqual([`${started} with the package caches of the last one.`, `${started}.`]);
+    },
+  );
+
   async function expectSetupFailure(text: string, sentence: string): Promise<void> {
     await using scene = await startCommandScene(database);
     await scene.repository.commit({ '.docket/environment.yml': text });

@@ -43,6 +43,20 @@ export const environmentMutations: Mutation[] = [
     ...layers,
   },
   {
+    name: 'a setup starts with all that the last one installed',
+    file: 'activities/environment/run-setup.ts',
+    find: '--skip-old-files $found`',
+    replace: '--skip-old-files`',
+    ...jobs,
+  },
+  {
+    name: 'package caches that fill the disk end a setup',
+    file: 'activities/environment/environments.ts',
+    find: 'if (last !== null && hasFilledDisk(end)) return null;',
+    replace: '',
+    ...jobs,
+  },
+  {
     name: 'a damaged layer is used',
     file: 'activities/environment/layer-archive.ts',
     find: "if (chunk === null) return hash.digest('hex') === sha256;",
