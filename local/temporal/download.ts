@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { getCACertificates } from 'node:tls';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { messageOf, StartError } from '../start-error.ts';
 import { megabytes, showProgress, type Output } from './terminal.ts';
@@ -72,7 +73,9 @@ async function* limited(body: AsyncIterable<Uint8Array> | Uint8Array[], mostByte
 async function receive<T>(url: string, context: DownloadContext, read: (response: Response) => Promise<T>): Promise<T> {
   const { env, signal, silenceMs = 15_000 } = context;
   if (!mayDownload(env)) throw new StartError('DOCKET_DOWNLOADS is off');
-  const connect = { timeout: Math.min(silenceMs, 5_000) };
+  // those of the operating system, too, as git and Go do: a proxy of a company often has a certificate of its own
+  const ca = [...getCACertificates('default'), ...getCACertificates('system')];
+  const connect = { timeout: Math.min(silenceMs, 5_000), ca };
   const agent = new EnvHttpProxyAgent({
     httpProxy: env['http_proxy'] || env['HTTP_PROXY'] || '',
     httpsProxy: env['https_proxy'] || env['HTTPS_PROXY'] || '',

@@ -1,16 +1,20 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { create } from 'tar';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchGoToolchain, proxiesOf } from '../../../../local/temporal/go-toolchain.ts';
 import { temporalRelease } from '../../../../local/temporal/pinned-downloads.ts';
 import { downloadRelease } from '../../../../local/temporal/temporal-program.ts';
 import { createOutput } from '../../../../local/temporal/terminal.ts';
+import { createTestAuthority, hasOpenssl } from '../../../support/servers/test-authority.ts';
 
 let folder = '';
 
@@ -128,6 +132,24 @@ describe('the download of the official release', () => {
     seen.length = 0;
     await download(host.url, host.hash, { http_proxy: proxy.url, no_proxy: '127.0.0.1' });
     expect(seen).toEqual([]);
+  });
+
+  it.runIf(hasOpenssl)('trusts the certificates of the operating system', async () => {
+    const authority = await createTestAuthority();
+    const server = createSecureServer(await authority.issue('localhost'), (_request, response) => response.end('{}'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const trusted = join(folder, 'trusted.pem');
+    await writeFile(trusted, authority.certificate);
+    const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+    const module = JSON.stringify(join(import.meta.dirname, '../../../../local/temporal/download.ts'));
+    const code = `const { downloadJson } = await import(${module});
+      console.log(await downloadJson(${JSON.stringify(url)}, { env: {} }).then(JSON.stringify, String));`;
+    const downloadWith = async (env: NodeJS.ProcessEnv) =>
+      (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env })).stdout.trim();
+    expect(await downloadWith({ SSL_CERT_FILE: trusted })).toBe('{}');
+    expect(await downloadWith({})).toMatch(/StartError: localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/);
   });
 
   it('does not happen if downloads are off', async () => {
