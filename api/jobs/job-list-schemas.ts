@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { actorSchema } from '../administration/actor.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { agentJobSchema } from '../../db/jobs/agent-job.ts';
 import { jobOrders } from '../../db/jobs/job-statements.ts';
@@ -50,6 +51,11 @@ export const jobListQuerySchema = pageQuerySchema.extend({
     .enum([...pullRequestStates, 'any'])
     .optional()
     .meta({ description: 'Only jobs whose pull request has this state; `any`: only jobs that have a pull request.' }),
+  startedBy: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'Only jobs started by a person or key of this name, as startedBy.name of a job has it.' }),
   createdSince,
   order: z.enum(jobOrders).default('newest').meta({ description: 'Order by when the jobs were created.' }),
   q: z
@@ -121,6 +127,7 @@ const listedJobSchema = agentJobSchema.extend({
     .int()
     .nullable()
     .meta({ description: 'Lines that the published change deletes; null if they were not counted.' }),
+  startedBy: actorSchema,
   updatedAt: time,
   activeSince: timeOrNull.meta({ description: 'When the newest turn was requested; null when the job has ended.' }),
   endedAt: timeOrNull,

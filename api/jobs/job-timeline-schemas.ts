@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { mostMessagesOfTurn } from '../../db/jobs/job-messages.ts';
 import { largestTimelinePage, mostLostAttempts } from '../../db/jobs/job-timeline.ts';
 import { mostModels } from '../../lib/inputs/model-choice.ts';
+import { actorSchema } from '../administration/actor.ts';
 import { closedQuery } from '../http/closed-object.ts';
 import { mostJobImages } from '../../db/jobs/job-images.ts';
 import { imageTypes } from '../../lib/images/image.ts';
@@ -69,6 +70,8 @@ export const turnListSchema = z.object({
           .nullable()
           .meta({ description: 'Commit that the changes of the turn are compared with.' }),
         headCommit: z.string().nullable().meta({ description: 'Commit that the turn pushed; null for none.' }),
+        startedBy: actorSchema,
+        endedBy: actorSchema.meta({ description: 'Who canceled it or rejected its plan; null when nobody did.' }),
         messages: z
           .array(
             z.object({
@@ -76,6 +79,7 @@ export const turnListSchema = z.object({
               images: shownImages,
               step: z.number().int().nullable().meta({ description: 'First step that read it.' }),
               createdAt: time,
+              sentBy: actorSchema,
             }),
           )
           .max(mostMessagesOfTurn),

@@ -1,5 +1,7 @@
-import type { TimelineStep, TimelineTurn } from '../../db/jobs/job-timeline.ts';
+import type { TimelineStep } from '../../db/jobs/job-timeline.ts';
+import type { TimelineTurn } from '../../db/jobs/timeline-turns.ts';
 import type { ImageRef } from '../../db/jobs/job-images.ts';
+import { presentActor } from '../administration/actor.ts';
 import type { PublicStep, PublicTurns } from './job-timeline-schemas.ts';
 
 /** Returns the public form of a turn, field by field. */
@@ -13,6 +15,8 @@ export function presentTurn({
   baseCommit,
   headCommit,
   messages,
+  startedBy,
+  endedBy,
 }: TimelineTurn): PublicTurns['turns'][number] {
   return {
     turn,
@@ -23,11 +27,14 @@ export function presentTurn({
     endedAt: endedAt?.toISOString() ?? null,
     baseCommit,
     headCommit,
-    messages: messages.map(({ prompt, images, step, createdAt }) => ({
+    startedBy: presentActor(startedBy),
+    endedBy: presentActor(endedBy),
+    messages: messages.map(({ prompt, images, step, createdAt, sentBy }) => ({
       prompt,
       images: images.map(presentImage),
       step,
       createdAt: new Date(createdAt).toISOString(),
+      sentBy: presentActor(sentBy),
     })),
   };
 }

@@ -29,7 +29,7 @@ export const jobListRoutes = {
     path: '/v1/jobs',
     summary: 'Lists the jobs of the organization, newest first.',
     description:
-      'A page of a search, or with state, model, failure or pullRequest, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
+      'A page of a search, or with state, model, failure, pullRequest or startedBy, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
     key: 'admin',
     query: jobListQuerySchema,
     responses: { 200: json('A page of jobs.', listedJobsSchema) },

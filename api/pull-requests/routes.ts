@@ -7,6 +7,7 @@ import {
   mergeCauses,
   mostCommits,
 } from '../../db/pull-requests/pull-requests.ts';
+import { actorSchema, presentActor } from '../administration/actor.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { closedBody } from '../http/closed-object.ts';
@@ -37,6 +38,7 @@ export const pullRequestSchema = z.object({
   merge: z.object({
     isMerging: z.boolean().meta({ description: 'True from the request until a worker has merged it or failed.' }),
     problem: z.string().nullable().meta({ description: 'Why the last attempt to merge failed.' }),
+    requestedBy: actorSchema.meta({ description: 'Who requested it last in Docket; null when nobody did.' }),
     commit: z.string().nullable(),
     isChecking: z.boolean().meta({ description: 'True until a worker has checked whether it can be merged.' }),
     mergeability: z
@@ -52,6 +54,7 @@ export const pullRequestSchema = z.object({
       .nullable()
       .meta({ description: 'Result of the newest check; null before the first one.' }),
   }),
+  closedBy: actorSchema.meta({ description: 'Who closed it in Docket; null when nobody did.' }),
   createdAt: time,
   updatedAt: time,
 });
@@ -225,12 +228,14 @@ function present(row: FoundPullRequest): PublicPullRequest {
     })),
     merge: {
       ...merge,
+      requestedBy: presentActor(merge.requestedBy),
       mergeability: merge.mergeability && {
         ...merge.mergeability,
         cause: merge.mergeability.cause ?? null,
         checkedAt: new Date(merge.mergeability.checkedAt).toISOString(),
       },
     },
+    closedBy: presentActor(row.closedBy),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

@@ -1,3 +1,4 @@
+import { nameOfActor } from '../actor.ts';
 import type { Job, Turn } from '../http/types.ts';
 import { Images } from './images.tsx';
 import { Ago } from '../components/time.tsx';
@@ -28,13 +29,20 @@ export function ConversationItem({ item, job, details, words, outputs, isHere, o
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
           <TurnHead standing={item} details={details} />
-          <Said job={job} text={item.turn.prompt} images={item.turn.images} createdAt={item.turn.createdAt} />
+          <Said
+            job={job}
+            by={item.turn.startedBy}
+            text={item.turn.prompt}
+            images={item.turn.images}
+            createdAt={item.turn.createdAt}
+          />
         </section>
       );
     case 'message':
       return (
         <Said
           job={job}
+          by={item.message.sentBy}
           text={item.message.prompt}
           images={item.message.images}
           createdAt={item.message.createdAt}
@@ -69,6 +77,7 @@ export function ConversationItem({ item, job, details, words, outputs, isHere, o
 
 interface SaidProps {
   job: JobRef;
+  by: Turn['startedBy'];
   text: string;
   images: Turn['images'];
   createdAt: string;
@@ -77,12 +86,12 @@ interface SaidProps {
 }
 
 /** Shows a message from a person to a job. */
-function Said({ job, text, images, createdAt, isWaiting = false }: SaidProps) {
+function Said({ job, by, text, images, createdAt, isWaiting = false }: SaidProps) {
   const { shown, left } = beginning(plain(text), longestMessage);
   return (
     <div className="said">
       <p className="said-head">
-        You{' '}
+        {nameOfActor(by) ?? 'A person'}{' '}
         <span className="quiet">
           <Ago date={createdAt} />
           {isWaiting && ' · the agent reads it before its next step'}

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { nameOfActor } from '../actor.ts';
 import { ChangedLines } from '../components/change-size.tsx';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
@@ -85,8 +86,10 @@ export function ResultFacts({
   const changedInTurn = ofTurn.findLast((step) => step.changedFiles !== null)?.changedFiles ?? 0;
   const { changedFiles, additions, deletions } = change ?? { changedFiles: null, additions: null, deletions: null };
   const files = changedFiles ?? changedInTurn;
+  const by = nameOfActor(turn.endedBy);
   return (
     <>
+      {by !== null && `By ${by} · `}
       {fullTime(turn.endedAt)} · took {duration(Date.parse(turn.endedAt) - Date.parse(turn.createdAt))}
       {last !== undefined && ` · ended at step ${last.step}`}
       {last !== undefined && last.attempts > 1 && ` in attempt ${last.attempts}`}

@@ -1,3 +1,4 @@
+import { nameOfActor } from '../actor.ts';
 import { clockTime, dayAndTime, duration } from '../format.ts';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import type { Job } from '../http/types.ts';
@@ -18,7 +19,7 @@ const classes = {
   waiting: 'badge-warn',
 };
 
-/** Shows the head of a turn: when it began, how it ended, and its pull request. */
+/** Shows the head of a turn: when it began and by whom, how it ended, and its pull request. */
 export function TurnHead({
   standing: { turn, end, prLink, isNewest },
   details: { phase, pullRequest },
@@ -26,13 +27,17 @@ export function TurnHead({
   const { status, createdAt, endedAt } = turn;
   const ended = end?.isCancelled === true ? 'cancelled' : status;
   const label = isNewest && phase === 'waiting' ? phase : ended;
+  const by = nameOfActor(turn.startedBy);
+  const endedBy = nameOfActor(turn.endedBy);
   const began = Date.parse(createdAt);
   const isToday = new Date(began).toDateString() === new Date().toDateString();
   return (
     <header className="turn-head">
       <h2>Turn {turn.turn}</h2>
       <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
+      {by !== null && <span className="quiet">by {by}</span>}
       <span className={`badge ${classes[label]}`}>{label}</span>
+      {endedBy !== null && <span className="quiet">by {endedBy}</span>}
       {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
       {prLink !== null && <a href={prLink}>{nameOfLink(prLink, pullRequest)}</a>}
       {prLink !== null && isNewest && pullRequest !== null && <PullRequestBadge {...pullRequest} />}

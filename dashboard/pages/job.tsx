@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useRef, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { nameOfActor } from '../actor.ts';
 import { messageOf } from '../http/client.ts';
 import type { Job, Turn } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
@@ -82,6 +83,7 @@ function JobView({ job: ref }: { job: JobRef }) {
         job={job.data}
         projectId={ref.projectId}
         turn={turns.data?.at(-1)}
+        startedBy={nameOfActor(turns.data?.[0]?.startedBy ?? null)}
         branch={hasChange ? (listed?.branch ?? null) : null}
       />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
@@ -167,11 +169,13 @@ interface JobFactsProps {
   projectId: string;
   /** The newest turn; undefined until it is loaded. */
   turn: Turn | undefined;
+  /** Null while it is unknown. */
+  startedBy: string | null;
   /** Branch of its pull request; null for none, and until it is loaded. */
   branch: string | null;
 }
 
-function JobFacts({ job, projectId, turn, branch }: JobFactsProps) {
+function JobFacts({ job, projectId, turn, startedBy, branch }: JobFactsProps) {
   const { models, steps, usage, forkedFrom } = job.details;
   const commit = turn?.headCommit ?? turn?.baseCommit ?? null;
   return (
@@ -201,7 +205,7 @@ function JobFacts({ job, projectId, turn, branch }: JobFactsProps) {
       </Fact>
       <Fact name="Cost">{cost(usage.costUsd)}</Fact>
       <Fact name="Created">
-        <Ago date={job.createdAt} />
+        <Ago date={job.createdAt} /> {startedBy !== null && `by ${startedBy}`}
       </Fact>
       {forkedFrom !== null && (
         <Fact name="Forked from">

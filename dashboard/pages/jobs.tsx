@@ -27,6 +27,10 @@ export function JobsPage() {
     () => [...new Set([filters.model ?? defaults.agentModel, ...jobs.map(({ model }) => model)])].sort(),
     [jobs, filters.model, defaults.agentModel],
   );
+  const people = useMemo(() => {
+    const names = [filters.startedBy, ...jobs.map(({ startedBy }) => startedBy?.name)];
+    return [...new Set(names.filter((name) => typeof name === 'string'))].sort();
+  }, [jobs, filters.startedBy]);
   const selection = useSelection(filters);
   // a page of a filtered list may hold no job although there are more
   const isLooking = list.hasNextPage && jobs.length === 0;
@@ -46,7 +50,7 @@ export function JobsPage() {
       {list.isSuccess && !isFiltered && (
         <FirstSteps jobs={jobs} hasMore={list.hasNextPage} otherwise={isEmpty && <NoJobs filters={filters} />} />
       )}
-      {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} />}
+      {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} people={people} />}
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {isError && (
         <ErrorNote

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { nameOfActor } from '../actor.ts';
 import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Check, Problem } from '../components/fields.tsx';
@@ -46,14 +47,14 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             as <code>{merge.commit.slice(0, 10)}</code>
           </>
         )}
-        .
+        {byWhom(merge.requestedBy)}.
       </p>
     );
   }
   if (state === 'closed') {
     return (
       <p className="note merge-box merge-closed" role="status">
-        Closed without merging. A follow-up message to{' '}
+        Closed without merging{byWhom(pull.closedBy)}. A follow-up message to{' '}
         <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
           its job
         </Link>{' '}
@@ -137,6 +138,11 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
       </div>
     </div>
   );
+}
+
+function byWhom(actor: PullRequest['closedBy']): string {
+  const name = nameOfActor(actor);
+  return name === null ? '' : ` by ${name}`;
 }
 
 /** Returns the request to the agent that unblocks a merge; null for a cause that an agent cannot clear. */

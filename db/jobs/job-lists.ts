@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { JobStatus } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
+import { actorOf, isByActor, type Actor } from '../organizations/actors.ts';
 import { canBeId, isId } from '../ids.ts';
 import { jobColumns, newestJobs, orderBy, type JobOrder } from './job-statements.ts';
 import { pullRequestStateOf, stateOf, statusesOf, type JobState, type PullRequestFilter } from './job-states.ts';
@@ -16,6 +17,8 @@ export interface ListedJobRow extends JobRow {
   change: { files: number; additions: number | null; deletions: number | null } | null;
   /** When the newest turn was requested; null when the job has ended. */
   activeSince: Date | null;
+  /** Null when the audit log does not have it. */
+  startedBy: Actor | null;
   /** Microseconds since 1970, as text: a Date would lose precision of the sort key. */
   updatedMicros: string;
 }
@@ -31,6 +34,8 @@ interface JobListQuery {
   failure?: string;
   /** State of the pull request; any: only jobs that have one. */
   pullRequest?: PullRequestFilter;
+  /** Name of the person or key that started the job. */
+  startedBy?: string;
   /** Only jobs created at or after this time. */
   createdSince?: Date;
   order?: JobOrder;
@@ -55,6 +60,8 @@ export interface JobListStore {
 const micros = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint::text`;
 const timeOf = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
 
+const creation = { organization: 'jobs.organization_id', subject: 'jobs.id', at: 'jobs.created_at' };
+
 const listedColumns = `${jobColumns},
   (select left(job_turns.prompt, 300) from job_turns where job_turns.job_id = jobs.id and job_turns.turn = 1) as prompt,
   (select jsonb_build_object('files', changed_files, 'additions', additions, 'deletions', deletions)
@@ -62,6 +69,7 @@ const listedColumns = `${jobColumns},
   case when status = 'active' then (
     select job_turns.created_at from job_turns where job_turns.job_id = jobs.id and job_turns.turn = jobs.turn
   ) end as "activeSince",
+  ${actorOf(creation)} as "startedBy",
   ${micros('updated_at')} as "updatedMicros"`;
 
 /** Largest number of jobs that one page of a filtered list reads. */
@@ -70,10 +78,11 @@ const mostLookedAt = 5_000;
 /** Conditions that no index can evaluate. */
 const fits = `($7::text[] is null or ${stateOf} = any($7)) and ($8::text is null or model = $8)
   and ($9::text is null or failure_category = $9)
-  and ($10::text is null or pr_link is not null and $10 in ('any', ${pullRequestStateOf}))`;
-const matches = `($11::text is null or title ilike $11 or repository ilike $11 or branch ilike $11 or exists (
+  and ($10::text is null or pr_link is not null and $10 in ('any', ${pullRequestStateOf}))
+  and ($11::text is null or ${isByActor(creation, '$11')})`;
+const matches = `($12::text is null or title ilike $12 or repository ilike $12 or branch ilike $12 or exists (
     -- the offset keeps the planner from hashing the turns of all jobs
-    select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $11 offset 0
+    select from job_turns where job_turns.job_id = jobs.id and job_turns.prompt ilike $12 offset 0
   ))`;
 
 /** Conditions of a changed job; an index on updated_at would make each step of a job write to all indexes of its row. */
@@ -91,7 +100,9 @@ export function createJobListStore(pool: Pool): JobListStore {
       if (statuses?.length === 0) return { jobs: [], nextCursor: null };
       const isPlain =
         states.every((state) => state === 'completed' || state === 'archived') &&
-        [search, query.model, query.failure, query.pullRequest].every((filter) => filter === undefined);
+        [search, query.model, query.failure, query.pullRequest, query.startedBy].every(
+          (filter) => filter === undefined,
+        );
       const looked = newestJobs(
         isPlain ? limit + 1 : mostLookedAt,
         order,
@@ -110,6 +121,7 @@ export function createJobListStore(pool: Pool): JobListStore {
         query.model ?? null,
         query.failure ?? null,
         query.pullRequest ?? null,
+        query.startedBy === undefined ? null : toStoredText(query.startedBy),
       ];
       return readWithin(pool, 'search', async (client) => {
         if (search !== undefined && after === null && isId('job_', search)) {
@@ -117,7 +129,7 @@ export function createJobListStore(pool: Pool): JobListStore {
             `select ${listedColumns} from jobs
              where organization_id = $1 and ($2::text[] is null or status = any($2))
                and ($3::text is null or project_id = $3) and ($6::timestamptz is null or created_at >= $6)
-               and ${fits} and id = $11
+               and ${fits} and id = $12
                -- parameters of the cursor, which the first page does not have
                and $4::bigint is null and $5::text is null`,
             [...where, ...fitting, search],
@@ -126,7 +138,7 @@ export function createJobListStore(pool: Pool): JobListStore {
         }
         const { rows } = await client.query<ListedJobRow & { createdMicros: string }>(
           `select ${listedColumns}, ${micros('created_at')} as "createdMicros"
-           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $12`,
+           from (${looked}) as jobs where ${fits} and ${matches} order by ${orderBy(order)} limit $13`,
           [...where, ...fitting, search === undefined ? null : patternOf(search), limit + 1],
         );
         const { rows: jobs, nextCursor } = pageOf(rows, limit);

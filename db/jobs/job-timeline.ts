@@ -4,30 +4,7 @@ import type { StepRef } from '../../workflows/contract/job.ts';
 import type { Owner } from '../caller.ts';
 import type { ImageRef } from './job-images.ts';
 import { isJobOf, newestTree, ofBase } from './job-statements.ts';
-
-/** A message that was sent to a job during a turn. */
-interface TimelineMessage {
-  position: number;
-  /** The step that was the first to read it; null while it waits. */
-  step: number | null;
-  prompt: string;
-  images: ImageRef[];
-  createdAt: string;
-}
-
-export interface TimelineTurn {
-  turn: number;
-  prompt: string;
-  images: ImageRef[];
-  status: 'active' | 'completed' | 'failed';
-  createdAt: Date;
-  endedAt: Date | null;
-  /** Commit that the turn's changes are compared with; null until it is known. */
-  baseCommit: string | null;
-  /** Commit that the turn pushed last; null when it pushed nothing. */
-  headCommit: string | null;
-  messages: TimelineMessage[];
-}
+import { turnRows, type TimelineTurn } from './timeline-turns.ts';
 
 /** A tool call with its result; lists truncate long inputs and outputs. */
 interface TimelineCall {
@@ -214,17 +191,7 @@ export function createJobTimelineStore(pool: Pool): JobTimelineStore {
         name: 'job-timeline-turns',
         text: inPages({
           order: 'turn',
-          rows: `
-            select turn, prompt, images, status, created_at as "createdAt", ended_at as "endedAt", base_commit as "baseCommit", (
-                     select result ->> 'commit' from job_effects as pushes
-                     where pushes.job_id = turns.job_id and pushes.turn = turns.turn and effect = 'push'
-                   ) as "headCommit", coalesce((
-                     select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt, 'images', said.images,
-                                                         'createdAt', said.created_at) order by position)
-                     from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
-                   ), '[]') as messages
-            from job_turns as turns
-            where job_id = $1 and turn > $2 and ${isJobOf('$1', '$4')} order by turn limit $3`,
+          rows: turnRows,
           size: 'octet_length(prompt) + octet_length(messages::text)',
         }),
         values: [jobId, after, limit, organizationId],

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
+import { newestActorOf, type Actor } from '../organizations/actors.ts';
 import { canBeId } from '../ids.ts';
 import type { ForgeKind } from '../organizations/projects.ts';
 import { withTransaction } from '../pool.ts';
@@ -22,6 +23,8 @@ export interface PullRequestRow {
 interface MergeState {
   /** Whether a worker has yet to merge it. */
   isMerging: boolean;
+  /** Who requested it last in Docket; null when nobody did. */
+  requestedBy: Actor | null;
   /** Why the last try failed, as a sentence. */
   problem: string | null;
   commit: string | null;
@@ -77,6 +80,8 @@ export interface FoundPullRequest extends PullRequestRow {
   headCommit: string | null;
   job: PullRequestJob;
   merge: MergeState;
+  /** Who closed it in Docket; null when nobody did. */
+  closedBy: Actor | null;
 }
 
 /** The pull requests of an organization's jobs. */
@@ -103,11 +108,13 @@ export const pullRequestColumns = `
 const ofOwner =
   'exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $2)';
 
+const newest = (action: string) => newestActorOf({ organization: '$2', subject: '$1', action });
+
 const findStatement = `
   select ${pullRequestColumns}, opened.forge, opened.link, opened."headCommit", opened.job, jsonb_build_object(
            'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit,
-           'isChecking', check_requested_at is not null, 'mergeability', mergeability
-         ) as merge
+           'requestedBy', ${newest('pull-request.merge')}, 'isChecking', check_requested_at is not null, 'mergeability', mergeability
+         ) as merge, case when state = 'closed' then ${newest('pull-request.close')} end as "closedBy"
   from pull_requests cross join lateral (
     select case when job_id is null then 'local' else projects.forge end as forge, pr_link as link,
            head_commit as "headCommit",

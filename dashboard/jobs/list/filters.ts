@@ -14,6 +14,8 @@ export interface JobFilters {
   model?: string;
   /** Category of the failure. */
   failure?: string;
+  /** Name of the person or key that started the job. */
+  startedBy?: string;
   /** Only jobs that are at most this old. */
   age?: Age;
   order?: 'oldest';
@@ -28,12 +30,13 @@ export function readFilters(search: Record<string, unknown>): JobFilters {
   };
   const status = states.find((name) => name === search['status']);
   const age = ageNames.find((name) => name === search['age']);
-  const [project, model, failure, q] = ['project', 'model', 'failure', 'q'].map(textOf);
+  const [project, model, failure, startedBy, q] = ['project', 'model', 'failure', 'startedBy', 'q'].map(textOf);
   return {
     ...(status && { status }),
     ...(project && { project }),
     ...(model && { model }),
     ...(failure && { failure }),
+    ...(startedBy && { startedBy }),
     ...(age && { age }),
     ...(search['order'] === 'oldest' && { order: 'oldest' }),
     ...(q && { q }),

@@ -5,6 +5,7 @@ import { Button, Input, Label, SearchField } from 'react-aria-components';
 import { Choice } from '../../components/choice.tsx';
 import { useSession } from '../../components/session.tsx';
 import { count } from '../../format.ts';
+import { headline, plain } from '../../plain.ts';
 import { ageNames, readFilters, states, type JobFilters } from './filters.ts';
 import { jobCountsQuery } from './job-list.ts';
 
@@ -18,7 +19,7 @@ export function useSetFilters(): (change: Change) => void {
 }
 
 /** Shows the filters of the job list: a tab with a count for each state, menus, and the search. */
-export function Filters({ filters, models }: { filters: JobFilters; models: string[] }) {
+export function Filters({ filters, models, people }: { filters: JobFilters; models: string[]; people: string[] }) {
   const { projects } = useSession();
   const set = useSetFilters();
   return (
@@ -41,6 +42,15 @@ export function Filters({ filters, models }: { filters: JobFilters; models: stri
           options={[['', 'any'], ...models.map((model) => [model, model] as const)]}
           onChange={(model) => set({ model })}
         />
+        {people.length > 1 && (
+          <Choice
+            label="Started by"
+            isInline
+            value={filters.startedBy ?? ''}
+            options={[['', 'anyone'], ...people.map((name) => [name, headline(plain(name), 40)] as const)]}
+            onChange={(startedBy) => set({ startedBy })}
+          />
+        )}
         <Choice
           label="Created"
           isInline
@@ -61,11 +71,11 @@ export function Filters({ filters, models }: { filters: JobFilters; models: stri
 }
 
 function StateTabs({ filters }: { filters: JobFilters }) {
-  const { project, model, failure, q, age, status: chosen } = filters;
+  const { project, model, failure, startedBy, q, age, status: chosen } = filters;
   const set = useSetFilters();
   const { data } = useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) }));
   // the counts do not follow these filters
-  const isCounted = model === undefined && failure === undefined && q === undefined;
+  const isCounted = [model, failure, startedBy, q].every((filter) => filter === undefined);
   const counts = isCounted ? (data?.counts ?? []) : [];
   const all = {
     count: counts.reduce((sum, one) => sum + one.count, 0),

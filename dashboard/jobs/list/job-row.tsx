@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
+import { nameOfActor } from '../../actor.ts';
 import { ChangeSize } from '../../components/change-size.tsx';
 import { PullRequestBadge, StatusBadge } from '../../components/status.tsx';
 import { Ago, Elapsed } from '../../components/time.tsx';
@@ -44,6 +45,9 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
       </span>
       <span role="cell" className="row-project" title={project}>
         {project}
+      </span>
+      <span role="cell" className="row-by">
+        {nameOfActor(job.startedBy)}
       </span>
       <span role="cell" className="row-pr">
         {details.pullRequest !== null && (

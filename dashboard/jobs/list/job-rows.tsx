@@ -87,7 +87,7 @@ function Head({ jobs, order, onOrder, selection }: Pick<RowsProps, 'jobs' | 'ord
             onChange={() => selection.set(isAll ? [] : jobs.map(({ id }) => id))}
           />
         </span>
-        {(['Status', 'Title', 'Project', 'Pull request'] as const).map((name) => (
+        {(['Status', 'Title', 'Project', 'Started by', 'Pull request'] as const).map((name) => (
           <span key={name} role="columnheader" className={columnOf[name]}>
             {name}
           </span>
@@ -115,6 +115,7 @@ const columnOf = {
   Status: 'row-status',
   Title: 'row-main',
   Project: 'row-project',
+  'Started by': 'row-by',
   'Pull request': 'row-pr',
 } as const;
 

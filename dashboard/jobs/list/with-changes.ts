@@ -12,12 +12,13 @@ export function stateOf({ status, details }: Pick<ListedJob, 'status' | 'details
   return status === 'failed' && details.failure?.category === 'cancelled' ? 'cancelled' : status;
 }
 
-function fits(job: ListedJob, { status, project, model, failure }: JobFilters): boolean {
+function fits(job: ListedJob, { status, project, model, failure, startedBy }: JobFilters): boolean {
   return (
     (status === undefined || stateOf(job) === status) &&
     (project === undefined || job.projectId === project) &&
     (model === undefined || job.model === model) &&
-    (failure === undefined || job.details.failure?.category === failure)
+    (failure === undefined || job.details.failure?.category === failure) &&
+    (startedBy === undefined || job.startedBy?.name === startedBy)
   );
 }
 

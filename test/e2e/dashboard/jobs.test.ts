@@ -40,6 +40,10 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
       await stack.resume('worker');
     }
     await page.locator('.result').getByRole('heading', { name: 'The job was cancelled' }).waitFor();
+    // the name of the key that it signs in with
+    await page.locator('.result').getByText('By npm start').waitFor();
+    await page.locator('.facts').getByText('by npm start').waitFor();
+    await page.locator('.turn-head', { hasText: /cancelled\s*by npm start/ }).waitFor();
     await page.getByRole('link', { name: 'Retry' }).click();
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');

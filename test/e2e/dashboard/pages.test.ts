@@ -36,7 +36,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.commits li').nth(1).waitFor();
     expect(await page.locator('.commits li').count()).toBe(2);
     await mergePull(page);
-    await page.getByText('Merged into main').waitFor();
+    await page.getByText('Merged into main').and(page.getByText('by npm start.')).waitFor();
     const repository = `${shared.stack.home}/repositories/lamp.git`;
     expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: shared.stack.home })).toBe(
       'Spelling.\nMore.',

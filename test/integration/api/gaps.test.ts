@@ -146,6 +146,8 @@ describe('gaps', () => {
     const [jobId] = ids;
     const again = await admin(`/gaps/${gap?.id}/job`, { method: 'POST', json: { instructions: 'other words' } });
     expect([again.status, again.body.id]).toEqual([200, jobId]);
+    const listed = await api.ask(`/v1/jobs?q=${jobId}`, { key: adminKey });
+    expect(listed.body.jobs).toMatchObject([{ startedBy: { keyId: expect.any(String) } }]);
     const { rows } = await database.pool.query('select prompt from job_turns where job_id = $1', [jobId]);
     expect(rows[0].prompt).toContain('- "How do I paint the gearbox?" (asked 2 times)');
     expect(await gaps()).toMatchObject([

@@ -138,7 +138,7 @@ export const organizationMutations: Mutation[] = [
   },
   {
     name: 'the turns of a job are read in any organization',
-    file: 'db/jobs/job-timeline.ts',
+    file: 'db/jobs/timeline-turns.ts',
     find: "turn > $2 and ${isJobOf('$1', '$4')} order by turn",
     replace: 'turn > $2 and $4::text is not null order by turn',
     ...owned,

@@ -68,7 +68,7 @@ export async function operatorOfProject(pool: Pool, id: string): Promise<Caller>
 /** Creates a key; `key` is its full text. */
 export function buildKey(
   pool: Pool,
-  { organizationId, ...key }: { organizationId: string; kind?: KeyRow['kind']; expiresAt?: Date },
+  { organizationId, ...key }: { organizationId: string; kind?: KeyRow['kind']; name?: string; expiresAt?: Date },
 ): Promise<{ key: string; row: KeyRow }> {
   return createKeyStore(pool, testPepper).create(operatorOf({ organizationId }), { kind: 'admin', ...key });
 }

@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { Result, ResultFacts } from '../../../dashboard/jobs/result.tsx';
 import type { Job, Step, Turn } from '../../../dashboard/http/types.ts';
 
-const turn = { turn: 1, createdAt: '2026-11-21T10:00:00.000Z', endedAt: '2026-11-21T10:00:05.900Z' } as Turn;
+const times = { createdAt: '2026-11-21T10:00:00.000Z', endedAt: '2026-11-21T10:00:05.900Z' };
+const turn = { turn: 1, ...times, endedBy: null } as Turn;
 
 const stepOf = (turn: number, step: number, changedFiles: number | null) => ({ turn, step, changedFiles }) as Step;
 const steps = [stepOf(1, 1, 7), stepOf(1, 2, null), stepOf(2, 1, 9)];
@@ -39,6 +40,14 @@ it('tells a change from none, and from one that is incomplete', () => {
   const incomplete = shown('https://forge/1', 'One file is left.');
   for (const text of ['>Incomplete<', 'One file is left.', 'note-warn', 'href="/pulls/pr_1"'])
     expect(incomplete).toContain(text);
+});
+
+it('names who canceled a job', () => {
+  const endedBy = { name: 'Anna', keyId: 'k' };
+  const facts = createElement(() =>
+    ResultFacts({ turn: { ...turn, endedBy }, steps: [], change: null, hasFailed: true }),
+  );
+  expect(renderToStaticMarkup(facts)).toMatch(/^By Anna · /);
 });
 
 it('names the step and the attempt at which a job failed', () => {

@@ -75,3 +75,9 @@ it('omits a job that is older than all that are loaded while there are more', ()
   expect(idsOf(withChanges(pages.slice(0, 1), [job('old', 0)], {}))).toEqual([['c', 'b']]);
   expect(idsOf(withChanges([{ jobs: [], nextCursor: 'x' }], [job('new', 5)], {}))).toEqual([['new']]);
 });
+
+it('keeps only jobs that were started by the person of the filter', () => {
+  const by = (name: string) => ({ startedBy: { name, keyId: 'k' } });
+  const changes = [job('a', 1, by('Anna')), job('b', 2, by('Ben')), job('c', 3, { startedBy: null })];
+  expect(idsOf(withChanges([{ jobs: [], nextCursor: null }], changes, { startedBy: 'Anna' }))).toEqual([['a']]);
+});
