@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium, startPageServer, type PageServer } from '../support/browser/browser.ts';
+import { findBrowser, launchBrowser, startPageServer, type PageServer } from '../support/browser/browser.ts';
 import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
 
 const pages = ['ai-4', 'ai-6', 'ai-7'];
-const chromiumPath = findChromium();
+const chromiumPath = findBrowser('Chromium');
 
 const resources = new AsyncDisposableStack();
 let assistant: AssistantStack;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = resources.use(
     await startPageServer(join(import.meta.dirname, 'fixtures/chat-pages'), [...pages, 'docket-react']),
   );
-  browser = await launchChromium(chromiumPath);
+  browser = await launchBrowser('Chromium', chromiumPath);
   resources.defer(() => browser.close());
   assistant = resources.use(await startAssistantStack());
 });

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
 import { checkLooks, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { pngOf } from '../../support/sandbox/images.ts';
 import { startTestStack } from '../../support/stack/stack.ts';
 
-const chromiumPath = findChromium();
+const chromiumPath = findBrowser('Chromium');
 
 it.runIf(chromiumPath !== null)(
   'the images of a prompt are chosen in a form and shown in the conversation',
   async () => {
     const prices = JSON.stringify({ 'offline/editor': { images: true } });
     await using stack = await startTestStack({ env: { DOCKET_MODEL_PRICES: prices } });
-    const browser = await launchChromium(chromiumPath!);
+    const browser = await launchBrowser('Chromium', chromiumPath!);
     await using visit = await visitDashboard(browser, stack);
     const { page, complaints } = visit;
     await page.getByRole('link', { name: 'New job' }).first().click();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { serveApi, type ServedApi } from './serve.ts';
 
@@ -45,9 +45,9 @@ it.each([
   expect((await fetch(url, { headers: known })).status).toBe(304);
 });
 
-describe.runIf(findChromium() !== null)('in a browser', { tags: ['slow'] }, () => {
+describe.runIf(findBrowser('Chromium') !== null)('in a browser', { tags: ['slow'] }, () => {
   it('shows every operation, and contacts no other server', async () => {
-    const browser = await launchChromium(findChromium()!);
+    const browser = await launchBrowser('Chromium', findBrowser('Chromium')!);
     try {
       const page = await browser.newPage();
       const asked: string[] = [];

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
-import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
 import { visitDashboard, type DashboardVisit } from '../../support/browser/dashboard.ts';
 import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/database/many-jobs.ts';
 import { longestTaskOf, type LongestTask } from '../../support/browser/page-tasks.ts';
@@ -22,11 +22,11 @@ interface Setting {
 
 /** How long the dashboard's pages block, with 10,000 jobs and with a job of 2,000 steps. Exits with 1 above the goal. */
 export async function benchDashboard(_servers: BenchServers, { isQuick }: BenchOptions): Promise<void> {
-  const chromium = findChromium();
+  const chromium = findBrowser('Chromium');
   if (chromium === null) return printNote('dashboard: left out, there is no Chromium.');
   await using resources = new AsyncDisposableStack();
   const stack = resources.use(await startTestStack());
-  const browser = await launchChromium(chromium);
+  const browser = await launchBrowser('Chromium', chromium);
   resources.defer(() => browser.close());
   const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 2 });
   resources.defer(() => pool.end());

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { answerOf } from '../../../cli/http/api.ts';
-import { findChromium, launchChromium } from '../../support/browser/browser.ts';
+import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
 import { visitDashboard } from '../../support/browser/dashboard.ts';
 import { startHostedForge, type HostedForge } from '../../support/forges/hosted-forge.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
@@ -130,14 +130,14 @@ async function takePictures(browser: Browser, stage: Stage, forge: HostedForge):
   await take(await hosted.withoutGrant());
 }
 
-const chromium = findChromium();
+const chromium = findBrowser('Chromium');
 if (chromium === null) throw new Error('Set CHROMIUM_PATH.');
 if (!options.docs && wanted.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 await using server = await startScriptedModelServer();
 await using forge = await startHostedForge();
 await using stack = await startTestStack({ env: { ...environmentOf(server.baseUrl), ...forge.env } });
-await using browser = await launchChromium(chromium);
+await using browser = await launchBrowser('Chromium', chromium);
 const pool = new pg.Pool({ connectionString: stack.localJson.databaseUrl, max: 2 });
 try {
   await takePictures(browser, { stack, api: apiOf(stack), model: server, pool }, forge);

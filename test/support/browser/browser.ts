@@ -4,16 +4,44 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, firefox, type Browser } from 'playwright-core';
 
-/** Returns the path of Chromium: `CHROMIUM_PATH`, else the first usual name on PATH. Prints a note if there is none. */
-export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
-  if (env['CHROMIUM_PATH'] !== undefined && env['CHROMIUM_PATH'] !== '') return env['CHROMIUM_PATH'];
+/** The browsers that tests drive. `prefers-color-scheme` is a setting of all Firefox, and one of a context in Chromium. */
+const browsers = {
+  Chromium: {
+    variable: 'CHROMIUM_PATH',
+    commands: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+    launch(executablePath: string): Promise<Browser> {
+      // /dev/shm is small in containers, and the sandbox refuses root
+      const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
+      return chromium.launch({ executablePath, args, timeout: 120_000 });
+    },
+  },
+  Firefox: {
+    variable: 'FIREFOX_PATH',
+    commands: ['firefox-esr', 'firefox'],
+    launch(executablePath: string, colorScheme: 'light' | 'dark'): Promise<Browser> {
+      const firefoxUserPrefs = {
+        'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+        'ui.prefersReducedMotion': 1,
+      };
+      // this channel speaks WebDriver BiDi, which released versions understand; the other one needs a patched Firefox
+      return firefox.launch({ channel: 'moz-firefox', executablePath, firefoxUserPrefs, timeout: 120_000 });
+    },
+  },
+};
+
+export type BrowserName = keyof typeof browsers;
+
+/** Returns the path of a browser: its variable, else the first usual name on PATH. Prints a note if there is none. */
+export function findBrowser(name: BrowserName, env: NodeJS.ProcessEnv = process.env): string | null {
+  const { variable, commands } = browsers[name];
+  const set = env[variable];
+  if (set !== undefined && set !== '') return set;
   const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  const found = commands.flatMap((command) => folders.map((folder) => join(folder, command))).find(isExecutable);
   if (found !== undefined) return found;
-  console.warn('Tests in a browser are left out: there is no Chromium on PATH, and CHROMIUM_PATH is not set.');
+  console.warn(`Tests in ${name} are left out: there is no ${name} on PATH, and ${variable} is not set.`);
   return null;
 }
 
@@ -26,10 +54,12 @@ function isExecutable(file: string): boolean {
   }
 }
 
-export function launchChromium(executablePath: string): Promise<Browser> {
-  // /dev/shm is small in containers, and the sandbox refuses root
-  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath, args, timeout: 120_000 });
+export function launchBrowser(
+  name: BrowserName,
+  executablePath: string,
+  colorScheme: 'light' | 'dark' = 'light',
+): Promise<Browser> {
+  return browsers[name].launch(executablePath, colorScheme);
 }
 
 export interface PageServer extends AsyncDisposable {

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { findChromium, launchChromium } from './browser.ts';
+import { findBrowser, launchBrowser } from './browser.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../servers/scripted-model-server.ts';
 import { startTestStack, type TestStack } from '../stack/stack.ts';
 
 /** Null on a machine without Chromium, where the tests of the dashboard are left out. */
-export const chromiumPath = findChromium();
+export const chromiumPath = findBrowser('Chromium');
 
 export interface DashboardOfFile {
   stack: TestStack;
@@ -24,7 +24,7 @@ export function startForFile(prepare: Prepare = () => Promise.resolve({})): Dash
   beforeAll(async () => {
     if (chromiumPath === null) return;
     started.stack = resources.use(await startTestStack({ env: await prepare(resources) }));
-    started.browser = await launchChromium(chromiumPath);
+    started.browser = await launchBrowser('Chromium', chromiumPath);
     resources.defer(() => started.browser.close());
     started.pool = new pg.Pool({ connectionString: started.stack.localJson.databaseUrl, max: 2 });
     resources.defer(() => started.pool.end());
