@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AppContext } from '../http/app-context.ts';
 import { ApiError } from '../http/errors.ts';
@@ -17,14 +18,18 @@ export interface ReaderLimitDeps {
 
 /** Requests with one solved challenge, which is valid for half an hour. */
 const requestsPerProof = 200;
+/** Share of the hourly requests of an organization that are for one reader token, which is valid for up to an hour. */
+const tokenShare = 0.1;
 
 /**
- * Creates the check that counts an assistant-key request against the limits of its organization, its address, its proof
- * of work, its key and its site.
+ * Creates the check that counts an assistant-key request against the limits of its organization, its address, its
+ * session, its key and its site. What proves a session is its solved challenge or its reader token; without either, it
+ * cannot be told from others of its address.
  */
 export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits }: ReaderLimitDeps) {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
   const perProof = { name: 'proof', limit: requestsPerProof, windowSeconds: 3_600 };
+  const perToken = { name: 'token', limit: Math.ceil(limits.assistantPerHour * tokenShare), windowSeconds: 3_600 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
   return async function limitReader(
@@ -32,6 +37,7 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
     { keyId, organizationId, rules }: ApiCaller,
     { proofId, domain }: { proofId: string | null; domain: string | null },
   ): Promise<void> {
+    const token = String(ctx.req.headers['x-reader-token'] ?? '');
     // those who are signed in try out what readers get
     const site = rules === undefined || domain === null ? null : await siteLimitsOf({ organizationId }, domain);
     try {
@@ -39,6 +45,9 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
         { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },
         { key: `assistant-org:${organizationId}`, policy: perOrganization },
         ...(proofId === null ? [] : [{ key: `assistant-proof:${proofId}`, policy: perProof }]),
+        ...(rules === undefined || token === ''
+          ? []
+          : [{ key: `assistant-token:${digestOf(token)}`, policy: perToken }]),
         ...(rules === undefined ? [] : countersOf('key', keyId, rules)),
         ...(site === null ? [] : countersOf('site', site.id, site)),
       ]);
@@ -48,6 +57,11 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
       throw error;
     }
   };
+}
+
+/** Its counter is taken before a token is verified; nobody else's counter can be used up by a token that is made up. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
 }
 
 function countersOf(

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectMcp } from '../mcp/mcp-client.ts';
@@ -210,6 +210,24 @@ describe('a token', () => {
     expect((await search(staffWord, await signed({}, Buffer.from(pem)))).status).toBe(401);
     const other = generateKeyPairSync('ed25519').privateKey;
     expect((await search(staffWord, await signed({}, other, 'EdDSA'))).status).toBe(401);
+  });
+
+  it('is limited to a tenth of the requests of its organization', async () => {
+    await accept({ algorithm: 'HS256', issuer, secret });
+    const [token, other] = await Promise.all(['one', 'another'].map((sub) => signed({ sub })));
+    const first = await search(staffWord, token!);
+    expect(first.headers.get('ratelimit-policy')).toContain('"token";q=1000;w=3600');
+    const used = `update rate_limits set current = 1000 where key = $1 returning key`;
+    const digest = createHash('sha256').update(token!).digest('base64url');
+    expect((await api.database.pool.query(used, [`assistant-token:${digest}`])).rowCount).toBe(1);
+    const refused = await search(staffWord, token!);
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect((await search(staffWord, other!)).status).toBe(200);
+    const without = await search(staffWord, null);
+    expect([without.status, without.headers.get('ratelimit-policy')]).toEqual([
+      200,
+      expect.not.stringContaining('token'),
+    ]);
   });
 
   it('is refused by a site that accepts none', async () => {

@@ -74,6 +74,13 @@ export const readerMutations: Mutation[] = [
     ...proofOfWork,
   },
   {
+    name: 'a reader token serves any number of requests',
+    file: 'api/access/reader-limit.ts',
+    find: '[{ key: `assistant-token:${digestOf(token)}`, policy: perToken }]',
+    replace: '[]',
+    ...readerTokens,
+  },
+  {
     name: 'the wildcard of an origin matches several labels',
     file: 'lib/inputs/origin.ts',
     find: '/^[a-z0-9_-]+$/.test(',
