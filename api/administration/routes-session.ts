@@ -41,6 +41,7 @@ const mostModels = 500;
 const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
   keyId: z.string().meta({ description: 'The API key that the session acts for.' }),
+  person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
   expiresAt: time,
   projects: z
     .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
@@ -163,8 +164,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
   async function present({
     organizationId,
     keyId,
+    person,
     expiresAt,
-  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'expiresAt'>): Promise<PublicSession> {
+  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'expiresAt'>): Promise<PublicSession> {
     const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
       deps.projects.names({ organizationId }),
@@ -174,6 +176,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     return {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
       keyId,
+      person,
       expiresAt: expiresAt.toISOString(),
       projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,

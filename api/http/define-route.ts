@@ -8,7 +8,7 @@ export interface Callers {
   assistant: ApiCaller;
   /** An assistant key whose proof of work, if it requires one, is not checked. */
   'assistant-unproven': ApiCaller;
-  session: ApiCaller & { sessionId: string; expiresAt: Date };
+  session: ApiCaller & { sessionId: string; expiresAt: Date; person: string | null };
   none: null;
 }
 

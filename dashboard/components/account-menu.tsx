@@ -5,6 +5,8 @@ import { forgetDrafts } from '../drafts.ts';
 import { api, done } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
+import { NotificationSwitch } from '../notifications/notification-switch.tsx';
+import { plain } from '../plain.ts';
 import { endSession } from '../queries.ts';
 import { PaletteButton } from './palette/palette-button.tsx';
 import { Shortcuts } from './palette/shortcuts.tsx';
@@ -25,7 +27,10 @@ export function AccountMenu({ session }: { session: Session }) {
   const theme = useSyncExternalStore(onTheme, storedTheme);
   return (
     <div className="account">
-      <span className="quiet account-name">{session.organization.name}</span>
+      <span className="quiet account-name">
+        {session.organization.name}
+        {session.person !== null && ` · ${plain(session.person)}`}
+      </span>
       <label className="account-theme">
         <span>Theme</span>
         <select
@@ -37,6 +42,7 @@ export function AccountMenu({ session }: { session: Session }) {
           ))}
         </select>
       </label>
+      <NotificationSwitch session={session} />
       <PaletteButton />
       <Shortcuts />
       {session.sites.some(({ domain }) => domain === documentationSite) && (

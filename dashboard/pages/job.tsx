@@ -22,6 +22,7 @@ import { NoWorker } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
 import { WaitingNote } from '../jobs/waiting-note.tsx';
 import { Waterfall } from '../jobs/timeline/waterfall.tsx';
+import { useWatched } from '../notifications/job-notifications.tsx';
 import { headline, plain } from '../plain.ts';
 import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
@@ -34,6 +35,7 @@ export function JobPage() {
 }
 
 function JobView({ job: ref }: { job: JobRef }) {
+  useWatched(ref.id);
   const job = useQuery(jobQuery(ref));
   const turns = useQuery(turnsQuery(ref));
   const steps = useQuery(stepsQuery(ref));

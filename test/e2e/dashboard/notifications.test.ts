@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { seriousProblems, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
+
+const shared = startForFile();
+
+/** Records the notifications that the page shows. A headless browser has no tab in front of which another one could be. */
+async function recordNotifications(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const shown: Notification[] = [];
+    const Shown = globalThis.Notification;
+    const record = class extends Shown {
+      constructor(...given: ConstructorParameters<typeof Notification>) {
+        super(...given);
+        shown.push(this);
+      }
+    };
+    Object.assign(globalThis, { shown, Notification: record });
+  });
+}
+
+const setHidden = (page: Page, isHidden: boolean) =>
+  page.evaluate((hidden) => Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }), isHidden);
+const titlesOf = (page: Page) =>
+  page.evaluate(() => (globalThis as unknown as { shown: Notification[] }).shown.map(({ title }) => title));
+
+describe.runIf(chromiumPath !== null)('notifications', () => {
+  it('tell in a hidden tab that a job has ended, lead to it, and stay on after a reload', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page, context } = visit;
+    await context.grantPermissions(['notifications']);
+    await page.getByRole('checkbox', { name: 'Notify me' }).press('Space');
+    await page.reload();
+    await expect.poll(() => page.getByRole('checkbox', { name: 'Notify me' }).isChecked()).toBe(true);
+    expect(await seriousProblems(page)).toEqual([]);
+    await recordNotifications(page);
+    await setHidden(page, true);
+    const id = await startJob(page, 'Create unseen.md with "second"');
+    await page.getByRole('link', { name: 'Operations' }).click();
+    await expect.poll(() => titlesOf(page), { timeout: 60_000 }).toEqual(['Completed: Create unseen.md']);
+    await page.evaluate(() =>
+      (globalThis as unknown as { shown: Notification[] }).shown[0]?.dispatchEvent(new Event('click')),
+    );
+    await page.waitForURL(new RegExp(`/jobs/prj_\\w+/${id}$`));
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('are refused where the browser blocks them, which the dashboard says', async () => {
+    const { browser, stack } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    // without a grant, a headless browser denies what it is asked for
+    const choice = page.getByRole('checkbox', { name: 'Notify me' });
+    await choice.press('Space');
+    await page.getByRole('status').getByText('The browser blocks notifications from this site').waitFor();
+    expect(await choice.isChecked()).toBe(false);
+    expect(await seriousProblems(page)).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+});
