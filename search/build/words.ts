@@ -1,4 +1,5 @@
 import { stem } from './stem.ts';
+import { unspaced } from './unspaced.ts';
 
 /** Words too common to characterize a text. */
 export const stopWords: ReadonlySet<string> = new Set(
@@ -18,9 +19,6 @@ export const questionWords: ReadonlySet<string> = new Set(
 );
 
 const word = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
-// Scripts written without spaces between words.
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const unspacedRun = new RegExp(`(?:${unspaced.source}\\p{M}*)+|[^\\s]`, 'gu');
 const nonAscii = /[^\p{ASCII}]/u;
 // `_`, and characters in the compatibility forms of numbers: ⑴ is (1), ½ is 1⁄2.

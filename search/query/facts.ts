@@ -1,6 +1,8 @@
+import { unspaced } from '../build/unspaced.ts';
+
 /** Reports whether a text contains a fact, other than as a part of a longer word or number. */
 export function statesFact(text: string, fact: string): boolean {
-  return patternOf(fact).test(normalized(text));
+  return containsFact(normalized(text), normalized(fact));
 }
 
 /** Spaces, escapes and thousands separators differ between a page and what is said about it. */
@@ -13,8 +15,22 @@ export function normalized(text: string): string {
     .trim();
 }
 
-/** Returns a pattern that finds a fact in a normalized text, other than as a part of a longer word or number. */
-export function patternOf(fact: string): RegExp {
-  const escaped = normalized(fact).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u');
+const letterOrNumber = /[\p{L}\p{N}]/u;
+
+/**
+ * Reports whether a normalized text contains a normalized fact, other than as a part of a longer word or number. In
+ * scripts without spaces, such as Chinese, a word may begin right after a letter.
+ */
+export function containsFact(text: string, fact: string): boolean {
+  // code that consists of escapes
+  if (fact === '') return true;
+  const escaped = fact.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  // looking around for letters of all scripts would take a millisecond to compile, for each fact
+  for (const { index } of text.matchAll(new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g')))
+    if (!isOfWord(text.charAt(index - 1)) && !isOfWord(text.charAt(index + fact.length))) return true;
+  return false;
+}
+
+function isOfWord(character: string): boolean {
+  return letterOrNumber.test(character) && !unspaced.test(character);
 }

@@ -1,6 +1,7 @@
 import { isIdentifier } from '../../../search/build/identifiers.ts';
 import type { Source } from '../../../db/sites/threads.ts';
-import { normalized, patternOf } from '../../../search/query/facts.ts';
+import { unspaced } from '../../../search/build/unspaced.ts';
+import { containsFact, normalized } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
 
 /** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
@@ -25,6 +26,8 @@ const longestSentence = 1_000;
 const mostFactsChecked = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
+const unspacedLetters = new RegExp(unspaced, 'gu');
+const escapes = /\\(?=[!-/:-@[-`{-~])/g;
 const words = /(?<![\p{L}\p{N}_-])(?:-{1,2}[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
 
 export interface CitedPages {
@@ -66,8 +69,8 @@ export function createBlockCheck({ shown, pathOf }: CitedPages): CheckBlock {
         factsLeft -= facts.length;
         const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths).map(normalizedPassage);
         const unsupported = facts.filter((fact) => {
-          const pattern = patternOf(fact);
-          return !evidence.some((passage) => pattern.test(passage));
+          const wanted = normalized(fact);
+          return !evidence.some((passage) => containsFact(passage, wanted));
         });
         return { text, paths, unsupported };
       }),
@@ -116,7 +119,8 @@ function factsOf(sentence: string): string[] {
   // numbers of a list's items are not facts
   const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
   const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
-  const others = [...prose.replaceAll(codeSpans, ' ').matchAll(words)]
+  const spaced = prose.replaceAll(codeSpans, ' ').replaceAll(unspacedLetters, ' ').replaceAll(escapes, '');
+  const others = [...spaced.matchAll(words)]
     .map(([word]) => word.replace(/[.,:-]+$/, ''))
     .filter(
       (word) =>

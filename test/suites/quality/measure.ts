@@ -1,15 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
-import { openSiteIndex } from '../../../search/query/site-index.ts';
-import { evaluate, filesOf, hitShare, readQuestions, reciprocalRank } from './evaluate.ts';
-import { bootstrap } from '../../../lib/statistics.ts';
+import { openSiteIndex, type SiteIndex } from '../../../search/query/site-index.ts';
+import { answersOf, pairedLines, readAnswers } from './answers.ts';
+import { evaluate, filesOf, hitShare, readQuestions, reciprocalRank, type Question } from './evaluate.ts';
+import { checkStatements, factKinds } from './statements.ts';
+import { bootstrap, wilson } from '../../../lib/statistics.ts';
 
-const usage = 'node test/suites/quality/measure.ts --questions FILE --docs FOLDER';
+const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE]
+       node test/suites/quality/measure.ts --docs FOLDER --citations`;
 
 const { values } = parseArgs({
   options: {
@@ -17,49 +20,72 @@ const { values } = parseArgs({
     docs: { type: 'string' },
     misses: { type: 'boolean', default: false },
     queries: { type: 'string' },
+    save: { type: 'string' },
+    against: { type: 'string' },
+    citations: { type: 'boolean', default: false },
   },
 });
 const rewriting = z
   .enum(['good', 'bad'])
   .nullable()
   .safeParse(values.queries ?? null);
-if (values.questions === undefined || values.docs === undefined || !rewriting.success) {
-  process.stderr.write(`Usage: ${usage} [--misses] [--queries good|bad]\n`);
+const { docs, questions } = values;
+if (docs === undefined || !rewriting.success || (questions === undefined) !== values.citations) {
+  process.stderr.write(`Usage: ${usage}\n`);
   process.exitCode = 2;
 } else {
-  await measure(values.questions, values.docs, rewriting.data);
-}
-
-async function measure(questionsFile: string, docs: string, rewriting: 'good' | 'bad' | null): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'docket-quality-'));
   try {
     const file = join(folder, 'index.db');
     const built = buildIndex(await readPages(filesOf(docs)), { file });
-    const questions = readQuestions(questionsFile);
+    print(`${built.pages} pages, ${built.chunks} passages`);
     using opened = openSiteIndex(file);
     const index = opened.as('all');
-    const { ranks, refused, wronglyRefused } = evaluate(index, questions, rewriting);
-    const line = (name: string, figure: (of: number[]) => number) => {
-      const [low, high] = bootstrap(ranks, figure) ?? [0, 0];
-      print(`${name.padEnd(10)} ${figure(ranks).toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]`);
-    };
-    print(
-      `${built.pages} pages, ${built.chunks} passages, ${ranks.length} answerable questions of ${questions.length}`,
-    );
-    line('hit@1', (of) => hitShare(of, 1));
-    line('hit@5', (of) => hitShare(of, 5));
-    line('MRR@10', reciprocalRank);
-    print(
-      `refused    ${refused === null ? 'no unanswerable questions' : refused.toFixed(3)}  (of the answerable ones: ${wronglyRefused.toFixed(3)})`,
-    );
-    if (values.misses)
-      printMisses(
-        questions.filter(({ paths }) => paths.length > 0),
-        ranks,
-      );
+    if (questions === undefined) measureCitations(index);
+    else await measureQuestions(index, readQuestions(questions), rewriting.data);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function measureQuestions(
+  index: SiteIndex,
+  questions: Question[],
+  rewriting: 'good' | 'bad' | null,
+): Promise<void> {
+  const { ranks, refused, wronglyRefused } = evaluate(index, questions, rewriting);
+  const line = (name: string, figure: (of: number[]) => number) => {
+    const [low, high] = bootstrap(ranks, figure) ?? [0, 0];
+    print(`${name.padEnd(10)} ${figure(ranks).toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]`);
+  };
+  print(`${ranks.length} answerable questions of ${questions.length}`);
+  line('hit@1', (of) => hitShare(of, 1));
+  line('hit@5', (of) => hitShare(of, 5));
+  line('MRR@10', reciprocalRank);
+  print(
+    `refused    ${refused === null ? 'no unanswerable questions' : refused.toFixed(3)}  (of the answerable ones: ${wronglyRefused.toFixed(3)})`,
+  );
+  const answers = await answersOf(index, questions);
+  if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(answers));
+  print('answers of the extractive model');
+  pairedLines(answers, values.against === undefined ? null : readAnswers(values.against)).forEach(print);
+  if (values.misses)
+    printMisses(
+      questions.filter(({ paths }) => paths.length > 0),
+      ranks,
+    );
+}
+
+function measureCitations(index: SiteIndex): void {
+  const figures = checkStatements(index);
+  for (const kind of factKinds)
+    for (const [what, [marked, of]] of Object.entries(figures[kind])) {
+      const share = of === 0 ? 0 : marked / of;
+      const [low, high] = wilson(share, of);
+      print(
+        `${kind.padEnd(10)} ${what.padEnd(8)} marked ${share.toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]  of ${of}`,
+      );
+    }
 }
 
 function printMisses(questions: { question: string; paths: string[] }[], ranks: number[]): void {

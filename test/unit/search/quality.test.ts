@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { evaluate, filesOf, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
+import { answersOf } from '../../suites/quality/answers.ts';
+import { checkStatements } from '../../suites/quality/statements.ts';
 import { indexOf, temporaryFolder } from './build.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
@@ -40,4 +42,23 @@ it('finds both halves of a compound question', async () => {
   using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
   const file = join(checkout, 'test/suites/quality/own-compound.json');
   expect(shareOfWhole(index, file)).toBeGreaterThanOrEqual(0.7);
+});
+
+it('quotes a right page first for our own questions, and answers none that the pages do not answer', async () => {
+  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  const answers = await answersOf(index, readQuestions(join(checkout, 'test/suites/quality/own-questions.json')));
+  const answerable = answers.filter(({ isAnswerable }) => isAnswerable);
+  expect(answerable.filter(({ isFirst }) => isFirst).length / answerable.length).toBeGreaterThanOrEqual(0.75);
+  expect(answers.filter(({ isAnswerable, isAnswered }) => !isAnswerable && isAnswered).length).toBeLessThanOrEqual(1);
+});
+
+it('marks false sentences about our own pages, and no true ones', { tags: 'slow' }, async () => {
+  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  const { number, code, flag, identifier } = checkStatements(index);
+  for (const figures of [number, code, flag, identifier]) {
+    const [wrongly, ofTrue] = figures.true;
+    const [marked, ofFalse] = figures.altered;
+    expect(wrongly / ofTrue).toBeLessThanOrEqual(0.01);
+    expect(marked / ofFalse).toBeGreaterThanOrEqual(0.8);
+  }
 });

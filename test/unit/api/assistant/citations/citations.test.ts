@@ -44,8 +44,19 @@ it.each([
   'The delay is 1500 ms ([Retries](/retries)).',
   'A self-hosted server retries, too ([Retries](/retries)).',
   '1. Set `retry_limit` ([Retries](/retries)).',
+  'Type `\\\\` ([Retries](/retries)).',
+  'Set retry\\_limit ([Retries](/retries)).',
+  '默认值是3次，延迟是1,500毫秒 ([Retries](/retries)).',
 ])('takes no offence at %j', (answer) => {
   expect(cite(answer)).toEqual([[['src_1'], []]]);
+});
+
+it('finds facts beside letters of a script without spaces', () => {
+  const passage = { path: 'retries', text: '每个密钥最多100个请求。请参见下方GitLab设置。' };
+  const unsupportedIn = (answer: string) =>
+    citationsOf(answer, { sources, shown: [passage], pathOf }).flatMap(({ unsupported }) => unsupported);
+  expect(unsupportedIn('限制是100个请求，适用于GitLab。')).toEqual([]);
+  expect(unsupportedIn('限制是10个请求，适用于GitHub。')).toEqual(['10', 'GitHub']);
 });
 
 it('compares a sentence without any source with all that was shown', () => {

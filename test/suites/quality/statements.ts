@@ -1,0 +1,139 @@
+import { linesOf, markerOf, sentencesOf } from '../../../api/assistant/citations/blocks.ts';
+import { citationsOf, type ShownPassage } from '../../../api/assistant/citations/citations.ts';
+import { isIdentifier } from '../../../search/build/identifiers.ts';
+import { normalized } from '../../../search/query/facts.ts';
+import type { SiteIndex } from '../../../search/query/site-index.ts';
+
+export const factKinds = ['number', 'code', 'flag', 'identifier', 'name'] as const;
+type FactKind = (typeof factKinds)[number];
+
+/** A sentence of a page with a fact, and the passages that a model is shown with it. */
+interface Statement {
+  path: string;
+  sentence: string;
+  fact: string;
+  /** Where the fact begins in the sentence. */
+  at: number;
+  shown: ShownPassage[];
+}
+
+/** How often the citation check marks sentences with a kind of fact, as `[marked, of]`. */
+export interface KindFigures {
+  /** True sentences, in the words of the page or in another style. */
+  true: [number, number];
+  /** Sentences whose fact was changed a little. */
+  altered: [number, number];
+  /** Sentences that state a fact of another page. */
+  swapped: [number, number];
+}
+
+const mostStatements = 300;
+const passages = 5;
+const codeSpan = /`([^`\n]{2,60})`/g;
+const facts: Record<FactKind, RegExp> = {
+  number: /(?<![\p{L}\p{N}_.,:/#$€-])\d+(?:[.,]\d+)*(?![\p{L}\p{N}_:/-]|[.,]\d)/gu,
+  code: codeSpan,
+  flag: /(?<![\w-])--[a-z][a-z-]+(?![\w-])/g,
+  identifier: /(?<![\p{L}\p{N}_$.`/@\\-])[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}](?![\p{L}\p{N}`/@_])/gu,
+  name: /(?<=[\p{Ll},] )\p{Lu}\p{Ll}{2,}(?![\p{L}\p{N}_-])/gu,
+};
+
+/** Checks true and false sentences about the pages of an index as sentences of an answer. */
+export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures> {
+  const sentences = sentencesIn(index);
+  const figuresOf = (kind: FactKind): KindFigures => {
+    const statements = statementsOf(index, sentences, kind);
+    const figures: KindFigures = { true: [0, 0], altered: [0, 0], swapped: [0, 0] };
+    const count = (figure: keyof KindFigures, statement: Statement, sentence: string) => {
+      figures[figure][1] += 1;
+      if (isMarked(statement, sentence)) figures[figure][0] += 1;
+    };
+    for (const [position, statement] of statements.entries()) {
+      const { sentence, fact } = statement;
+      for (const style of new Set([sentence, sentence.replaceAll('`', ''), withFact(statement, styledOf(fact, kind))]))
+        count('true', statement, style);
+      count('altered', statement, withFact(statement, alteredOf(fact, kind)));
+      const other = [...statements.slice(position), ...statements].find(({ path }) => path !== statement.path);
+      if (other !== undefined && normalized(other.fact) !== normalized(fact))
+        count('swapped', statement, withFact(statement, other.fact));
+    }
+    return figures;
+  };
+  return {
+    number: figuresOf('number'),
+    code: figuresOf('code'),
+    flag: figuresOf('flag'),
+    identifier: figuresOf('identifier'),
+    name: figuresOf('name'),
+  };
+}
+
+/** Returns the sentences of the pages, without the links in them. */
+function sentencesIn(index: SiteIndex): { path: string; sentence: string }[] {
+  return index.pages({ from: 0, limit: 100_000 }).flatMap(({ path }) =>
+    linesOf(index.page(path)?.content ?? '')
+      .filter(({ kind, text }) => kind === 'sentences' && !/^\s*(?:#|<|import |export )/.test(text))
+      .flatMap((line) => sentencesOf({ ...line, text: line.text.slice(markerOf(line.text).length) }))
+      .map((text) => text.replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1').trim())
+      .filter((text) => text.length > 30 && text.length < 400 && !/[<>{}[\]]/.test(text))
+      .map((sentence) => ({ path, sentence })),
+  );
+}
+
+function statementsOf(index: SiteIndex, sentences: { path: string; sentence: string }[], kind: FactKind): Statement[] {
+  const found = sentences.flatMap(({ path, sentence }) => {
+    const found = factIn(sentence, kind);
+    return found === null ? [] : [{ path, sentence, ...found }];
+  });
+  const step = Math.max(1, found.length / mostStatements);
+  const chosen = found.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step));
+  return chosen.flatMap((statement) => {
+    const shown = index
+      .search({ query: statement.sentence.slice(0, 300), limit: passages })
+      .map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') }));
+    const fact = normalized(statement.fact);
+    return shown.some(({ path, text }) => path === statement.path && normalized(text).includes(fact))
+      ? [{ ...statement, shown }]
+      : [];
+  });
+}
+
+/** Returns the first fact of a kind, and where it begins; facts in prose only are not those of code. */
+function factIn(sentence: string, kind: FactKind): { fact: string; at: number } | null {
+  const isProse = kind !== 'code' && kind !== 'flag';
+  const text = isProse ? sentence.replace(/`[^`]*`/g, (span) => '`'.repeat(span.length)) : sentence;
+  for (const match of text.matchAll(facts[kind])) {
+    const fact = match[1] ?? match[0];
+    if (kind === 'identifier' && (!isIdentifier(fact) || /^\p{Lu}?[\p{Ll}-]+$/u.test(fact))) continue;
+    if (kind === 'code' && fact.startsWith('-')) continue;
+    return { fact, at: match.index + match[0].indexOf(fact) };
+  }
+  return null;
+}
+
+function withFact({ sentence, fact, at }: Statement, other: string): string {
+  return `${sentence.slice(0, at)}${other}${sentence.slice(at + fact.length)}`;
+}
+
+/** Returns a fact as a model might write it. */
+function styledOf(fact: string, kind: FactKind): string {
+  if (kind === 'identifier') return `\`${fact}\``;
+  if (kind === 'name') return `**${fact}**`;
+  return kind === 'number' && /^\d{4,}$/.test(fact) ? Number(fact).toLocaleString('en') : fact;
+}
+
+function alteredOf(fact: string, kind: FactKind): string {
+  if (kind === 'number') return fact.replace(/\d+(?!.*\d)/, (digits) => String(Number(digits) + 1));
+  if (kind === 'flag') return `${fact}-all`;
+  return fact.replace(/\p{L}(?!.*\p{L})/u, (letter) => (letter === 'x' ? 'y' : 'x'));
+}
+
+function isMarked({ path, shown }: Statement, sentence: string): boolean {
+  const sources = [{ id: 'src_1', path, url: '/page', title: path }];
+  const cited = citationsOf(`${sentence.replace(/[.!?]*$/, '')} ([Page](/page)).`, {
+    sources,
+    shown,
+    pathOf: (url) => (url === '/page' ? path : null),
+  });
+  return cited.some(({ unsupported }) => unsupported.length > 0);
+}
