@@ -78,6 +78,7 @@ export function createDeliveryActivities(wiring: ActivityWiring): WebhookActivit
     sender: createWebhookSender({ allowedHosts: config.webhookAllowedHosts }),
     attempt: createAttempt({ redact }),
     redact,
+    baseUrl: config.baseUrl,
   });
   return instrument('activities', activities);
 }

@@ -8,6 +8,7 @@ import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../../
 import type { Attempt } from '../attempt.ts';
 import { WebhookSendError, type WebhookAnswer, type WebhookSender } from '../network/webhook-sender.ts';
 import { waitBeforeRetry } from './webhook-schedule.ts';
+import { slackMessage, slackPing } from './slack-message.ts';
 import { signWebhook } from './webhook-signature.ts';
 
 export interface WebhookActivityDeps {
@@ -15,6 +16,8 @@ export interface WebhookActivityDeps {
   sender: WebhookSender;
   attempt: Attempt;
   redact(text: string): string;
+  /** Address of the dashboard. */
+  baseUrl: string;
   /** Delays between attempts, which tests can shorten. */
   waitsMs?: readonly number[];
 }
@@ -26,27 +29,48 @@ const mostResponseCharacters = 1_000;
 type Outcome = Omit<AttemptResult, 'durationMs' | 'waitMs'> & { retryAfter: string | null };
 
 export function createWebhookActivities(deps: WebhookActivityDeps) {
-  const { attempts, sender, attempt, redact, waitsMs } = deps;
+  const { attempts, sender, attempt, redact, baseUrl, waitsMs } = deps;
 
   /** Returns the body, which is created once so that every receiver and every attempt gets the same bytes. */
-  async function bodyOf({ body, messageId, type, createdAt, webhookId }: WebhookShipment): Promise<string | null> {
+  async function bodyOf(shipment: WebhookShipment): Promise<string | null> {
+    const { body, messageId, type, createdAt, webhookId } = shipment;
+    if (shipment.format === 'slack') return slackBodyOf(shipment);
     if (body !== null) return body;
     const job = type === webhookPing ? null : await attempts.jobOf(messageId);
     const data = job === null ? { webhook: { id: webhookId } } : { job: presentJob(job) };
     return attempts.keepBody(messageId, JSON.stringify({ type, timestamp: createdAt.toISOString(), data }));
   }
 
-  async function send(shipment: WebhookShipment, body: string, signal: AbortSignal): Promise<Outcome> {
+  async function slackBodyOf({ messageId, type }: WebhookShipment): Promise<string | null> {
+    if (type === webhookPing) return slackPing();
+    const job = await attempts.jobOf(messageId);
+    if (job === null) return null;
+    const jobUrl = `${baseUrl}/jobs/${job.projectId}/${job.id}`;
+    return slackMessage({ type, job: presentJob(job), jobUrl });
+  }
+
+  function headersOf({ format, messageId, secrets }: WebhookShipment, body: string): Record<string, string> {
+    const headers = { 'content-type': 'application/json', 'user-agent': 'Docket-Webhooks/1' };
+    // Slack verifies no signature
+    if (format === 'slack') return headers;
     const timestamp = Math.floor(Date.now() / 1000);
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'Docket-Webhooks/1',
-      'webhook-id': shipment.messageId,
+    return {
+      ...headers,
+      'webhook-id': messageId,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signWebhook({ id: shipment.messageId, timestamp, body }, shipment.secrets),
+      'webhook-signature': signWebhook({ id: messageId, timestamp, body }, secrets),
     };
+  }
+
+  async function send(shipment: WebhookShipment, body: string, signal: AbortSignal): Promise<Outcome> {
+    const { url, format } = shipment;
     try {
-      return outcomeOf(await sender.send({ url: shipment.url, headers, body, signal }));
+      const answer = await sender.send({ url, headers: headersOf(shipment, body), body, signal });
+      const { pathname, search } = new URL(url);
+      // a receiver may answer with the secret address it was asked at
+      return outcomeOf(
+        format === 'slack' ? { ...answer, text: answer.text.replaceAll(pathname + search, '/***') } : answer,
+      );
     } catch (error) {
       if (!(error instanceof WebhookSendError)) throw error;
       return { statusCode: null, response: null, error: error.message, verdict: 'failed', retryAfter: null };

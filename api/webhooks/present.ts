@@ -6,6 +6,7 @@ import type { PublicDelivery, PublicWebhook } from './webhook-schemas.ts';
 export function presentWebhook(row: WebhookRow): PublicWebhook {
   return {
     id: row.id,
+    format: row.format,
     url: row.url,
     description: row.description,
     eventTypes: row.eventTypes,

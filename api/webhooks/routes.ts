@@ -50,7 +50,7 @@ export const webhookRoutes = {
     path: base,
     summary: 'Creates a webhook for the events of a project.',
     description:
-      'Messages follow the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message. Otherwise it is retried, with ten attempts in total over three days.',
+      'Messages follow the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message. Otherwise it is retried, with ten attempts in total over three days. With the format slack, a message is {text, blocks} for a Slack incoming webhook, without a signature.',
     key: 'admin',
     params: { projectId },
     body: createWebhookSchema,
@@ -141,6 +141,8 @@ export interface WebhookRouteDeps {
   allowedHosts: readonly string[];
 }
 
+const noSecret = 'A Slack webhook has no signing secret; its URL is the secret.';
+
 /** Time for which the old secret still signs alongside the new one after a rotation. */
 const secretOverlapMs = 24 * 3_600_000;
 /** Rate limit for messages requested by a person: pings and redeliveries. */
@@ -181,8 +183,10 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
   return mountRoutes(deps.admit, webhookRoutes, {
     async createWebhook({ ctx, caller, params, body }) {
       const projectId = await projectOf(caller, params.projectId);
-      const { url, description = null, eventTypes = [], secret } = await body();
+      const { format, url, description = null, eventTypes = [], secret } = await body();
+      if (format === 'slack' && secret !== undefined) throw invalidRequest(noSecret);
       const created = await webhooks.create(caller, projectId, {
+        format,
         url: addressOf(url),
         description,
         eventTypes,
@@ -191,7 +195,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
       if (created === 'no-project') throw projectNotFound();
       if (created === 'too-many') throw tooManyWebhooks(mostWebhooks);
       ctx.set('Location', `/v2/agent/${projectId}/webhooks/${created.webhook.id}`);
-      return { ...presentWebhook(created.webhook), secret: created.secret };
+      return { ...presentWebhook(created.webhook), secret: format === 'slack' ? null : created.secret };
     },
 
     async listWebhooks({ caller, params }) {
@@ -219,6 +223,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
 
     async rotateWebhookSecret({ caller, params, body }) {
       const webhook = await webhookOf(caller, params);
+      if (webhook.format === 'slack') throw invalidRequest(noSecret);
       const { secret } = await body();
       const rotated = await webhooks.rotateSecret(caller, webhook, { secret, overlapMs: secretOverlapMs });
       if (rotated === null) throw webhookNotFound();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mostOfPage } from '../../db/page.ts';
 import { mostAttempts } from '../../db/webhooks/webhook-deliveries.ts';
-import { mostWebhooks } from '../../db/webhooks/webhook-endpoints.ts';
+import { mostWebhooks, webhookFormats } from '../../db/webhooks/webhook-endpoints.ts';
 import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { webhookKeyOf } from '../../db/webhooks/webhook-secret.ts';
@@ -30,6 +30,9 @@ const secretSchema = z
 
 /** Body of `POST …/webhooks`. */
 export const createWebhookSchema = closedBody({
+  format: z.enum(webhookFormats).default('standard').meta({
+    description: 'standard: signed messages of Standard Webhooks. slack: messages for a Slack incoming webhook.',
+  }),
   url: urlSchema,
   description: descriptionSchema.optional(),
   eventTypes: eventTypesSchema.optional(),
@@ -49,7 +52,8 @@ export const rotateSecretSchema = closedBody({ secret: secretSchema.optional() }
 
 export const webhookSchema = z.object({
   id: z.string(),
-  url: z.string().meta({ format: 'uri' }),
+  format: z.enum(webhookFormats),
+  url: z.string().meta({ format: 'uri', description: 'For slack, only its host: the whole URL is a secret.' }),
   description: z.string().nullable(),
   eventTypes: z
     .array(z.string())
@@ -66,7 +70,9 @@ export type PublicWebhook = z.infer<typeof webhookSchema>;
 export const webhookListSchema = z.object({ webhooks: z.array(webhookSchema).max(mostWebhooks) });
 
 const secretOnce = z.string().meta({ description: 'Signing secret, returned only once.' });
-export const createdWebhookSchema = webhookSchema.extend({ secret: secretOnce });
+export const createdWebhookSchema = webhookSchema.extend({
+  secret: secretOnce.nullable().meta({ description: 'Signing secret, returned only once; null for slack.' }),
+});
 export const rotatedSecretSchema = z.object({
   secret: secretOnce,
   previousValidUntil: time.meta({ description: 'Until then messages are signed with the previous secret too.' }),

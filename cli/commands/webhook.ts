@@ -27,11 +27,13 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
 
   ofProject(group.command('create').description('create a webhook; its secret is shown once'))
     .argument('<url>', 'URL that messages are sent to')
+    .option('--slack', 'the URL is that of a Slack incoming webhook; it is a secret, and not shown again')
     .option('--description <text>', 'description')
     .option('--event <type>', 'event type to send, such as job.completed (repeatable; default: all)', collect)
-    .action(async (url: string, { description, event }: CreateOptions, command: Command) => {
+    .action(async (url: string, { slack, description, event }: CreateOptions, command: Command) => {
       const { api, projectId } = await open(command);
-      const body = { url, description, eventTypes: event };
+      const format = slack === true ? ('slack' as const) : ('standard' as const);
+      const body = { format, url, description, eventTypes: event };
       const { secret, ...webhook } = await answerOf(
         api.POST('/v2/agent/{projectId}/webhooks', { params: { path: { projectId } }, body }),
       );
@@ -49,6 +51,7 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
         url: (webhook) => webhook.url,
         events: (webhook) => webhook.eventTypes.join(', ') || 'all',
         state: stateOf,
+        format: (webhook) => webhook.format,
         description: (webhook) => webhook.description,
       });
     },
@@ -112,6 +115,7 @@ export function addWebhookCommands(program: Command, context: CommandContext): v
 }
 
 interface CreateOptions {
+  slack?: boolean;
   description?: string;
   event?: EventTypes;
 }

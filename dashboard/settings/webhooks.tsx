@@ -116,7 +116,10 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
       </div>
       {webhook.description !== null && <p>{webhook.description}</p>}
       {webhook.disabledReason !== null && <p className="field-error">{webhook.disabledReason}</p>}
-      <p className="hint">{webhook.eventTypes.length === 0 ? 'all events' : webhook.eventTypes.join(', ')}</p>
+      <p className="hint">
+        {webhook.format === 'slack' && 'Slack · '}
+        {webhook.eventTypes.length === 0 ? 'all events' : webhook.eventTypes.join(', ')}
+      </p>
       <Problem error={toggle.error ?? ping.error} />
       <div className="actions">
         <Button className="button" aria-expanded={showsDeliveries} onPress={() => setShowsDeliveries(!showsDeliveries)}>

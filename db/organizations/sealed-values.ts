@@ -10,7 +10,7 @@ import {
 } from './project-secrets.ts';
 import { onlyRow } from '../rows.ts';
 import { readerKeyOwner } from '../sites/sites.ts';
-import { webhookSecretOwner } from '../webhooks/webhook-endpoints.ts';
+import { webhookSecretOwner, webhookUrlOwner } from '../webhooks/webhook-endpoints.ts';
 
 /** A column whose values are encrypted. */
 interface SealedColumn {
@@ -31,6 +31,7 @@ const sealedColumns: readonly SealedColumn[] = [
   { table: 'sites', id: 'id', column: 'reader_key', ownerOf: readerKeyOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'secret', ownerOf: webhookSecretOwner },
   { table: 'webhook_endpoints', id: 'id', column: 'previous_secret', ownerOf: webhookSecretOwner },
+  { table: 'webhook_endpoints', id: 'id', column: 'sealed_url', ownerOf: webhookUrlOwner },
 ];
 
 interface SealedValue {

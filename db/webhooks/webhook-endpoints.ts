@@ -8,9 +8,15 @@ import { onlyRow } from '../rows.ts';
 import { toStoredText } from '../stored-text.ts';
 import { newWebhookSecret } from './webhook-secret.ts';
 
+/** `standard`: signed messages of Standard Webhooks. `slack`: messages for a Slack incoming webhook. */
+export const webhookFormats = ['standard', 'slack'] as const;
+export type WebhookFormat = (typeof webhookFormats)[number];
+
 export interface WebhookRow {
   id: string;
   projectId: string;
+  format: WebhookFormat;
+  /** For Slack, only its host: whoever knows the address can post. */
   url: string;
   description: string | null;
   /** Empty for all types. */
@@ -31,6 +37,8 @@ export interface WebhookRef {
 }
 
 export interface NewWebhook {
+  /** Standard by default. */
+  format?: WebhookFormat;
   url: string;
   description: string | null;
   eventTypes: string[];
@@ -51,7 +59,11 @@ export interface WebhookStore {
   list(owner: Owner, projectId: string): Promise<WebhookRow[]>;
   find(owner: Owner, ref: WebhookRef): Promise<WebhookRow | null>;
   /** Changes a webhook; enabling one clears its failures. Null when there is none. */
-  update(caller: Caller, ref: WebhookRef, change: WebhookChange): Promise<WebhookRow | null>;
+  update(
+    caller: Caller,
+    ref: WebhookRef & Pick<WebhookRow, 'format'>,
+    change: WebhookChange,
+  ): Promise<WebhookRow | null>;
   /** Removes a webhook with its deliveries; false when there was none. */
   remove(caller: Caller, ref: WebhookRef): Promise<boolean>;
   /** Creates a new secret; the previous one also signs for `overlapMs`. Null when there is no such webhook. */
@@ -67,13 +79,18 @@ export interface WebhookStore {
 export const mostWebhooks = 20;
 
 const webhookColumns = `
-  id, project_id as "projectId", url, description, event_types as "eventTypes", enabled,
+  id, project_id as "projectId", format, url, description, event_types as "eventTypes", enabled,
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt",
   updated_at as "updatedAt"`;
 
 /** Purpose under which a webhook's secrets are encrypted. */
 export function webhookSecretOwner(webhookId: string): string {
   return `webhook-secret/${webhookId}`;
+}
+
+/** Purpose under which the address of a Slack webhook is encrypted. */
+export function webhookUrlOwner(webhookId: string): string {
+  return `webhook-url/${webhookId}`;
 }
 
 /** `$1` to `$3`: the project, the webhook and the organization. */
@@ -105,8 +122,13 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
     });
   }
 
+  function sealedUrl(format: WebhookFormat, id: string, url: string): string | null {
+    return format === 'slack' ? box.seal(url, webhookUrlOwner(id)) : null;
+  }
+
   return {
-    async create(caller, projectId, { url, description, eventTypes, secret = newWebhookSecret() }) {
+    async create(caller, projectId, webhook) {
+      const { format = 'standard', url, description, eventTypes, secret = newWebhookSecret() } = webhook;
       return withTransaction(pool, async (client) => {
         // one create per project at a time, without blocking its jobs
         const project = await client.query(
@@ -117,9 +139,18 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
         if ((await countOf(client, projectId)) >= mostWebhooks) return 'too-many';
         const id = newId('whk_');
         const { rows } = await client.query<WebhookRow>(
-          `insert into webhook_endpoints (id, project_id, url, description, event_types, secret)
-           values ($1, $2, $3, $4, $5, $6) returning ${webhookColumns}`,
-          [id, projectId, url, storedOrNull(description), eventTypes, box.seal(secret, webhookSecretOwner(id))],
+          `insert into webhook_endpoints (id, project_id, url, description, event_types, secret, format, sealed_url)
+           values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${webhookColumns}`,
+          [
+            id,
+            projectId,
+            shownUrl(format, url),
+            storedOrNull(description),
+            eventTypes,
+            box.seal(secret, webhookSecretOwner(id)),
+            format,
+            sealedUrl(format, id, url),
+          ],
         );
         await writeAudit(client, caller, {
           action: 'webhook.create',
@@ -161,18 +192,19 @@ export function createWebhookStore(pool: Pool, box: Pick<SecretBox, 'seal'>): We
         },
         text: `
           update webhook_endpoints
-          set url = coalesce($4, url), description = case when $5 then $6 else description end,
+          set url = coalesce($4, url), sealed_url = coalesce($9, sealed_url), description = case when $5 then $6 else description end,
               event_types = coalesce($7, event_types), enabled = coalesce($8, enabled),
               disabled_reason = case when $8 is null then disabled_reason end,
               failing_since = case when $8 or $4 is not null then null else failing_since end,
               updated_at = now()
           where ${isOwnWebhook} returning ${webhookColumns}`,
         values: [
-          url ?? null,
+          url === undefined ? null : shownUrl(ref.format, url),
           description !== undefined,
           storedOrNull(description ?? null),
           eventTypes ?? null,
           enabled ?? null,
+          url === undefined ? null : sealedUrl(ref.format, ref.id, url),
         ],
       });
     },
@@ -214,6 +246,10 @@ const pingStatement = `
   )
   insert into webhook_deliveries (id, message_id, endpoint_id)
   select $5, message.id, receiver.id from message, receiver returning id`;
+
+function shownUrl(format: WebhookFormat, url: string): string {
+  return format === 'slack' ? `${new URL(url).origin}/***` : url;
+}
 
 /** The path of a webhook's address may contain a secret. */
 function hostOf(url: string): string {

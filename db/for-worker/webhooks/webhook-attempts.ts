@@ -5,11 +5,12 @@ import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../
 import { jobColumns } from '../../jobs/job-statements.ts';
 import { withTransaction } from '../../pool.ts';
 import { toStoredText } from '../../stored-text.ts';
-import { webhookSecretOwner } from '../../webhooks/webhook-endpoints.ts';
+import { webhookSecretOwner, webhookUrlOwner, type WebhookFormat } from '../../webhooks/webhook-endpoints.ts';
 
 /** Target and content of an attempt. */
 export interface WebhookShipment {
   webhookId: string;
+  format: WebhookFormat;
   url: string;
   /** Signing secrets, newest first. */
   secrets: string[];
@@ -40,11 +41,13 @@ export interface AttemptResult {
   waitMs: number | null;
 }
 
+type MessageJob = PresentableJob & { projectId: string };
+
 export interface WebhookAttemptStore {
   /** Throws SealedError while the key of a secret is missing. */
   open(ref: WebhookAttemptRef): Promise<OpenedAttempt>;
   /** Returns the job of a message as the change left it; null for a message about no job. */
-  jobOf(messageId: string): Promise<PresentableJob | null>;
+  jobOf(messageId: string): Promise<MessageJob | null>;
   /** Stores the body of a message; the first one stays. Null when the message is gone. */
   keepBody(messageId: string, body: string): Promise<string | null>;
   /** Records the result of an attempt once; a second result is ignored and the first returned. */
@@ -66,24 +69,25 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
     async open(ref) {
       const made = await attemptOf(pool, ref);
       if (made !== null) return { kind: 'made', ...made };
-      const { rows } = await pool.query<WebhookShipment & { enabled: boolean }>({
+      const { rows } = await pool.query<WebhookShipment & { enabled: boolean; sealedUrl: string | null }>({
         ...findShipment,
         values: [ref.deliveryId, ref.round],
       });
       const [found] = rows;
       if (found === undefined) return { kind: 'over' };
-      const { enabled, ...shipment } = found;
+      const { enabled, sealedUrl, ...shipment } = found;
       if (!enabled) {
         await endUnsent(pool, ref);
         return { kind: 'over' };
       }
       const owner = webhookSecretOwner(shipment.webhookId);
       const secrets = shipment.secrets.map((sealed) => box.open(sealed, owner));
-      return { kind: 'send', shipment: { ...shipment, secrets } };
+      const url = sealedUrl === null ? shipment.url : box.open(sealedUrl, webhookUrlOwner(shipment.webhookId));
+      return { kind: 'send', shipment: { ...shipment, url, secrets } };
     },
 
     async jobOf(messageId) {
-      const { rows } = await pool.query<PresentableJob>(
+      const { rows } = await pool.query<MessageJob>(
         `select ${jobColumns} from (
            select (jsonb_populate_record(null::jobs, job)).* from webhook_messages where id = $1 and job is not null
          ) as jobs`,
@@ -107,7 +111,8 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
 const findShipment = {
   name: 'find-webhook-shipment',
   text: `
-    select endpoint.id as "webhookId", endpoint.url, endpoint.enabled, delivery.tries, message.id as "messageId",
+    select endpoint.id as "webhookId", endpoint.format, endpoint.url,
+           endpoint.sealed_url as "sealedUrl", endpoint.enabled, delivery.tries, message.id as "messageId",
            message.type, message.created_at as "createdAt", message.body,
            case when endpoint.previous_secret_until > now()
                 then array[endpoint.secret, endpoint.previous_secret] else array[endpoint.secret] end as secrets

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
-import { seriousProblems, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
+import { checkLooks, seriousProblems, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
 
 const shared = startForFile();
 
@@ -57,6 +57,30 @@ describe.runIf(chromiumPath !== null)('notifications', () => {
     await page.getByRole('status').getByText('The browser blocks notifications from this site').waitFor();
     expect(await choice.isChecked()).toBe(false);
     expect(await seriousProblems(page)).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('go to a Slack webhook, of whose URL the settings show only the host', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('New webhook').click();
+    await page.getByLabel('Format').selectOption('Slack');
+    await page.getByLabel('URL').fill('https://hooks.slack.com/services/T0/B0/XyZ');
+    await page.getByRole('button', { name: 'Create webhook' }).click();
+    const card = page.getByRole('region', { name: 'https://hooks.slack.com/***' });
+    await card.getByText('Slack · all events').waitFor();
+    expect(await page.locator('.shown-once').count()).toBe(0);
+    await card.getByText('Edit', { exact: true }).click();
+    await card.getByText('Leave it empty to keep the URL').waitFor();
+    await card.getByLabel('Description').fill('For the team');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('For the team', { exact: true }).waitFor();
+    await checkLooks(page, 'webhook-slack-light');
+    await card.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
+    await card.waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
 });

@@ -106,6 +106,30 @@ describe('webhooks', () => {
     expect(answer.body.error).toMatch(problem);
   });
 
+  it('for Slack keep their URL secret and have no other secret', async () => {
+    const slack = 'https://hooks.slack.com/services/T0/B0/XyZ';
+    const { id, ...made } = (await ask('', { json: { format: 'slack', url: slack } })).body;
+    expect(made).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/***', secret: null });
+    const moved = await ask(`/${id}`, { method: 'PATCH', json: { url: `${slack}/further` } });
+    expect(moved.body).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/***' });
+    for (const answer of [
+      moved,
+      await ask(`/${id}`),
+      await ask(''),
+      await shared.api.ask('/v1/audit', { key: shared.key }),
+    ])
+      expect(answer.text).not.toContain('XyZ');
+    expect(shared.api.log()).not.toContain('XyZ');
+    const own = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
+    const refused = [
+      await ask(`/${id}/secret`, { method: 'POST' }),
+      await ask('', { json: { format: 'slack', url: slack, secret: own } }),
+    ];
+    for (const { status, body } of refused)
+      expect([status, body.error]).toEqual([400, 'A Slack webhook has no signing secret; its URL is the secret.']);
+    expect((await ask('', { json: { format: 'slack', url: 'http://10.0.0.1/x' } })).status).toBe(400);
+  });
+
   it('are refused with 409 at their limit', async () => {
     const project = await buildProject(shared.database.pool, { organizationId: shared.project.organizationId });
     const create = () => ask('', { projectId: project.id, json: { url } });

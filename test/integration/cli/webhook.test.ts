@@ -36,6 +36,13 @@ describe('docket webhook', () => {
     expect(await webhookJson(`list ${of}`)).toEqual([]);
   });
 
+  it('creates a webhook for Slack, whose address is not shown again', async () => {
+    const of = `--project ${(await newProject()).id}`;
+    const made = await webhookJson(`create ${of} https://hooks.slack.com/services/T0/B0/XyZ --slack`);
+    expect(made).toMatchObject({ format: 'slack', url: 'https://hooks.slack.com/***', secret: null });
+    expect(await webhook(`list ${of}`)).toMatch(/hooks\.slack\.com\/\*\*\* +all +enabled +slack/);
+  });
+
   it('says why a webhook is disabled, and enables it', async () => {
     const of = `--project ${(await newProject()).id}`;
     const { id } = await webhookJson(`create ${of} https://hooks.example.com`);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface Received {
   id: string;
+  path: string;
   headers: IncomingHttpHeaders;
   /** The raw body, for the signature. */
   text: string;
@@ -32,6 +33,7 @@ export async function startReceiver(): Promise<Receiver> {
       const text = Buffer.concat(pieces).toString();
       received.push({
         id: String(request.headers['webhook-id']),
+        path: request.url ?? '',
         headers: request.headers,
         text,
         body: JSON.parse(text),

@@ -101,6 +101,7 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
     sender: createWebhookSender({ allowedHosts: [], ...sender }),
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     redact: (text) => text,
+    baseUrl: 'https://docket.example.com',
     waitsMs: shortWaitsMs,
   };
   const taskQueue = `test-${randomUUID()}`;

@@ -224,7 +224,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
     a.stores.webhooks.create(a.as, id(a, 'agent'), { url: receiver, description: null, eventTypes: [] }),
   'webhooks.list': (a) => a.stores.webhooks.list(a.as, id(a, 'agent')),
   'webhooks.find': (a) => a.stores.webhooks.find(a.as, webhook(a)),
-  'webhooks.update': (a) => a.stores.webhooks.update(a.as, webhook(a), { enabled: false }),
+  'webhooks.update': (a) => a.stores.webhooks.update(a.as, { ...webhook(a), format: 'standard' }, { enabled: false }),
   'webhooks.remove': (a) => a.stores.webhooks.remove(a.as, webhook(a)),
   'webhooks.rotateSecret': (a) => a.stores.webhooks.rotateSecret(a.as, webhook(a), { overlapMs: 1 }),
   'webhooks.ping': (a) => a.stores.webhooks.ping(a.as, webhook(a)),
