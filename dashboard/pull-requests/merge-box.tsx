@@ -47,7 +47,8 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             as <code>{merge.commit.slice(0, 10)}</code>
           </>
         )}
-        {byWhom(merge.requestedBy)}.
+        {/* one that Docket could not merge was merged by somebody else later */}
+        {byWhom(merge.problem === null ? merge.requestedBy : null)}.
       </p>
     );
   }
