@@ -5,7 +5,7 @@ type Failure = NonNullable<Job['details']['failure']>;
 /** Says what to do after a failure. The API's own remedy may name fields of its requests. */
 export function remedyOf({ category, remedy }: Pick<Failure, 'category' | 'remedy'>): string {
   return category === 'ref_not_found'
-    ? 'Retry opens the form of the job, where you can change the base branch.'
+    ? '“Retry with…” opens the form of the job, where you can change the base branch.'
     : remedy;
 }
 

@@ -148,6 +148,7 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
           job={job}
           step={inspected}
           turn={turns.find(({ turn }) => turn === inspected.turn)}
+          details={details}
           firstStep={details.forkedFrom?.turn === inspected.turn ? details.forkedFrom.step + 1 : 1}
           live={live}
           onClose={() => setInspecting(false)}

@@ -1,12 +1,21 @@
-import { Link } from '@tanstack/react-router';
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
 import { nameOfActor } from '../actor.ts';
 import { ChangedLines } from '../components/change-size.tsx';
+import { Markdown } from '../components/markdown.tsx';
+import { Problem } from '../components/fields.tsx';
+import { useSession } from '../components/session.tsx';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
 import type { Job, ListedJob, Step, Turn } from '../http/types.ts';
-import { plain } from '../plain.ts';
+import { beginning, plain } from '../plain.ts';
 import { adviceOn, remedyOf } from './advice.ts';
-import { fieldsToRetry } from './fields-to-retry.ts';
+import { fieldsToRetry, retryJob, type Retry } from './retry.ts';
+import { outcomeAnchorOf } from './timeline/timeline.ts';
+
+/** Number of characters of the agent's message. */
+const longestMessage = 1_500;
 
 interface ResultProps {
   job: Job;
@@ -16,11 +25,13 @@ interface ResultProps {
   steps: Step[];
   /** Size of the published change; null without one, and until it is loaded. */
   change: Pick<ListedJob, 'changedFiles' | 'additions' | 'deletions'> | null;
+  /** Scrolls to an item of the conversation. */
+  onShow(anchor: string): void;
 }
 
 /** Shows first how a job ended, what it changed, and what a person would do next. */
-export function Result({ job, projectId, turn, steps, change }: ResultProps) {
-  const { failure, incomplete, pullRequest } = job.details;
+export function Result({ job, projectId, turn, steps, change, onShow }: ResultProps) {
+  const { failure, incomplete, message, pullRequest } = job.details;
   const { heading, className } = endingOf(job);
   return (
     <section className={`note result ${className}`} aria-label="Result">
@@ -28,9 +39,11 @@ export function Result({ job, projectId, turn, steps, change }: ResultProps) {
       <p className="hint">
         <ResultFacts turn={turn} steps={steps} change={change} hasFailed={failure !== null} />
       </p>
-      {incomplete !== null && <p>{plain(incomplete)}</p>}
+      {incomplete !== null && failure === null && <p>{plain(incomplete)}</p>}
+      {failure === null && message !== null && <Message text={message} turn={turn} onShow={onShow} />}
       {failure !== null && (
         <>
+          <p className="words">{plain(message ?? incomplete ?? '')}</p>
           <p>{remedyOf(failure)}</p>
           {failure.category !== 'cancelled' && (
             <p className="hint">
@@ -51,17 +64,73 @@ export function Result({ job, projectId, turn, steps, change }: ResultProps) {
           </>
         )}
         {failure !== null && (
-          <Link
-            className={job.prLink === null ? 'button button-primary' : 'button'}
-            aria-keyshortcuts="r"
-            to="/new"
-            state={{ again: fieldsToRetry(job, { projectId, prompt: turn?.prompt ?? '' }) }}
-          >
-            Retry
-          </Link>
+          <RetryActions job={job} isFirst={job.prLink === null} retry={{ projectId, prompt: turn?.prompt ?? '' }} />
         )}
       </div>
     </section>
+  );
+}
+
+interface MessageProps {
+  text: string;
+  turn: Turn | undefined;
+  onShow(anchor: string): void;
+}
+
+/** Shows what the agent says that it did; of a long text, the beginning. */
+function Message({ text, turn, onShow }: MessageProps) {
+  const { shown, left } = beginning(text, longestMessage);
+  return (
+    <>
+      <Markdown text={shown} />
+      {left > 0 && turn !== undefined && (
+        <Button className="button button-quiet" onPress={() => onShow(outcomeAnchorOf(turn))}>
+          Show the whole message
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface RetryActionsProps {
+  job: Job;
+  /** Whether nothing else is more likely to be wanted. */
+  isFirst: boolean;
+  retry: Retry;
+}
+
+/** Offers to repeat a job as it was, where that can help, and with other fields. */
+function RetryActions({ job, isFirst, retry }: RetryActionsProps) {
+  const { projects } = useSession();
+  const navigate = useNavigate();
+  const again = useMutation({
+    mutationFn: () => retryJob(job, retry, projects),
+    onSuccess: ({ id }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId: retry.projectId, id } }),
+  });
+  const { failure } = job.details;
+  const mayHelp = failure?.retryable === true || failure?.category === 'cancelled';
+  const classOf = (isPrimary: boolean) => (isPrimary ? 'button button-primary' : 'button');
+  return (
+    <>
+      {mayHelp && (
+        <Button
+          className={classOf(isFirst)}
+          isDisabled={again.isPending || retry.prompt === ''}
+          onPress={() => again.mutate()}
+        >
+          Retry
+        </Button>
+      )}
+      <Link
+        className={classOf(isFirst && !mayHelp)}
+        aria-keyshortcuts="r"
+        to="/new"
+        state={{ again: fieldsToRetry(job, retry) }}
+      >
+        Retry with…
+      </Link>
+      <Problem error={again.error} />
+    </>
   );
 }
 

@@ -79,6 +79,7 @@ function JobView({ job: ref }: { job: JobRef }) {
           turn={turns.data?.at(-1)}
           steps={steps.data ?? []}
           change={hasChange ? listed : null}
+          onShow={showItem}
         />
       )}
       <JobFacts

@@ -31,6 +31,12 @@ export function JobsPage() {
     const names = [filters.startedBy, ...jobs.map(({ startedBy }) => startedBy?.name)];
     return [...new Set(names.filter((name) => typeof name === 'string'))].sort();
   }, [jobs, filters.startedBy]);
+  const failures = useMemo(() => {
+    const titles = new Map(filters.failure === undefined ? [] : [[filters.failure, filters.failure]]);
+    for (const { failure } of jobs.map(({ details }) => details))
+      if (failure !== null && failure.category !== 'cancelled') titles.set(failure.category, failure.title);
+    return [...titles].sort(([, one], [, other]) => one.localeCompare(other));
+  }, [jobs, filters.failure]);
   const selection = useSelection(filters);
   // a page of a filtered list may hold no job although there are more
   const isLooking = list.hasNextPage && jobs.length === 0;
@@ -50,7 +56,7 @@ export function JobsPage() {
       {list.isSuccess && !isFiltered && (
         <FirstSteps jobs={jobs} hasMore={list.hasNextPage} otherwise={isEmpty && <NoJobs filters={filters} />} />
       )}
-      {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} people={people} />}
+      {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} people={people} failures={failures} />}
       <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
       {isError && (
         <ErrorNote

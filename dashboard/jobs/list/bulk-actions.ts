@@ -1,7 +1,8 @@
 import { showToast } from '../../components/toasts.ts';
 import { plural } from '../../format.ts';
 import { answerOf, api, messageOf } from '../../http/client.ts';
-import type { ListedJob, Project, Session } from '../../http/types.ts';
+import type { ListedJob, Session } from '../../http/types.ts';
+import { retryJob } from '../retry.ts';
 import { stateOf } from './with-changes.ts';
 
 export interface BulkAction {
@@ -40,7 +41,8 @@ export const retryAction: BulkAction = {
   label: 'Retry',
   done: 'retried',
   appliesTo: (job) => ['failed', 'cancelled'].includes(stateOf(job)),
-  act: retry,
+  act: async (job, projects) =>
+    retryJob(job, { projectId: job.projectId, prompt: await newestPromptOf(job) }, projects),
 };
 
 /** Reads the prompt of a job's newest turn. */
@@ -51,24 +53,6 @@ export async function newestPromptOf(job: ListedJob): Promise<string> {
     }),
   );
   return turns[0]?.prompt ?? job.prompt;
-}
-
-/** Creates a job with the newest prompt of another one. */
-async function retry(job: ListedJob, projects: Pick<Project, 'id' | 'repository'>[]): Promise<unknown> {
-  const { repository, ref } = job.source;
-  const isDefault = projects.some((project) => project.id === job.projectId && project.repository === repository);
-  return answerOf(
-    api.POST('/v2/agent/{projectId}/job', {
-      params: { path: { projectId: job.projectId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
-      body: {
-        prompt: await newestPromptOf(job),
-        models: job.details.models,
-        reasoningEffort: job.details.reasoningEffort,
-        maxOutputTokens: job.details.maxOutputTokens,
-        source: { ...(isDefault ? {} : { repository }), ...(ref === null ? {} : { ref }) },
-      },
-    }),
-  );
 }
 
 export interface SelectedJobs {

@@ -6,10 +6,10 @@ import { useSession } from '../../components/session.tsx';
 import { showToast } from '../../components/toasts.ts';
 import { messageOf } from '../../http/client.ts';
 import type { ListedJob } from '../../http/types.ts';
-import { fieldsToRetry } from '../fields-to-retry.ts';
+import { fieldsToRetry } from '../retry.ts';
 import { actOnSelected, archiveAction, newestPromptOf, retryAction } from './bulk-actions.ts';
 import { focusedJob } from './job-rows.tsx';
-import { retryButtonId, type Selection } from './selection.ts';
+import type { Selection } from './selection.ts';
 
 const BulkBar = lazy(() => import('./bulk-bar.tsx').then(({ BulkBar }) => ({ default: BulkBar })));
 
@@ -24,6 +24,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
     onSuccess: (outcome) => selection.set(outcome?.failures.map(({ job }) => job.id) ?? []),
   });
   const [isNeeded, setNeeded] = useState(false);
+  const [asksToRetry, setAsksToRetry] = useState(false);
   // the bar stays to tell what became of the jobs
   if (selection.ids.size > 0 && !isNeeded) setNeeded(true);
   const navigate = useNavigate();
@@ -42,7 +43,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
       bulk.mutate({ action: archiveAction, jobs: wanted, projects });
     if (event.key !== 'r') return;
     const [job, ...others] = wanted.filter(retryAction.appliesTo);
-    if (others.length > 0) document.getElementById(retryButtonId)?.click();
+    if (others.length > 0) setAsksToRetry(true);
     else if (job !== undefined) openForm.mutate(job);
   });
   useEffect(() => {
@@ -53,7 +54,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
   if (!isNeeded) return null;
   return (
     <Suspense>
-      <BulkBar jobs={jobs} selection={selection} bulk={bulk} />
+      <BulkBar jobs={jobs} selection={selection} bulk={bulk} asksToRetry={asksToRetry} onAskToRetry={setAsksToRetry} />
     </Suspense>
   );
 }

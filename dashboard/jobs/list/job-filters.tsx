@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { Button, Input, Label, SearchField } from 'react-aria-components';
+import { Button } from 'react-aria-components';
 import { Choice } from '../../components/choice.tsx';
 import { useSession } from '../../components/session.tsx';
 import { count } from '../../format.ts';
@@ -18,8 +18,16 @@ export function useSetFilters(): (change: Change) => void {
     void navigate({ to: '/jobs', search: (current) => readFilters({ ...current, ...change }), replace: true });
 }
 
+interface FiltersProps {
+  filters: JobFilters;
+  models: string[];
+  people: string[];
+  /** Categories of failures, with their titles. */
+  failures: (readonly [category: string, title: string])[];
+}
+
 /** Shows the filters of the job list: a tab with a count for each state, menus, and the search. */
-export function Filters({ filters, models, people }: { filters: JobFilters; models: string[]; people: string[] }) {
+export function Filters({ filters, models, people, failures }: FiltersProps) {
   const { projects } = useSession();
   const set = useSetFilters();
   return (
@@ -58,11 +66,14 @@ export function Filters({ filters, models, people }: { filters: JobFilters; mode
           options={[['', 'any time'], ...ageNames.map((age) => [age, `in the last ${age}`] as const)]}
           onChange={(age) => set({ age: age === '' ? undefined : age })}
         />
-        {filters.failure !== undefined && (
-          <Button className="button" onPress={() => set({ failure: undefined })}>
-            <span className="visually-hidden">Remove the filter: </span>
-            failure {filters.failure} <span aria-hidden="true">✕</span>
-          </Button>
+        {failures.length > 0 && (
+          <Choice
+            label="Failure"
+            isInline
+            value={filters.failure ?? ''}
+            options={[['', 'any'], ...failures]}
+            onChange={(failure) => set({ failure })}
+          />
         )}
         <Search q={filters.q ?? ''} onSearch={(q) => set({ q })} />
       </div>
@@ -121,9 +132,13 @@ function Search({ q, onSearch }: { q: string; onSearch(q: string | undefined): v
     return () => clearTimeout(timer);
   }, [text]);
   return (
-    <SearchField className="search" value={text} onChange={setText}>
-      <Label className="visually-hidden">Search jobs</Label>
-      <Input className="input" placeholder="Search prompts, titles, repositories…" />
-    </SearchField>
+    <input
+      type="search"
+      className="input search"
+      aria-label="Search jobs"
+      placeholder="Search prompts, titles, repositories…"
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+    />
   );
 }

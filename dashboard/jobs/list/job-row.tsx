@@ -58,7 +58,7 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
           </Link>
         )}
       </span>
-      <span role="cell" className="row-number">
+      <span role="cell" className="row-number row-change">
         <ChangeSize {...job} />
       </span>
       <span role="cell" className={job.status === 'active' ? 'row-number row-elapsed' : 'row-number'}>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { messageOf } from '../../http/client.ts';
-import type { Step, Turn } from '../../http/types.ts';
+import type { Job, Step, Turn } from '../../http/types.ts';
 import { clockTime, cost, count, duration, plural } from '../../format.ts';
 import { plain } from '../../plain.ts';
 import { recordedAttemptQuery } from './attempt-history.ts';
@@ -20,6 +20,7 @@ interface StepInspectorProps {
   /** The step as listed, with its texts truncated. */
   step: Step;
   turn: Turn | undefined;
+  details: Pick<Job['details'], 'reasoningEffort' | 'maxOutputTokens'>;
   /** First step that the job took itself in the turn; a fork has copied the ones before. */
   firstStep: number;
   live: LiveOutput;
@@ -27,7 +28,7 @@ interface StepInspectorProps {
 }
 
 /** Shows everything that is known about a step, beside the conversation. */
-export function StepInspector({ job, step: listed, turn, firstStep, live, onClose }: StepInspectorProps) {
+export function StepInspector({ job, step: listed, turn, details, firstStep, live, onClose }: StepInspectorProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const whole = useQuery(stepQuery(job, listed));
   const step = whole.data ?? listed;
@@ -56,7 +57,7 @@ export function StepInspector({ job, step: listed, turn, firstStep, live, onClos
         </Button>
       </div>
       {whole.isError && <p className="field-error">{messageOf(whole.error)}</p>}
-      <Parameters step={step} />
+      <Parameters step={step} details={details} />
       {notices.map(({ text }, index) => (
         <p key={`${index} ${text.length}`} className="note note-warn notice">
           {plain(text)}
@@ -105,7 +106,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Parameters({ step }: { step: Step }) {
+function Parameters({ step, details }: Pick<StepInspectorProps, 'step' | 'details'>) {
   const { model, failedModels, usage, startedAt, answeredAt, finishReason } = step;
   const facts: [string, string][] = [
     ['Model', model === null ? 'none yet' : plain(model)],
@@ -113,6 +114,8 @@ function Parameters({ step }: { step: Step }) {
       'Failed calls',
       `${plain(model)}: ${count(failures)}`,
     ]),
+    ['Effort', details.reasoningEffort ?? 'default'],
+    ['Output limit', details.maxOutputTokens === null ? 'default' : plural(details.maxOutputTokens, 'token')],
     ['Started', clockTime(Date.parse(startedAt))],
     ['Model time', answeredAt === null ? 'running' : duration(Date.parse(answeredAt) - Date.parse(startedAt))],
     ['Finish reason', finishReason ?? 'none yet'],

@@ -59,6 +59,11 @@ export function turnAnchorOf({ turn }: { turn: number }): string {
   return `turn-${turn}`;
 }
 
+/** Returns the name of the outcome of a turn. */
+export function outcomeAnchorOf({ turn }: { turn: number }): string {
+  return `outcome-${turn}`;
+}
+
 interface TimelineSource {
   turns: Turn[];
   steps: Step[];
@@ -97,7 +102,7 @@ export function timelineOf({ turns, steps, prLink, details, live }: TimelineSour
     add(null);
     // while the job is active, the newest turn that is known may be the one before
     const outcome = isNewest && details.phase === null ? newestOutcome(details) : earlierOutcome(end);
-    if (outcome !== null) items.push({ kind: 'outcome', key: `outcome-${turn.turn}`, outcome, lastStep });
+    if (outcome !== null) items.push({ kind: 'outcome', key: outcomeAnchorOf(turn), outcome, lastStep });
   }
   return items;
 }

@@ -48,6 +48,11 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     await page.waitForURL(/\/new$/);
     expect(await page.getByLabel('What should change?').inputValue()).toBe('Create steered.md with "first"');
     await page.goBack();
+    await page.locator('.result').getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.waitForURL((url) => url.pathname.includes('/job_') && !url.pathname.includes(id));
+    await untilStatus(page, 'completed');
+    await page.locator('.result .markdown').getByText('steered.md').first().waitFor();
+    await page.goBack();
     await expect.poll(() => page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
 
     await page.getByLabel('Request a change').fill('Create further.md with "second"');

@@ -56,7 +56,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('button', { name: 'Start job' }).click();
     await untilStatus(page, 'failed');
     await page.getByRole('heading', { name: 'The branch or commit does not exist in the repository' }).waitFor();
-    await page.getByText('Retry opens the form of the job, where you can change the base branch.').waitFor();
+    await page.getByText('“Retry with…” opens the form of the job, where you can change the base branch.').waitFor();
     await page.getByText('A message cannot change the base branch.').waitFor();
     expect(await page.getByText('source.ref').count()).toBe(0);
     await page.keyboard.press('r');

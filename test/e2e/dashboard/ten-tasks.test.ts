@@ -40,7 +40,7 @@ describe.runIf(chromiumPath !== null)('a person who knows only what the pages sa
 
     // 2: understand why
     const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText('Retry opens the form of the job, where you can change the base branch.').waitFor();
+    await result.getByText('“Retry with…” opens the form of the job, where you can change the base branch.').waitFor();
 
     // 3: retry it
     writes('docs/guides/paint.md', '# Paint\n\nTwo coats.\n');

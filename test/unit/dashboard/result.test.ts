@@ -12,10 +12,10 @@ const steps = [stepOf(1, 1, 7), stepOf(1, 2, null), stepOf(2, 1, 9)];
 
 type Change = Parameters<typeof Result>[0]['change'];
 
-function shown(prLink: string | null, incomplete: string | null, change: Change = null): string {
+function shown(prLink: string | null, incomplete: string | null, change: Change = null, message = 'Done.'): string {
   const pullRequest = prLink === null ? null : { id: 'pr_1', number: 12, state: 'merged', draft: false };
-  const job = { status: 'completed', prLink, details: { failure: null, incomplete, pullRequest } } as Job;
-  return renderToStaticMarkup(createElement(Result, { job, projectId: 'p', turn, steps, change }));
+  const job = { status: 'completed', prLink, details: { failure: null, incomplete, message, pullRequest } } as Job;
+  return renderToStaticMarkup(createElement(Result, { job, projectId: 'p', turn, steps, change, onShow: () => {} }));
 }
 
 it('shows how a job ended, what it changed, and its pull request', () => {
@@ -23,6 +23,14 @@ it('shows how a job ended, what it changed, and its pull request', () => {
   for (const text of ['>Completed<', 'took 5.9 s', '7 files changed', 'href="/pulls/pr_1"', '>merged<'])
     expect(completed).toContain(text);
   expect(completed).toContain('PR #12');
+});
+
+it('shows the message of the agent, and only the beginning of a long one', () => {
+  expect(shown(null, null, null, 'Renamed `a`.')).toContain('Renamed `a`.');
+  expect(shown(null, null)).not.toContain('Show the whole message');
+  const long = shown(null, null, null, 'word '.repeat(400));
+  expect(long).toContain('Show the whole message');
+  expect(long.match(/word /g)).toHaveLength(300);
 });
 
 it('shows the lines of the change once they are known', () => {
