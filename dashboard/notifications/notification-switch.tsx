@@ -1,8 +1,10 @@
-import { useSyncExternalStore } from 'react';
-import { Check } from '../components/fields.tsx';
+import { lazy, Suspense, useSyncExternalStore } from 'react';
 import type { Session } from '../http/types.ts';
-import { JobNotifications } from './job-notifications.tsx';
 import { areNotificationsOn, notificationProblem, onNotificationSetting, switchNotifications } from './setting.ts';
+
+const JobNotifications = lazy(() =>
+  import('./job-notifications.tsx').then(({ JobNotifications }) => ({ default: JobNotifications })),
+);
 
 /** Switches notifications of jobs that the user started or has looked at in this tab. */
 export function NotificationSwitch({ session }: { session: Session }) {
@@ -10,11 +12,19 @@ export function NotificationSwitch({ session }: { session: Session }) {
   const problem = useSyncExternalStore(onNotificationSetting, notificationProblem);
   return (
     <div>
-      <Check label="Notify me" isSelected={isOn} onChange={(on) => void switchNotifications(on)} />
+      {/* the browser's own check box: every page has this one, and the forms' would be loaded for it */}
+      <label className="checkbox">
+        <input type="checkbox" checked={isOn} onChange={({ target }) => void switchNotifications(target.checked)} />
+        Notify me
+      </label>
       <div className="hint" role="status">
         {problem}
       </div>
-      {isOn && <JobNotifications session={session} />}
+      {isOn && (
+        <Suspense>
+          <JobNotifications session={session} />
+        </Suspense>
+      )}
     </div>
   );
 }

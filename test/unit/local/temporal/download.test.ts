@@ -149,7 +149,9 @@ describe('the download of the official release', () => {
     const downloadWith = async (env: NodeJS.ProcessEnv) =>
       (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env })).stdout.trim();
     expect(await downloadWith({ SSL_CERT_FILE: trusted })).toBe('{}');
-    expect(await downloadWith({})).toMatch(/StartError: localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/);
+    expect(await downloadWith({})).toMatch(
+      /StartError: localhost:\d+ cannot be reached or broke off \(UNABLE_TO_VERIFY/,
+    );
   });
 
   it('does not happen if downloads are off', async () => {
