@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { Button } from 'react-aria-components';
 import { Field, Problem } from '../components/fields.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
@@ -60,9 +60,26 @@ function reasonOf(questions: Pick<Gap['questions'][number], 'notFound' | 'votedD
   return reasons === '' ? '' : `${reasons[0]?.toUpperCase()}${reasons.slice(1)}`;
 }
 
+/** Moves the focus of a card that leaves the list to the one beside it, or to the choice of the list. */
+function useHeirOfFocus(card: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const leaving = card.current;
+    return () => {
+      if (leaving?.contains(document.activeElement) !== true) return;
+      const cards = [...document.querySelectorAll('.gap')];
+      const at = cards.indexOf(leaving);
+      const beside = cards[at + 1] ?? cards[at - 1];
+      const heir = beside?.querySelector('h2') ?? document.querySelector('.gap-states [aria-pressed="true"]');
+      if (heir instanceof HTMLElement) heir.focus({ preventScroll: true });
+    };
+  }, [card]);
+}
+
 /** Shows a group of related questions and the work on them. */
 export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const [instructions, setInstructions] = useState('');
+  const card = useRef<HTMLElement>(null);
+  useHeirOfFocus(card);
   const path = { domain, id: gap.id };
   const refresh = () => queryClient.invalidateQueries({ queryKey: ['gaps', domain] });
   const makeJob = useMutation({
@@ -96,9 +113,11 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const reason = reasonOf(gap.questions);
   const remarks = [...new Set(gap.questions.flatMap(({ remarks }) => remarks))].slice(0, mostRemarks);
   return (
-    <section className="panel" aria-label={plain(gap.label)}>
+    <section ref={card} className="panel gap" aria-label={plain(gap.label)}>
       <div className="page-head">
-        <h2 className="reader-text">{plain(gap.label)}</h2>
+        <h2 className="reader-text" tabIndex={-1}>
+          {plain(gap.label)}
+        </h2>
         <span className={`badge ${badge}`}>{label}</span>
         <span className="hint">
           asked {plural(gap.count, 'time')}
@@ -154,7 +173,8 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
         <Link className="button" to="/conversations" search={{ site: domain, q: gap.questions[0]?.text ?? gap.label }}>
           Conversations
         </Link>
-        <Button className="button" isDisabled={dismiss.isPending} onPress={() => dismiss.mutate()}>
+        {/* a disabled button would lose the focus */}
+        <Button className="button" onPress={() => !dismiss.isPending && dismiss.mutate()}>
           {isDismissed ? 'Restore' : 'Dismiss'}
         </Button>
         {gap.checkedAt !== null && (

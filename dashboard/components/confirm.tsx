@@ -4,8 +4,9 @@ import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'rea
 import { Problem } from './fields.tsx';
 
 interface ConfirmProps<Answer> {
-  /** Id of the button that opens the dialog. */
-  id?: string;
+  /** Whether it is open, where something besides the button may open it. */
+  isOpen?: boolean;
+  onOpenChange?(isOpen: boolean): void;
   /** Label of the button that opens the dialog. With `what`, it is the name of the button that confirms. */
   label: string;
   what: string;
@@ -23,7 +24,8 @@ interface ConfirmProps<Answer> {
 
 /** Shows a button that asks for confirmation before an irreversible action. */
 export function Confirm<Answer>({
-  id,
+  isOpen,
+  onOpenChange,
   label,
   what,
   title,
@@ -36,8 +38,8 @@ export function Confirm<Answer>({
 }: ConfirmProps<Answer>) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
   return (
-    <DialogTrigger>
-      <Button id={id} className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
+    <DialogTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
+      <Button className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>
         {label}
       </Button>
       <ModalOverlay className="overlay" isDismissable>

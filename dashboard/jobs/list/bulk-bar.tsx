@@ -16,16 +16,19 @@ import {
   type SelectedOutcome,
 } from './bulk-actions.ts';
 import { jobAddress } from '../job-address.ts';
-import { retryButtonId, type Selection } from './selection.ts';
+import type { Selection } from './selection.ts';
 
 interface BulkBarProps {
   jobs: ListedJob[];
   selection: Selection;
   bulk: UseMutationResult<SelectedOutcome | null, Error, SelectedJobs>;
+  /** Whether the question is shown if the selected jobs are to be retried. */
+  asksToRetry: boolean;
+  onAskToRetry(asks: boolean): void;
 }
 
 /** Shows the actions on the selected jobs, and what became of them. */
-export function BulkBar({ jobs, selection, bulk }: BulkBarProps) {
+export function BulkBar({ jobs, selection, bulk, asksToRetry, onAskToRetry }: BulkBarProps) {
   const { projects } = useSession();
   const chosen = selection.ids.size === 0 ? [] : jobs.filter(({ id }) => selection.ids.has(id));
   const act = (action: BulkAction) => bulk.mutateAsync({ action, jobs: chosen, projects });
@@ -87,7 +90,8 @@ export function BulkBar({ jobs, selection, bulk }: BulkBarProps) {
         )}
         {of(retryAction) > 1 && (
           <Confirm
-            id={retryButtonId}
+            isOpen={asksToRetry}
+            onOpenChange={onAskToRetry}
             label={`Retry ${of(retryAction)}`}
             what="Retry the jobs"
             title={`Retry ${plural(of(retryAction), 'job')}?`}

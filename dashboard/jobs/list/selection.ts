@@ -7,9 +7,6 @@ export interface Selection {
   toggle(id: string): void;
 }
 
-/** Id of the button that asks whether to retry the selected jobs. */
-export const retryButtonId = 'retry-selected';
-
 /** Keeps the ids of the selected jobs. Other filters clear the selection. */
 export function useSelection(filters: JobFilters): Selection {
   const { order: _, ...fitting } = filters;

@@ -100,11 +100,14 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
 
     await unanswered.getByRole('button', { name: 'Dismiss' }).click();
     await unanswered.waitFor({ state: 'detached' });
+    // the focus goes to the gap beside it
+    expect(await page.evaluate(() => document.activeElement?.matches('.gap h2'))).toBe(true);
     await page.getByRole('button', { name: 'dismissed 1' }).click();
     await unanswered.getByText('dismissed', { exact: true }).waitFor();
     await checkLooks(page, 'gaps-dismissed-light');
     await unanswered.getByRole('button', { name: 'Restore' }).click();
     await page.getByText('No dismissed gaps').waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('dismissed 0');
     await page.getByRole('button', { name: 'current 2' }).click();
     await unanswered.getByText('still unanswered').waitFor();
 
@@ -246,7 +249,7 @@ describe.runIf(chromiumPath !== null)('a pull request of the local forge', () =>
     await openPull(page, 'unwanted.txt');
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Close the pull request' }).click();
-    await page.getByText('Closed without merging.').waitFor();
+    await page.getByText('Closed without merging by npm start.').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Merge', exact: true }).count()).toBe(0);
     await expect(git('show', 'main:unwanted.txt')).rejects.toThrow('unwanted.txt');
     expect(visit.complaints).toEqual([]);
