@@ -15,6 +15,8 @@ const fixedTokens = [
   { prefix: 'AKIA', body: '[0-9A-Z]', length: 16 },
 ];
 const lineBreak = String.raw`(?:[ \t]*\r?\n[ \t]*|(?:\\r)?\\n)`;
+/** Where a text was cut, and with it a token that is split over lines: at its end, or that of the fence around it. */
+const cut = String.raw`(?=\s{0,4}(?:\`{3}|…|$))`;
 
 /** Prefixes that are also searched for in encoded form. */
 const prefixes = [
@@ -94,7 +96,10 @@ const shapes: readonly Shape[] = [
     replacement: mark,
   },
   ...fixedTokens.map(({ prefix, body, length }) => ({
-    pattern: new RegExp(`${prefix}${lineBreak}?(?:${body}${lineBreak}?){${length - 1}}${body}`, 'g'),
+    pattern: new RegExp(
+      `${prefix}${lineBreak}?(?:(?:${body}${lineBreak}?){${length - 1}}${body}|(?=[\\w\\s-]{0,100}\\d)(?:${body}${lineBreak}?){7,${length - 2}}${body}${cut})`,
+      'g',
+    ),
     replacement: mark,
   })),
 ];

@@ -83,6 +83,7 @@ function meantFor(word: string): Record<string, unknown> {
     'thread_messages.ending': 'finished',
     'replies.protocol': 'v2',
     'webhook_deliveries.status': 'pending',
+    'webhook_endpoints.format': 'standard',
     'message_feedback.vote': 'up',
     'gaps.state': 'working',
     'rate_limits.key': `job:${word} organizations.id`,

@@ -47,6 +47,16 @@ describe('redact', () => {
     }
   });
 
+  it('redacts a token that is split over lines and cut at the end of a text or of its fence', () => {
+    const token = `ghp_${'Ab3dEfGh1jKlM'.repeat(5).slice(0, 36)}`;
+    for (let length = 14; length < token.length; length += 1) {
+      const split = token.slice(0, length).replaceAll(/.{11}(?!$)/g, '$&\n');
+      for (const end of ['', '\n```', '…', '\n```\n[note]'])
+        expect(redact(`before ${split}${end}`, [])).toBe(`before [redacted]${end}`);
+    }
+    expect(redact('the table svc_payments', [])).toBe('the table svc_payments');
+  });
+
   it.each(encodable.filter((token) => !token.startsWith('svc_A')))('takes out %s in base64', (token) => {
     for (const prefix of ['', 'x', 'xy', 'x-access-token:']) {
       const encoded = Buffer.from(`${prefix}${token}`).toString('base64');
