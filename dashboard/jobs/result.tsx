@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { nameOfActor } from '../actor.ts';
 import { ChangedLines } from '../components/change-size.tsx';
@@ -103,8 +104,9 @@ interface RetryActionsProps {
 function RetryActions({ job, isFirst, retry }: RetryActionsProps) {
   const { projects } = useSession();
   const navigate = useNavigate();
+  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const again = useMutation({
-    mutationFn: () => retryJob(job, retry, projects),
+    mutationFn: () => retryJob(job, { ...retry, idempotencyKey }, projects),
     onSuccess: ({ id }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId: retry.projectId, id } }),
   });
   const { failure } = job.details;
@@ -138,7 +140,7 @@ function endingOf({ prLink, details: { failure, incomplete } }: Job): { heading:
   if (failure?.category === 'cancelled') return { heading: failure.title, className: '' };
   if (failure !== null) return { heading: failure.title, className: 'note-error' };
   if (incomplete !== null) return { heading: 'Incomplete', className: 'note-warn' };
-  if (prLink === null) return { heading: 'Completed without changes', className: '' };
+  if (prLink === null) return { heading: 'Completed without changes', className: 'note-warn' };
   return { heading: 'Completed', className: 'note-good' };
 }
 

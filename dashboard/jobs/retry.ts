@@ -9,6 +9,8 @@ export type Repeated = Pick<Job, 'source' | 'model' | 'details'>;
 export interface Retry {
   projectId: string;
   prompt: string;
+  /** Sent twice, it creates one job. */
+  idempotencyKey?: string;
 }
 
 /** Returns the fields of the form of a new job that repeat a job with its newest prompt. */
@@ -28,13 +30,13 @@ export function fieldsToRetry({ source, model, details }: Repeated, { projectId,
 /** Creates a job with the newest prompt of another one. */
 export function retryJob(
   { source: { repository, ref }, details }: Omit<Repeated, 'model'>,
-  { projectId, prompt }: Retry,
+  { projectId, prompt, idempotencyKey = crypto.randomUUID() }: Retry,
   projects: Session['projects'],
 ): Promise<Job> {
   const isDefault = projects.some((project) => project.id === projectId && project.repository === repository);
   return answerOf(
     api.POST('/v2/agent/{projectId}/job', {
-      params: { path: { projectId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      params: { path: { projectId }, header: { 'Idempotency-Key': idempotencyKey } },
       body: {
         prompt,
         models: details.models,

@@ -45,6 +45,7 @@ it('shows the lines of the change once they are known', () => {
 it('tells a change from none, and from one that is incomplete', () => {
   expect(shown(null, null)).toContain('>Completed without changes<');
   expect(shown(null, null)).not.toContain('<a ');
+  expect(shown(null, null)).toContain('note-warn');
   const incomplete = shown('https://forge/1', 'One file is left.');
   for (const text of ['>Incomplete<', 'One file is left.', 'note-warn', 'href="/pulls/pr_1"'])
     expect(incomplete).toContain(text);
