@@ -156,9 +156,9 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   /** Runs setup with what package managers have downloaded for the project, or without it where there is no room. */
   async function build(setup: Setup, folder: string): Promise<StoredLayer> {
     const { job, settings, signal } = setup;
-    const last = await lastLayer(deps, { projectId: job.projectId, signal });
     const mostBytes = settings.setup.limits.diskBytes * largestCache;
-    const cached = last !== null && last.layer.bytes <= mostBytes ? await attempt(setup, folder, last) : null;
+    const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
+    const cached = last === null ? null : await attempt(setup, folder, last);
     const stored = cached ?? (await attempt(setup, folder, null));
     if (stored === null) throw new Error('A setup without package caches cannot be short of room for them.');
     return stored;

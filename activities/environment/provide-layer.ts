@@ -50,15 +50,15 @@ export async function provideLayer(
   }
 }
 
-/** Returns the layer that a project used last, from this machine or the database; null if it has none. */
+/** Returns the layer that a project used last, from this machine or the database; null if there is none, or a larger one. */
 export async function lastLayer(
   deps: LayerDeps,
-  { projectId, signal }: { projectId: string; signal: AbortSignal },
+  { projectId, mostBytes, signal }: { projectId: string; mostBytes: number; signal: AbortSignal },
 ): Promise<StoredLayer | null> {
   const local = await deps.layerFiles.findLast(projectId);
-  if (local !== null) return local;
+  if (local !== null) return local.layer.bytes <= mostBytes ? local : null;
   const stored = await deps.layers.last(projectId);
-  if (stored === null) return null;
+  if (stored === null || layerSchema.parse(stored.description).bytes > mostBytes) return null;
   return fetchLayer(deps, { ...stored, ref: { projectId, key: stored.key }, signal });
 }
 
