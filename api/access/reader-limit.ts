@@ -59,7 +59,7 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
   };
 }
 
-/** Its counter is taken before a token is verified; nobody else's counter can be used up by a token that is made up. */
+/** Tokens are counted before they are verified: by its digest, a forged token has a counter of its own. */
 function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

@@ -2,7 +2,7 @@ import { answerOf, api } from '../http/client.ts';
 import type { Job, Session } from '../http/types.ts';
 import type { EffortChoice } from './effort.ts';
 
-/** What a job is repeated from. */
+/** The parts of a job that a retry repeats. */
 export type Repeated = Pick<Job, 'source' | 'model' | 'details'>;
 
 /** Where a job is repeated, and the prompt of its newest turn. */

@@ -6,7 +6,7 @@ import { createNoticeOnce, isStartedBy } from './notice-of.ts';
 
 const watched = new Set<string>();
 
-/** Notifies about a job, whoever started it, after its page was open in this tab. */
+/** From now on, notifies about a job in this tab, whoever started it. */
 export function useWatched(id: string): void {
   useEffect(() => void watched.add(id), [id]);
 }

@@ -47,7 +47,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             as <code>{merge.commit.slice(0, 10)}</code>
           </>
         )}
-        {/* one that Docket could not merge was merged by somebody else later */}
+        {/* after a refusal by Docket, somebody merged it on the forge */}
         {byWhom(merge.problem === null ? merge.requestedBy : null)}.
       </p>
     );
