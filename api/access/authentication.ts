@@ -43,8 +43,8 @@ export function createAuthentication({
     if (session === null) return null;
     // another site can make a browser send the cookie, but cannot make it claim that the request comes from our page
     if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();
-    const { id: sessionId, keyId, organizationId, expiresAt, person } = session;
-    return { keyId, organizationId, kind, sessionId, expiresAt, person };
+    const { id: sessionId, keyId, organizationId, expiresAt, person, role } = session;
+    return { keyId, organizationId, kind, role, sessionId, expiresAt, person };
   }
 
   const byKeyOrSession: Authenticate = async (request, kind) => {

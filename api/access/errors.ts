@@ -1,3 +1,4 @@
+import type { Role } from '../../lib/roles.ts';
 import { ApiError } from '../http/errors.ts';
 
 const howToProve =
@@ -36,4 +37,17 @@ export function captchaUnavailable(): ApiError {
   return new ApiError(503, 'The CAPTCHA cannot be verified at the moment. Try again in a moment.', {
     'Retry-After': '5',
   });
+}
+
+/** Returns the error for a key or session that may not do what the endpoint does. */
+export function roleTooLow(needed: Role): ApiError {
+  return new ApiError(
+    403,
+    `This needs the role ${needed}. Ask an admin of the organization for a key or a sign-in link with that role.`,
+  );
+}
+
+/** Returns the error for a key that would change what it may do itself. */
+export function ownRole(): ApiError {
+  return new ApiError(409, 'A key cannot change its own role. Use another key with the role admin.');
 }

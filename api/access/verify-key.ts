@@ -11,7 +11,9 @@ import { rulesOf, type KeyRow, type KeyRules } from '../../db/organizations/keys
 export type VerifyKey = (request: IncomingMessage, text: string | null) => Promise<ApiCaller>;
 
 export interface VerifyKeyDeps {
-  verifier: { verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind' | keyof KeyRules> | null> };
+  verifier: {
+    verify(text: string): Promise<Pick<KeyRow, 'id' | 'organizationId' | 'kind' | 'role' | keyof KeyRules> | null>;
+  };
   failures: FailedAttempts;
   addressOf: (request: IncomingMessage) => string;
 }
@@ -20,8 +22,8 @@ export function createVerifyKey({ verifier, failures, addressOf }: VerifyKeyDeps
   return async function verifyKey(request, text) {
     const key = text === null ? null : await verifier.verify(text);
     if (key !== null) {
-      const { organizationId, id: keyId, kind } = key;
-      return { organizationId, keyId, sessionId: null, kind, rules: rulesOf(key) };
+      const { organizationId, id: keyId, kind, role } = key;
+      return { organizationId, keyId, sessionId: null, kind, role, rules: rulesOf(key) };
     }
     // block only invalid keys, because others may share the address of a client that guesses keys
     const address = addressOf(request);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { restrictsKey } from '../../db/organizations/keys.ts';
+import { roles } from '../../lib/roles.ts';
 import { mostOfPage } from '../../db/page.ts';
 import { closedBody, closedQuery } from '../http/closed-object.ts';
 import { nextCursor, pageQuerySchema } from '../http/page-schemas.ts';
@@ -8,6 +9,11 @@ import { mostOrigins, originsSchema } from '../../lib/inputs/origin.ts';
 import { time, timeOrNull } from '../../lib/time-schemas.ts';
 
 const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, for servers; assistant: public.' });
+
+const role = z.enum(roles).meta({
+  description:
+    'What an admin key may do. viewer: read; member: also start and steer jobs, merge pull requests, work on gaps and evaluations, and update sites; admin: everything.',
+});
 
 const limit = z.int().min(1).max(1_000_000).nullable();
 
@@ -44,23 +50,27 @@ const captcha = z
   .nullable()
   .meta({ description: 'CAPTCHA that each reader of an assistant key must solve first; null for none.' });
 
-/** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. */
-export const changeKeySchema = closedBody({ ...rules, captcha }).partial();
+/** Body of `PATCH /v1/keys/{id}`. Omitted fields stay unchanged. A role is for admin keys, all else for assistant keys. */
+export const changeKeySchema = closedBody({ ...rules, captcha, role }).partial();
 
 /** Body of `POST /v1/keys`. */
 export const createKeySchema = closedBody({
   kind,
   name: nameSchema.optional(),
+  role: role.optional(),
   expiresInDays: z.int().min(1).max(9_999).optional().meta({ description: 'Defaults to no expiry.' }),
   ...z.object(rules).partial().shape,
-}).refine(
-  ({ kind, ...rules }) => kind === 'assistant' || !restrictsKey(rules),
-  'must not have allowedOrigins, proofOfWork or limits for an admin key, which belongs on servers only',
-);
+})
+  .refine(
+    ({ kind, ...rules }) => kind === 'assistant' || !restrictsKey(rules),
+    'must not have allowedOrigins, proofOfWork or limits for an admin key, which belongs on servers only',
+  )
+  .refine(({ kind, role }) => kind === 'admin' || role === undefined, 'must not have a role for an assistant key');
 
 export const keySchema = z.object({
   id: z.string(),
   kind,
+  role: role.nullable().meta({ description: 'What an admin key may do; null for an assistant key.' }),
   name: z.string().nullable(),
   createdAt: time,
   expiresAt: timeOrNull,

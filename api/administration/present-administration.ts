@@ -96,6 +96,7 @@ export function presentKey(row: KeyRow): PublicKey {
   return {
     id: row.id,
     kind: row.kind,
+    role: row.kind === 'admin' ? row.role : null,
     name: row.name,
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,

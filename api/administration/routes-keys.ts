@@ -7,6 +7,7 @@ import type { Admission } from '../access/request-access.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
+import { ownRole } from '../access/errors.ts';
 import { keyNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -48,11 +49,13 @@ export const keyRoutes = {
   changeKey: defineRoute({
     method: 'patch',
     path: '/v1/keys/{id}',
-    summary: 'Changes where an assistant key may be used. It takes effect within 5 seconds.',
+    summary:
+      'Changes where an assistant key may be used, or the role of an admin key. It takes effect within 5 seconds.',
     key: 'admin',
     params: { id },
     body: changeKeySchema,
     responses: { 200: json('The key without its secret.', keySchema) },
+    errors: [409],
   }),
   revokeKey: defineRoute({
     method: 'delete',
@@ -99,6 +102,7 @@ export function createKeysRouter({ admit, enforceRateLimit, keys, audit, box }: 
 
     async changeKey({ caller, params, body }) {
       const { captcha, ...rules } = await body();
+      if (rules.role !== undefined && params.id === caller.keyId) throw ownRole();
       const changed = await keys.update(caller, params.id, {
         ...rules,
         ...(captcha !== undefined && {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { OrganizationStore } from '../../db/organizations/organizations.ts';
 import type { ProjectStore } from '../../db/organizations/projects.ts';
 import type { SessionLookup } from '../../db/for-service/session-lookup.ts';
+import { roles } from '../../lib/roles.ts';
 import type { SessionRow, SessionStore } from '../../db/organizations/sessions.ts';
 import type { OperatorView } from '../../db/operations/operator-view.ts';
 import type { SiteStore } from '../../db/sites/sites.ts';
@@ -29,6 +30,7 @@ const signInSchema = closedBody({
 /** Body of `POST /v1/sign-in-links`. */
 const createSignInLinkSchema = closedBody({
   name: nameSchema.optional().meta({ description: 'Name of the person who signs in with it, for the audit log.' }),
+  role: z.enum(roles).optional().meta({ description: 'The most that the session may do. Default admin.' }),
 });
 
 const signInLinkSchema = z.object({
@@ -42,6 +44,9 @@ const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
   keyId: z.string().meta({ description: 'The API key that the session acts for.' }),
   person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
+  role: z
+    .enum(roles)
+    .meta({ description: 'What the session may do: the lesser of the roles of its key and its link.' }),
   expiresAt: time,
   projects: z
     .array(z.object({ id: z.string(), name: z.string(), repository: z.string(), model: z.string().nullable() }))
@@ -96,6 +101,7 @@ export const sessionRoutes = {
     path: '/v1/session',
     summary: 'Signs out.',
     key: 'session',
+    role: 'viewer',
     responses: { 204: { description: 'The session has ended.' } },
   }),
   signOutAll: defineRoute({
@@ -165,8 +171,9 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     organizationId,
     keyId,
     person,
+    role,
     expiresAt,
-  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'expiresAt'>): Promise<PublicSession> {
+  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role' | 'expiresAt'>): Promise<PublicSession> {
     const [organization, projects, sites, isOpen] = await Promise.all([
       deps.organizations.get({ organizationId }),
       deps.projects.names({ organizationId }),
@@ -177,6 +184,7 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       organization: { id: organizationId, name: organization?.name ?? organizationId },
       keyId,
       person,
+      role,
       expiresAt: expiresAt.toISOString(),
       projects: projects.map((project) => ({ ...project, repository: repositoryUrl(project.repository) })),
       sites,
@@ -211,8 +219,8 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
 
     async createSignInLink({ caller, body }) {
       if (caller.sessionId !== null) throw unauthorized('Use an admin key: a session cannot create a sign-in link.');
-      const { name } = await body();
-      return { link: await sessions.createLink(caller, { keyId: caller.keyId, person: name }) };
+      const { name, role } = await body();
+      return { link: await sessions.createLink(caller, { keyId: caller.keyId, person: name, role }) };
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ApiCaller } from '../access/api-caller.ts';
+import type { Role } from '../../lib/roles.ts';
 import type { AppContext } from './app-context.ts';
 
 /** Callers a route may admit, by its `key`. A session counts as a key of either kind. */
@@ -30,6 +31,8 @@ export interface Route {
   summary: string;
   description?: string;
   key: keyof Callers;
+  /** Least role of an admin key or session. By default, `viewer` for reading and `admin` for everything else. */
+  role?: Role;
   /** Path parameters. An invalid one is answered with 404. */
   params?: Shape;
   query?: z.ZodObject;
@@ -52,6 +55,12 @@ type WithParams<Path extends string> = [NamesIn<Path>] extends [never]
 /** Declares an endpoint. Every parameter in its path needs a schema. */
 export function defineRoute<const R extends Route>(route: R & WithParams<R['path']>): R {
   return route;
+}
+
+/** Returns the least role of the callers of a route; null for one that admits assistant keys or needs no key. */
+export function roleOf({ key, role, method }: Route): Role | null {
+  if (key !== 'admin' && key !== 'session') return null;
+  return role ?? (method === 'get' ? 'viewer' : 'admin');
 }
 
 type OutputOf<Given> = Given extends z.ZodType

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from './app-context.ts';
-import type { Handlers, Route } from './define-route.ts';
+import { includesRole } from '../../lib/roles.ts';
+import { roleOf, type Handlers, type Route } from './define-route.ts';
+import { roleTooLow } from '../access/errors.ts';
 import { pathNotFound } from './errors.ts';
 import { hasBody, readJsonBody } from './json-body.ts';
 
@@ -39,9 +41,11 @@ export function mountRoutes(
     if (handle === undefined) throw new TypeError(`The route ${id} has no handler.`);
     const read = createReader(route);
     const answer = createAnswer(route);
+    const role = roleOf(route);
     const path = route.path.replace('{+', '*').replaceAll('{', ':').replaceAll('}', '');
     router.register(path, [route.method], async (ctx) => {
       const caller = await admit[route.key](ctx);
+      if (role !== null && (caller === null || !includesRole(caller.role, role))) throw roleTooLow(role);
       ctx.set('Cache-Control', 'no-store');
       answer(ctx, await handle({ ctx, caller, ...read(ctx) }));
     });

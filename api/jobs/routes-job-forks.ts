@@ -23,6 +23,7 @@ export const jobForkRoutes = {
     description:
       'The new job takes over the conversation and the working copy up to and including the step, and continues with the next one, on its own branch and pull request. It counts as a new job.',
     key: 'admin',
+    role: 'member',
     params: ofJob,
     headers: {
       'Idempotency-Key': idempotencyKey(

@@ -18,6 +18,7 @@ export const jobPlanRoutes = {
     description:
       'The agent carries out the plan in a new turn. A repeated approval with the same comment returns the job unchanged. To change the plan, send a message instead.',
     key: 'admin',
+    role: 'member',
     params: ofJob,
     body: approvePlanSchema,
     maxBytes,
@@ -31,6 +32,7 @@ export const jobPlanRoutes = {
     description:
       'The job fails with the category plan_rejected; a follow-up message asks for another plan. A repeated rejection with the same reason returns the job unchanged.',
     key: 'admin',
+    role: 'member',
     params: ofJob,
     body: rejectPlanSchema,
     maxBytes,

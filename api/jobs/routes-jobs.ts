@@ -22,6 +22,7 @@ export const jobRoutes = {
     path: '/v2/agent/{projectId}/job',
     summary: 'Creates an agent job.',
     key: 'admin',
+    role: 'member',
     params: { projectId },
     headers: {
       'Idempotency-Key': idempotencyKey(
@@ -51,6 +52,7 @@ export const jobRoutes = {
     description:
       'An active job is stopped first. What it published to a forge stays there, except pull requests of the local forge. Forks of the job stay.',
     key: 'admin',
+    role: 'member',
     params: ofJob,
     responses: { 204: { description: 'The job is deleted.' } },
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Response, Route } from '../http/define-route.ts';
+import { roleOf, type Response, type Route } from '../http/define-route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -72,6 +72,7 @@ export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Re
 }
 
 function operationOf(operationId: string, route: Route) {
+  const role = roleOf(route);
   const { summary, description, key, params = {}, query, headers = {}, body, responses } = route;
   const parameters = [
     ...parametersOf('path', z.object(params)),
@@ -83,6 +84,7 @@ function operationOf(operationId: string, route: Route) {
     tags: [tags.find(([pattern]) => pattern.test(route.path))?.[1] ?? 'Service'],
     summary,
     ...(description !== undefined && { description }),
+    ...(role !== null && { 'x-role': role }),
     security: security[key],
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
@@ -146,7 +148,7 @@ function responseOf({ description, content, headers }: Response) {
 const errorDescriptions: Record<number, string> = {
   400: 'The request is invalid.',
   401: 'The key is missing, unknown, expired or revoked.',
-  403: 'The key is of the wrong kind.',
+  403: 'The key is of the wrong kind, or its role may not do this.',
   404: 'Not found, or owned by another organization.',
   409: 'The request conflicts with the current state or with an earlier request.',
   413: 'The body is too large.',

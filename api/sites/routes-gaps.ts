@@ -39,6 +39,7 @@ export const gapRoutes = {
     description:
       'After its pull request is merged, the site is re-indexed and the questions are asked again. While a job is active, the request returns that job with 200.',
     key: 'admin',
+    role: 'member',
     params: ofGap,
     body: gapJobSchema,
     maxBytes: 128 * 1024,
@@ -53,6 +54,7 @@ export const gapRoutes = {
     path: `${base}/{id}/check`,
     summary: 'Re-indexes the site and asks the questions of a gap again.',
     key: 'admin',
+    role: 'member',
     params: ofGap,
     responses: { 202: json('The gap.', gapSchema) },
     errors: [409],
@@ -64,6 +66,7 @@ export const gapRoutes = {
     description:
       'Its questions, and similar ones asked later, are no longer listed as open. Its job, if any, continues. Idempotent.',
     key: 'admin',
+    role: 'member',
     params: ofGap,
     responses: { 200: json('The gap.', gapSchema) },
   }),
@@ -72,6 +75,7 @@ export const gapRoutes = {
     path: `${base}/{id}/restore`,
     summary: 'Undoes the dismissal of a gap. Idempotent.',
     key: 'admin',
+    role: 'member',
     params: ofGap,
     responses: { 200: json('The gap.', gapSchema) },
   }),

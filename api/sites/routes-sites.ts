@@ -87,6 +87,7 @@ export const siteRoutes = {
     path: '/v1/sites/{domain}/index',
     summary: 'Re-indexes a site.',
     key: 'admin',
+    role: 'member',
     params: { domain },
     body: indexSiteSchema,
     responses: { 202: json('The site, which is indexed in the background.', siteSchema) },

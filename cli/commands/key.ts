@@ -1,11 +1,16 @@
 import { Option, type Command } from 'commander';
 import { CommandError } from '../command-error.ts';
+import { roles, type Role } from '../../lib/roles.ts';
 import { answerOf, done, everyItem } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { checkChange, collect, readDays, readInteger, readSecretPath, textOf } from './options.ts';
 import { printList, printRecord } from './output.ts';
 
-interface CreateOptions {
+interface RoleOption {
+  role?: Role;
+}
+
+interface CreateOptions extends RoleOption {
   kind: 'admin' | 'assistant';
   name?: string;
   expires?: number | '';
@@ -31,10 +36,11 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
   addRules(group.command('create').description('create a key; it is shown once'))
     .addOption(new Option('--kind <kind>', 'kind').choices(['admin', 'assistant']).makeOptionMandatory())
     .option('--name <name>', 'name shown in lists')
+    .addOption(roleOption())
     .option('--expires <days>', 'such as 90d, or never (default)', readDays)
-    .action(async ({ kind, name, expires, ...rules }: CreateOptions & RuleOptions, command: Command) => {
+    .action(async ({ kind, role, name, expires, ...rules }: CreateOptions & RuleOptions, command: Command) => {
       const { api } = await connect(context, command);
-      const body = { kind, name, expiresInDays: expires === '' ? undefined : expires, ...rulesOf(rules) };
+      const body = { kind, role, name, expiresInDays: expires === '' ? undefined : expires, ...rulesOf(rules) };
       const { key, ...created } = await answerOf(api.POST('/v1/keys', { body }));
       printRecord(command, { key, ...created });
     });
@@ -51,6 +57,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       printList(command, keys, {
         id: (key) => key.id,
         kind: (key) => key.kind,
+        role: (key) => key.role,
         name: (key) => key.name,
         state: stateOf,
         origins: (key) => key.allowedOrigins.join(' '),
@@ -58,7 +65,7 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       });
     });
 
-  addRules(group.command('update').description('change the rules of an assistant key'))
+  addRules(group.command('update').description('change the rules of an assistant key, or the role of an admin key'))
     .argument('<id>', 'the id of the key, 12 characters')
     .addOption(
       new Option('--captcha <provider>', 'CAPTCHA that each reader must solve first').choices([
@@ -67,9 +74,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
         'none',
       ]),
     )
+    .addOption(roleOption())
     .option('--captcha-secret <file>', 'the secret key of its provider', readSecretPath)
-    .action(async (id: string, options: RuleOptions & CaptchaOptions, command: Command) => {
-      const body = { ...rulesOf(options), captcha: await captchaOf(options) };
+    .action(async (id: string, options: RoleOption & RuleOptions & CaptchaOptions, command: Command) => {
+      const body = { ...rulesOf(options), role: options.role, captcha: await captchaOf(options) };
       checkChange(body);
       const { api } = await connect(context, command);
       printRecord(command, await answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body })));
@@ -84,6 +92,10 @@ export function addKeyCommands(program: Command, context: CommandContext): void 
       await done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
       printRecord(command, { id, revoked: true });
     });
+}
+
+function roleOption(): Option {
+  return new Option('--role <role>', 'what an admin key may do').choices(roles);
 }
 
 function addRules(command: Command): Command {

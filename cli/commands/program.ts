@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { addAskCommand } from './ask.ts';
 import { connect, type CommandContext } from './context.ts';
@@ -8,6 +8,7 @@ import { addProjectCommands } from './project.ts';
 import { addSiteCommands } from './site.ts';
 import { addWebhookCommands } from './webhook.ts';
 import { answerOf } from '../http/api.ts';
+import { roles, type Role } from '../../lib/roles.ts';
 import { printRecord } from './output.ts';
 
 /**
@@ -38,9 +39,10 @@ function addSignInCommand(program: Command, context: CommandContext): void {
     .command('sign-in')
     .description('print a link that signs in to the dashboard, once and within 15 minutes')
     .option('--name <name>', 'name for the audit log')
-    .action(async ({ name }: { name?: string }, command: Command) => {
+    .addOption(new Option('--role <role>', 'the most that the session may do').choices(roles))
+    .action(async (body: { name?: string; role?: Role }, command: Command) => {
       const { api, baseUrl } = await connect(context, command);
-      const { link } = await answerOf(api.POST('/v1/sign-in-links', { body: { name } }));
+      const { link } = await answerOf(api.POST('/v1/sign-in-links', { body }));
       printRecord(command, { url: `${baseUrl}/sign-in#link=${link}` });
     });
 }

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { Field, Problem } from '../components/fields.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
@@ -78,6 +79,7 @@ function useHeirOfFocus(card: RefObject<HTMLElement | null>): void {
 /** Shows a group of related questions and the work on them. */
 export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
   const [instructions, setInstructions] = useState('');
+  const may = useMay('member');
   const card = useRef<HTMLElement>(null);
   useHeirOfFocus(card);
   const path = { domain, id: gap.id };
@@ -147,7 +149,7 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
       )}
       {gap.job !== null && <JobOf job={gap.job} />}
       <Problem error={makeJob.error ?? check.error ?? dismiss.error} />
-      {gap.mayBegin && (
+      {gap.mayBegin && may && (
         <details className="inner">
           <summary>Instructions for the agent</summary>
           <Field
@@ -160,12 +162,12 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
         </details>
       )}
       <div className="actions">
-        {gap.mayBegin && (
+        {gap.mayBegin && may && (
           <Button className="button button-primary" isDisabled={makeJob.isPending} onPress={() => makeJob.mutate()}>
             {gap.job === null ? 'Create job' : 'Create another job'}
           </Button>
         )}
-        {!isDismissed && (
+        {!isDismissed && may && (
           <Button className="button" isDisabled={check.isPending || isBeingChecked} onPress={() => check.mutate()}>
             Ask again
           </Button>
@@ -174,9 +176,11 @@ export function GapCard({ domain, gap }: { domain: string; gap: Gap }) {
           Conversations
         </Link>
         {/* a disabled button would lose the focus */}
-        <Button className="button" onPress={() => !dismiss.isPending && dismiss.mutate()}>
-          {isDismissed ? 'Restore' : 'Dismiss'}
-        </Button>
+        {may && (
+          <Button className="button" onPress={() => !dismiss.isPending && dismiss.mutate()}>
+            {isDismissed ? 'Restore' : 'Dismiss'}
+          </Button>
+        )}
         {gap.checkedAt !== null && (
           <span className="hint">
             checked <Ago date={gap.checkedAt} />

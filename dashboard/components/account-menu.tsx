@@ -30,6 +30,7 @@ export function AccountMenu({ session }: { session: Session }) {
       <span className="quiet account-name">
         {session.organization.name}
         {session.person !== null && ` · ${plain(session.person)}`}
+        {session.role !== 'admin' && ` · ${session.role}`}
       </span>
       <label className="account-theme">
         <span>Theme</span>

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Problem } from './fields.tsx';
+import { useMay, type Role } from './session.tsx';
 
 interface ConfirmProps<Answer> {
   /** Whether it is open, where something besides the button may open it. */
@@ -20,6 +21,8 @@ interface ConfirmProps<Answer> {
   /** Colors the buttons as a main action instead of a dangerous one. */
   isMain?: boolean;
   isDisabled?: boolean;
+  /** Role that the action needs, without which the button is not shown. Default `admin`. */
+  role?: Role;
 }
 
 /** Shows a button that asks for confirmation before an irreversible action. */
@@ -35,8 +38,11 @@ export function Confirm<Answer>({
   onDone,
   isMain = false,
   isDisabled = false,
+  role = 'admin',
 }: ConfirmProps<Answer>) {
   const action = useMutation({ mutationFn: act, onSuccess: onDone });
+  const may = useMay(role);
+  if (!may) return null;
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={onOpenChange}>
       <Button className={`button ${isMain ? 'button-primary' : 'button-danger'}`} isDisabled={isDisabled}>

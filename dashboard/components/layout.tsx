@@ -9,7 +9,7 @@ import { sessionQuery } from '../queries.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { ErrorNote, Loading } from './notes.tsx';
 import { OfflineBar } from './offline-bar.tsx';
-import { SessionContext } from './session.tsx';
+import { Only, SessionContext } from './session.tsx';
 import { ToastBar } from './toast-bar.tsx';
 
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
@@ -78,9 +78,11 @@ function SignedIn({ session }: { session: Session }) {
             </Button>
           </div>
           <nav id="pages" aria-label="Pages">
-            <Link to="/new" className="button button-primary new-job">
-              New job
-            </Link>
+            <Only role="member">
+              <Link to="/new" className="button button-primary new-job">
+                New job
+              </Link>
+            </Only>
             {pages.map(({ to, label }) => (
               <Link key={to} to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
                 {label}

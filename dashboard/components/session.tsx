@@ -1,5 +1,10 @@
-import { createContext, use } from 'react';
+import { createContext, use, type ReactNode } from 'react';
 import type { Session } from '../http/types.ts';
+
+export type Role = Session['role'];
+
+/** Each role may also do what those after it may. */
+export const roles = ['admin', 'member', 'viewer'] as const satisfies Role[];
 
 export const SessionContext = createContext<Session | null>(null);
 
@@ -8,4 +13,14 @@ export function useSession(): Session {
   const session = use(SessionContext);
   if (session === null) throw new Error('Not signed in.');
   return session;
+}
+
+/** Reports whether the signed-in user may do what needs a role. */
+export function useMay(role: Role): boolean {
+  return roles.indexOf(useSession().role) <= roles.indexOf(role);
+}
+
+/** Shows its children only to those who may use them. */
+export function Only({ role, children }: { role: Role; children: ReactNode }) {
+  return useMay(role) ? children : null;
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { Problem } from '../components/fields.tsx';
 import { useDraft } from '../drafts.ts';
 import { plural } from '../format.ts';
@@ -31,6 +32,7 @@ export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
     const lines = new Map(readPatch(patch).files.map((file) => [file.path, linesOf(file)]));
     return comments.filter((comment) => !isOnLine(comment, lines.get(comment.path) ?? new Map()));
   }, [patch, comments]);
+  const may = useMay('member');
   const showNewTurn = useShowNewTurn(job);
   const send = useSendMessage(job, () => {
     forget();
@@ -38,7 +40,7 @@ export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
     showNewTurn();
   });
   if (standing.data === undefined) return <DiffView patch={patch} />;
-  const refusal = refusalOfMessage(standing.data);
+  const refusal = may ? refusalOfMessage(standing.data) : 'This needs the role member.';
   if (refusal !== null)
     return (
       <>

@@ -25,6 +25,7 @@ export function EvaluationView({ domain, id }: { domain: string; id: string }) {
             </h2>
             {data.state === 'running' && (
               <Confirm
+                role="member"
                 label="Stop"
                 what="Stop"
                 title="Stop the evaluation?"

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { ActionForm } from '../components/action-form.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, linesOf, Problem } from '../components/fields.tsx';
@@ -26,6 +27,7 @@ interface SetsProps {
 
 /** Shows the question sets of a site, with what adds questions to them. */
 export function QuestionSets({ domain, sets, onChange }: SetsProps) {
+  const may = useMay('member');
   const add = useMutation({
     mutationFn: ({ id, from }: { id: string; from: (typeof sources)[number][0] }) =>
       answerOf(
@@ -57,17 +59,19 @@ export function QuestionSets({ domain, sets, onChange }: SetsProps) {
               >
                 Edit <span className="visually-hidden">{plain(name)}</span>
               </Button>
-              {sources.map(([from, label]) => (
-                <Button
-                  key={from}
-                  className="button"
-                  isDisabled={add.isPending}
-                  onPress={() => add.mutate({ id, from })}
-                >
-                  {label} <span className="visually-hidden">to {plain(name)}</span>
-                </Button>
-              ))}
+              {may &&
+                sources.map(([from, label]) => (
+                  <Button
+                    key={from}
+                    className="button"
+                    isDisabled={add.isPending}
+                    onPress={() => add.mutate({ id, from })}
+                  >
+                    {label} <span className="visually-hidden">to {plain(name)}</span>
+                  </Button>
+                ))}
               <Confirm
+                role="member"
                 label="Delete"
                 what="Delete"
                 title={`Delete ${plain(name)}?`}
@@ -102,7 +106,7 @@ export function NewSet({ domain, onChange }: Omit<SetsProps, 'sets'>) {
     },
   });
   return (
-    <ActionForm label="Create question set" action={create} name="New question set">
+    <ActionForm role="member" label="Create question set" action={create} name="New question set">
       <Field label="Name" value={name} onChange={setName} isRequired />
       <Field
         label="Questions"

@@ -66,7 +66,7 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
     setDrafts([...drafts, { key, text: '', history: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
   };
   return (
-    <ActionForm label="Save questions" action={save} name="Questions">
+    <ActionForm role="member" label="Save questions" action={save} name="Questions">
       {drafts.map((draft, at) => (
         <fieldset key={draft.key} className="inner" aria-label={`Question ${at + 1}`}>
           <Field label="Question" value={draft.text} onChange={(text) => change({ ...draft, text })} isRequired />

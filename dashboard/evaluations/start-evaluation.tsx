@@ -47,7 +47,7 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
     },
   });
   return (
-    <ActionForm label="Evaluate" action={start} name="New evaluation">
+    <ActionForm role="member" label="Evaluate" action={start} name="New evaluation">
       <Choice
         label="Question set"
         value={setId}

@@ -7,6 +7,7 @@ import type { JobRef } from './job-queries.ts';
 export function CancelJob({ job }: { job: JobRef }) {
   return (
     <Confirm
+      role="member"
       label="Cancel"
       what="Cancel the job"
       title="Cancel this job?"

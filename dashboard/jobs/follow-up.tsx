@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { messageOf } from '../http/client.ts';
 import { useDraft } from '../drafts.ts';
 import type { Job } from '../http/types.ts';
@@ -32,7 +33,8 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
     onSent();
     showEnd();
   });
-  const refusal = refusalOfMessage(standing);
+  const may = useMay('member');
+  const refusal = may ? refusalOfMessage(standing) : 'To send a message, you need the role member.';
   if (refusal !== null) return <p className="quiet">{refusal}</p>;
   return (
     <Form

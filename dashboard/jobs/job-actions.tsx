@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { answerOf, api, done, messageOf } from '../http/client.ts';
 import type { Job } from '../http/types.ts';
 import { Confirm } from '../components/confirm.tsx';
-import { useSession } from '../components/session.tsx';
+import { useMay, useSession } from '../components/session.tsx';
 import { showToast } from '../components/toasts.ts';
 import { queryClient } from '../queries.ts';
 import { CancelJob } from './cancel-job.tsx';
@@ -27,6 +27,7 @@ async function archiveJob(job: JobRef, isWanted: boolean): Promise<void> {
 /** Shows the actions on a job other than sending a follow-up. */
 export function JobActions({ job, status, turn }: { job: JobRef; status: Job['status']; turn: number }) {
   const { temporalUiUrl, temporalNamespace } = useSession();
+  const may = useMay('member');
   const navigate = useNavigate();
   const [isComparing, setComparing] = useState(false);
   const path = `/v2/agent/${job.projectId}/job/${job.id}`;
@@ -66,12 +67,13 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
         </a>
       )}
       {status === 'active' && <CancelJob job={job} />}
-      {status !== 'active' && (
+      {status !== 'active' && may && (
         <Button className="button" isDisabled={archive.isPending} onPress={() => archive.mutate(status !== 'archived')}>
           {status === 'archived' ? 'Unarchive' : 'Archive'}
         </Button>
       )}
       <Confirm
+        role="member"
         label="Delete"
         what="Delete the job"
         title="Delete this job?"

@@ -6,7 +6,7 @@ import { nameOfActor } from '../actor.ts';
 import { ChangedLines } from '../components/change-size.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { Problem } from '../components/fields.tsx';
-import { useSession } from '../components/session.tsx';
+import { useMay, useSession } from '../components/session.tsx';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
 import type { Job, ListedJob, Step, Turn } from '../http/types.ts';
@@ -103,6 +103,7 @@ interface RetryActionsProps {
 /** Offers to repeat a job as it was, where that can help, and with other fields. */
 function RetryActions({ job, isFirst, retry }: RetryActionsProps) {
   const { projects } = useSession();
+  const may = useMay('member');
   const navigate = useNavigate();
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const again = useMutation({
@@ -111,6 +112,7 @@ function RetryActions({ job, isFirst, retry }: RetryActionsProps) {
   });
   const { failure } = job.details;
   const mayHelp = failure?.retryable === true || failure?.category === 'cancelled';
+  if (!may) return null;
   const classOf = (isPrimary: boolean) => (isPrimary ? 'button button-primary' : 'button');
   return (
     <>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { Only } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, Problem } from '../components/fields.tsx';
 import { Markdown } from '../components/markdown.tsx';
@@ -52,37 +53,40 @@ function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: str
   return (
     <>
       <Markdown text={plan} />
-      <div className="waiting-form">
-        <Field
-          label="Comment"
-          value={comment}
-          onChange={setComment}
-          rows={2}
-          placeholder="for the agent, or the reason of a rejection"
-        />
-      </div>
-      <Problem error={approve.error} />
-      <div className="actions">
-        <Button className="button button-primary" isDisabled={approve.isPending} onPress={() => approve.mutate()}>
-          Approve
-        </Button>
-        <Confirm
-          label="Reject"
-          what="Reject the plan"
-          title="Reject this plan?"
-          text="The job ends without changes. To get another plan, send a message instead."
-          act={() =>
-            answerOf(
-              api.POST('/v2/agent/{projectId}/job/{id}/reject', {
-                params: { path: job },
-                body: { turn, reason: text },
-              }),
-            )
-          }
-          onDone={onDone}
-        />
-      </div>
-      <p className="hint">To change the plan, send a message below.</p>
+      <Only role="member">
+        <div className="waiting-form">
+          <Field
+            label="Comment"
+            value={comment}
+            onChange={setComment}
+            rows={2}
+            placeholder="for the agent, or the reason of a rejection"
+          />
+        </div>
+        <Problem error={approve.error} />
+        <div className="actions">
+          <Button className="button button-primary" isDisabled={approve.isPending} onPress={() => approve.mutate()}>
+            Approve
+          </Button>
+          <Confirm
+            role="member"
+            label="Reject"
+            what="Reject the plan"
+            title="Reject this plan?"
+            text="The job ends without changes. To get another plan, send a message instead."
+            act={() =>
+              answerOf(
+                api.POST('/v2/agent/{projectId}/job/{id}/reject', {
+                  params: { path: job },
+                  body: { turn, reason: text },
+                }),
+              )
+            }
+            onDone={onDone}
+          />
+        </div>
+        <p className="hint">To change the plan, send a message below.</p>
+      </Only>
     </>
   );
 }
@@ -93,21 +97,23 @@ function Question({ job, waiting: { question, choices } }: { job: JobRef; waitin
     <>
       <Markdown text={question ?? ''} />
       <Problem error={send.error} />
-      <div className="actions">
-        {choices.map((choice) => (
-          <Button
-            key={choice}
-            className="button"
-            isDisabled={send.isPending}
-            onPress={() => send.mutate({ prompt: choice })}
-          >
-            {plain(choice)}
-          </Button>
-        ))}
-      </div>
-      <p className="hint">
-        {choices.length === 0 ? 'Answer with a message below.' : 'Or answer with a message below.'}
-      </p>
+      <Only role="member">
+        <div className="actions">
+          {choices.map((choice) => (
+            <Button
+              key={choice}
+              className="button"
+              isDisabled={send.isPending}
+              onPress={() => send.mutate({ prompt: choice })}
+            >
+              {plain(choice)}
+            </Button>
+          ))}
+        </div>
+        <p className="hint">
+          {choices.length === 0 ? 'Answer with a message below.' : 'Or answer with a message below.'}
+        </p>
+      </Only>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { messageOf } from '../http/client.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
-import { useSession } from '../components/session.tsx';
+import { Only, useSession } from '../components/session.tsx';
 import { Bulk } from '../jobs/list/bulk.tsx';
 import { FirstSteps } from '../jobs/first-steps.tsx';
 import type { JobFilters } from '../jobs/list/filters.ts';
@@ -96,9 +96,11 @@ function NoJobs({ filters }: { filters: JobFilters }) {
   return (
     <EmptyNote title="No jobs yet">
       <p>Describe a change to a repository. An agent makes it and opens a pull request.</p>
-      <Link to="/new" className="button button-primary">
-        Create the first job
-      </Link>
+      <Only role="member">
+        <Link to="/new" className="button button-primary">
+          Create the first job
+        </Link>
+      </Only>
     </EmptyNote>
   );
 }

@@ -7,7 +7,7 @@ import { Choice } from '../components/choice.tsx';
 import { Field, linesOf } from '../components/fields.tsx';
 import { describeModel, ModelList, modelListId } from '../components/model-list.tsx';
 import { EmptyNote } from '../components/notes.tsx';
-import { useSession } from '../components/session.tsx';
+import { useMay, useSession } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
 import { repositoryName } from '../format.ts';
 import { effortsWith, type EffortChoice } from '../jobs/effort.ts';
@@ -62,6 +62,15 @@ export interface Fields {
 
 /** Shows the form for a new job. */
 export function NewJobPage() {
+  useTitle('New job');
+  return useMay('member') ? (
+    <NewJob />
+  ) : (
+    <EmptyNote title="New job">To start a job, you need the role member.</EmptyNote>
+  );
+}
+
+function NewJob() {
   const { projects, defaults, models } = useSession();
   const navigate = useNavigate();
   const again = useLocation({ select: ({ state }) => state.again });
@@ -98,7 +107,6 @@ export function NewJobPage() {
     field.current?.focus();
     field.current?.setSelectionRange(selected.start, selected.end);
   }, [selected]);
-  useTitle('New job');
   // a kept draft may be for a project that is gone
   const project = projects.find(({ id }) => id === projectId) ?? projects[0];
   if (project === undefined) return <EmptyNote title="No projects yet">Create one in the settings.</EmptyNote>;

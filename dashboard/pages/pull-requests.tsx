@@ -6,7 +6,7 @@ import { ChangeSize } from '../components/change-size.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { EmptyNote, Loading } from '../components/notes.tsx';
-import { useSession } from '../components/session.tsx';
+import { Only, useSession } from '../components/session.tsx';
 import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
@@ -89,9 +89,11 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
           return (
             <EmptyNote title={`No ${state === undefined ? '' : `${state} `}pull requests`}>
               <p>A job that changes files opens one.</p>
-              <Link to="/new" className="button">
-                Create a job
-              </Link>
+              <Only role="member">
+                <Link to="/new" className="button">
+                  Create a job
+                </Link>
+              </Only>
             </EmptyNote>
           );
         return (

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { nameOfActor } from '../actor.ts';
 import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
@@ -29,12 +30,13 @@ export const forgeNames = { local: 'the local forge', github: 'GitHub', gitlab: 
 export function MergeBox({ pull }: { pull: PullRequest }) {
   const { id, state, draft, forge, link, headCommit, merge, base, job } = pull;
   const isLocal = forge === 'local';
+  const may = useMay('member');
   const show = (changed: PullRequest) => queryClient.setQueryData(['pull-request', id], changed);
   const ready = useMutation({ mutationFn: () => act(id, 'ready'), onSuccess: show });
   const checks = useQuery({
     queryKey: ['pull-request-check', id, headCommit],
     queryFn: () => act(id, 'check').then(show),
-    enabled: state === 'open',
+    enabled: state === 'open' && may,
     refetchInterval: checkEveryMs,
   });
   if (state === 'merged') {
@@ -86,7 +88,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
       )}
       <Problem error={ready.error} />
       <div className="actions">
-        {request !== null && (
+        {request !== null && may && (
           <AskToResolve
             job={job}
             base={base}
@@ -100,13 +102,13 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
             Open on {forgeNames[forge]}
           </a>
         )}
-        {draft && isLocal && (
+        {draft && isLocal && may && (
           <Button className="button button-primary" isDisabled={ready.isPending} onPress={() => ready.mutate()}>
             Ready for review
           </Button>
         )}
         {!draft && <Merge pull={pull} isBlocked={cause !== null} onDone={show} />}
-        {isForPerson && (
+        {isForPerson && may && (
           <Button
             className="button"
             isDisabled={checks.isFetching || merge.isChecking}
@@ -126,6 +128,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
         {isLocal && (
           <span className="push">
             <Confirm
+              role="member"
               label="Close"
               what="Close the pull request"
               title="Close this pull request?"
@@ -241,6 +244,7 @@ function Merge({ pull, isBlocked, onDone }: MergeProps) {
     method === 'merge' ? `A merge commit adds ${plural(commits.length, 'commit')}` : 'A single commit adds the changes';
   return (
     <Confirm
+      role="member"
       label={merge.isMerging ? 'Merging…' : 'Merge'}
       what={`Merge into ${base}`}
       title="Merge this pull request?"

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
-import { Field } from '../components/fields.tsx';
+import { Field, Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { useSession } from '../components/session.tsx';
+import { Only, roles, useMay, useSession, type Role } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { dayOf } from '../format.ts';
@@ -43,13 +43,15 @@ export function KeysPage() {
       </Table>
       <h2>API keys</h2>
       <p className="quiet">
-        An admin key is secret, for servers and for this dashboard. An assistant key is public and safe to embed in a
-        page.
+        An admin key is secret, for servers and for this dashboard; its role limits what it may do. An assistant key is
+        public and safe to embed in a page. Give each person a key with their name: it appears beside what they do.
       </p>
-      <NewKey />
+      <Only role="admin">
+        <NewKey />
+      </Only>
       <Loaded query={keys} problem="Keys could not be loaded">
         {({ keys }) => (
-          <Table name="API keys" columns={['Name', 'Kind', 'State', 'Last used', 'Created']} hasActions>
+          <Table name="API keys" columns={['Name', 'Kind', 'Role', 'State', 'Last used', 'Created']} hasActions>
             {keys.map((key) => (
               <KeyRow key={key.id} row={key} />
             ))}
@@ -76,17 +78,19 @@ function Identifier({ what, name, id }: { what: string; name: string; id: string
 }
 
 function KeyRow({ row }: { row: Key }) {
-  const { id, kind, name, createdAt, lastUsedAt, revokedAt, expiresAt } = row;
+  const { id, kind, role, name, createdAt, lastUsedAt, revokedAt, expiresAt } = row;
   const isOwn = useSession().keyId === id;
+  const mayChange = useMay('admin') && revokedAt === null;
   return (
     <tr>
       <td>
         <span className="key-name">{name ?? <span className="quiet">unnamed</span>}</span>{' '}
         <code className="quiet">{id}</code>
         {isOwn && <span className="badge key-own">this session</span>}
-        {kind === 'assistant' && revokedAt === null && <KeyRules row={row} onSaved={refresh} />}
+        {kind === 'assistant' && mayChange && <KeyRules row={row} onSaved={refresh} />}
       </td>
       <td>{kind}</td>
+      <td>{role !== null && (mayChange && !isOwn ? <KeyRole id={id} name={name} role={role} /> : role)}</td>
       <td>
         <KeyState revokedAt={revokedAt} expiresAt={expiresAt} />
       </td>
@@ -121,14 +125,45 @@ function KeyState({ revokedAt, expiresAt }: Pick<Key, 'revokedAt' | 'expiresAt'>
   );
 }
 
+/** Changes what an admin key may do. */
+function KeyRole({ id, name, role }: { id: string; name: string | null; role: Role }) {
+  const change = useMutation({
+    mutationFn: (wanted: Role) =>
+      answerOf(api.PATCH('/v1/keys/{id}', { params: { path: { id } }, body: { role: wanted } })),
+    onSettled: refresh,
+  });
+  return (
+    <>
+      <select
+        aria-label={`Role of ${name ?? id}`}
+        value={change.variables ?? role}
+        disabled={change.isPending}
+        onChange={({ target }) => change.mutate(roles.find((one) => one === target.value) ?? role)}
+      >
+        {roles.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+      <Problem error={change.error} />
+    </>
+  );
+}
+
 const kinds = [
   ['assistant', 'assistant (public)'],
   ['admin', 'admin (secret)'],
 ] as const;
 
+const roleOptions = [
+  ['admin', 'admin: everything'],
+  ['member', 'member: jobs, pull requests, gaps and evaluations'],
+  ['viewer', 'viewer: read only'],
+] as const;
+
 function NewKey() {
   const [kind, setKind] = useState<'admin' | 'assistant'>('assistant');
   const [name, setName] = useState('');
+  const [role, setRole] = useState<Role>('member');
   const [days, setDays] = useState('');
   const [rules, setRules] = useState(noRules);
   const create = useMutation({
@@ -139,7 +174,7 @@ function NewKey() {
             kind,
             ...(name.trim() === '' ? {} : { name: name.trim() }),
             ...(days.trim() === '' ? {} : { expiresInDays: Number(days) }),
-            ...(kind === 'assistant' ? rulesOf(rules) : {}),
+            ...(kind === 'assistant' ? rulesOf(rules) : { role }),
           },
         }),
       ),
@@ -159,6 +194,7 @@ function NewKey() {
           <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
           <Field label="Expires after (days)" value={days} onChange={setDays} type="number" placeholder="never" />
         </div>
+        {kind === 'admin' && <Choice label="Role" value={role} options={roleOptions} onChange={setRole} />}
         {kind === 'assistant' && <KeyRuleFields draft={rules} onChange={setRules} />}
       </ActionForm>
       {create.data !== undefined && <ShownOnce secret={create.data.key} />}

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Button } from 'react-aria-components';
+import { useMay } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -57,6 +58,7 @@ function isBeingIndexed({ index }: Site): boolean {
 function SiteCard({ site }: { site: Site }) {
   const { domain, index } = site;
   const path = { domain };
+  const may = useMay('member');
   const reindex = useMutation({
     mutationFn: (force: boolean) =>
       answerOf(api.POST('/v1/sites/{domain}/index', { params: { path }, body: { force } })),
@@ -72,13 +74,15 @@ function SiteCard({ site }: { site: Site }) {
           <Link className="button" to="/playground" search={{ site: domain }}>
             Ask
           </Link>
-          <Button
-            className="button"
-            isDisabled={reindex.isPending || isBeingIndexed(site)}
-            onPress={() => reindex.mutate(false)}
-          >
-            Re-index
-          </Button>
+          {may && (
+            <Button
+              className="button"
+              isDisabled={reindex.isPending || isBeingIndexed(site)}
+              onPress={() => reindex.mutate(false)}
+            >
+              Re-index
+            </Button>
+          )}
         </div>
       </div>
       <dl className="facts">
@@ -130,7 +134,7 @@ function SiteCard({ site }: { site: Site }) {
       {index.failure !== null && (
         <p className="field-error">
           {index.failure.message} <code>{index.failure.category}</code>{' '}
-          {index.failure.category === 'site_worse' && (
+          {index.failure.category === 'site_worse' && may && (
             <Button className="button" isDisabled={reindex.isPending} onPress={() => reindex.mutate(true)}>
               Use it anyway
             </Button>

@@ -27,10 +27,11 @@ export function createSessionLookup(pool: Pool, pepper: string): SessionLookup {
 
     openByLink(text) {
       return withTransaction(pool, async (client) => {
-        const { rows } = await client.query<Pick<SessionRow, 'organizationId' | 'keyId' | 'person'>>(
+        const { rows } = await client.query<Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role'>>(
           `delete from sign_in_links using api_keys
            where sign_in_links.digest = $1 and sign_in_links.expires_at > now() and api_keys.id = key_id
-           returning api_keys.organization_id as "organizationId", key_id as "keyId", person`,
+           returning api_keys.organization_id as "organizationId", key_id as "keyId", person,
+             sign_in_links.role`,
           [digestOfLink(pepper, text)],
         );
         const [link] = rows;

@@ -5,6 +5,7 @@ import { canBeId } from '../ids.ts';
 import { createKeyText, digestOf } from './key-format.ts';
 import { readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
+import type { Role } from '../../lib/roles.ts';
 import { onlyRow } from '../rows.ts';
 
 /** Provider of a CAPTCHA. */
@@ -16,6 +17,8 @@ export interface KeyRow {
   id: string;
   organizationId: string;
   kind: KeyKind;
+  /** What an admin key may do; without meaning for an assistant key. */
+  role: Role;
   name: string | null;
   createdAt: Date;
   expiresAt: Date | null;
@@ -47,10 +50,12 @@ const ruleColumns = {
 } satisfies Partial<Record<keyof KeyRow, string>>;
 
 /** Changes of a key's rules; the secret that verifies its CAPTCHA is encrypted for the key (`captchaSecretOwner`). */
-type KeyChange = Partial<KeyRules> & { captchaSecret?: string | null };
+type KeyChange = Partial<KeyRules> & { captchaSecret?: string | null; role?: Role };
 
 interface NewKey extends Partial<Omit<KeyRules, 'captcha'>> {
   kind: KeyKind;
+  /** Default `admin`. */
+  role?: Role;
   name?: string;
   expiresAt?: Date;
 }
@@ -60,7 +65,7 @@ export interface KeyStore {
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
-  /** Changes the rules of a key. Null when there is no such key, or an admin key is to get rules. */
+  /** Changes a key. Null when there is no such key, an admin key is to get rules, or an assistant key a role. */
   update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | null>;
   /** Returns the encrypted secret that verifies the key's CAPTCHA; null when it requires none. */
   captchaSecret(owner: Owner, id: string): Promise<string | null>;
@@ -69,7 +74,7 @@ export interface KeyStore {
 }
 
 export const keyColumns = `
-  id, organization_id as "organizationId", kind, name, created_at as "createdAt", expires_at as "expiresAt",
+  id, organization_id as "organizationId", kind, role, name, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt", allowed_origins as "allowedOrigins",
   allows_no_origin as "allowsNoOrigin", proof_of_work as "proofOfWork", requests_per_minute as "requestsPerMinute",
   requests_per_day as "requestsPerDay", captcha`;
@@ -106,14 +111,14 @@ export function restrictsKey({
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
 export function createKeyStore(pool: Pool, pepper: string): KeyStore {
   return {
-    create(caller, { kind, name, expiresAt, ...rules }) {
+    create(caller, { kind, role = 'admin', name, expiresAt, ...rules }) {
       const { key, id, secret } = createKeyText(kind);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
           `insert into api_keys
              (id, organization_id, kind, name, digest, expires_at, allowed_origins, allows_no_origin, proof_of_work,
-              requests_per_minute, requests_per_day)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${keyColumns}`,
+              requests_per_minute, requests_per_day, role)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${keyColumns}`,
           [
             id,
             caller.organizationId,
@@ -126,9 +131,14 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
             rules.proofOfWork ?? false,
             rules.requestsPerMinute ?? null,
             rules.requestsPerDay ?? null,
+            role,
           ],
         );
-        await writeAudit(client, caller, { action: 'key.create', subject: id, details: { kind } });
+        await writeAudit(client, caller, {
+          action: 'key.create',
+          subject: id,
+          details: kind === 'admin' ? { kind, role } : { kind },
+        });
         return { key, row: onlyRow(rows) };
       });
     },
@@ -137,20 +147,30 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
 
     async update(caller, id, change) {
       if (!canBeId(id)) return null;
-      const columns = { ...ruleColumns, captchaSecret: 'captcha_secret' };
+      const columns = { ...ruleColumns, role: 'role', captchaSecret: 'captcha_secret' };
       const given = Object.entries(columns).filter(([name]) => Reflect.get(change, name) !== undefined);
       return withTransaction(pool, async (client) => {
         const { rows } = await client.query<KeyRow>(
-          `update api_keys set ${['id = id', ...given.map(([, column], at) => `${column} = $${at + 4}`)].join(', ')}
-           where id = $1 and organization_id = $2 and (kind = 'assistant' or not $3) returning ${keyColumns}`,
-          [id, caller.organizationId, restrictsKey(change), ...given.map(([name]) => Reflect.get(change, name))],
+          `update api_keys set ${['id = id', ...given.map(([, column], at) => `${column} = $${at + 5}`)].join(', ')}
+           where id = $1 and organization_id = $2 and case kind when 'admin' then not $3 else not $4 end
+           returning ${keyColumns}`,
+          [
+            id,
+            caller.organizationId,
+            restrictsKey(change),
+            change.role !== undefined,
+            ...given.map(([name]) => Reflect.get(change, name)),
+          ],
         );
         const [key] = rows;
         if (key === undefined) return null;
         await writeAudit(client, caller, {
           action: 'key.change',
           subject: id,
-          details: { fields: Object.keys(change).filter((field) => field in ruleColumns) },
+          details: {
+            fields: Object.keys(change).filter((field) => field in ruleColumns || field === 'role'),
+            role: change.role,
+          },
         });
         return key;
       });

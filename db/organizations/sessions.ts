@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts';
 import { newId } from '../ids.ts';
 import { withTransaction } from '../pool.ts';
 import { randomText } from '../random-text.ts';
+import type { Role } from '../../lib/roles.ts';
 
 export interface SessionRow {
   id: string;
@@ -13,14 +14,19 @@ export interface SessionRow {
   keyId: string;
   /** Name from the sign-in link; null when the link had none, or an admin key was used. */
   person: string | null;
+  /** What it may do: the lesser of the roles of its key and its link. */
+  role: Role;
   expiresAt: Date;
 }
+
+/** What a new session is opened with. `role` is the most that it may do. */
+type NewSession = Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role'>;
 
 export interface SessionStore {
   /** Opens a session for the caller's admin key; null when the key is no longer valid. */
   open(caller: Caller & { keyId: string }): Promise<SessionRow | null>;
   /** Creates a text that signs in once, within 15 minutes, for a valid admin key of the organization. */
-  createLink(caller: Caller, link: { keyId: string; person?: string }): Promise<string>;
+  createLink(caller: Caller, link: { keyId: string; person?: string; role?: Role }): Promise<string>;
   /** Ends the caller's session. */
   revoke(caller: Caller & { sessionId: string }): Promise<void>;
   /** Signs out everyone in the organization; unused links become invalid. */
@@ -33,7 +39,10 @@ const linkMinutes = 15;
 
 export const sessionColumns = `
   sessions.id, sessions.organization_id as "organizationId", sessions.key_id as "keyId", sessions.person,
-  sessions.expires_at as "expiresAt"`;
+  sessions.expires_at as "expiresAt",
+  (select case when 'viewer' in (api_keys.role, sessions.role) then 'viewer'
+               when 'member' in (api_keys.role, sessions.role) then 'member' else 'admin' end
+   from api_keys where api_keys.id = sessions.key_id) as role`;
 
 export const keyIsValid = `
   api_keys.kind = 'admin' and api_keys.revoked_at is null and (api_keys.expires_at is null or api_keys.expires_at > now())`;
@@ -46,14 +55,14 @@ export function digestOfLink(pepper: string, text: string): Buffer {
 /** Creates a session of a valid admin key, which it does not outlive. Null when the key is no longer valid. */
 export async function insertSession(
   client: PoolClient,
-  { organizationId, keyId, person }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person'>,
+  { organizationId, keyId, person, role }: NewSession,
 ): Promise<SessionRow | null> {
   const { rows } = await client.query<SessionRow>(
-    `insert into sessions (id, organization_id, key_id, person, expires_at)
-     select $1, organization_id, id, $4, least(now() + $5::integer * interval '1 second', expires_at)
+    `insert into sessions (id, organization_id, key_id, person, role, expires_at)
+     select $1, organization_id, id, $4, $6, least(now() + $5::integer * interval '1 second', expires_at)
      from api_keys where id = $3 and organization_id = $2 and ${keyIsValid}
      returning ${sessionColumns}`,
-    [newId('ses_'), organizationId, keyId, person, sessionSeconds],
+    [newId('ses_'), organizationId, keyId, person, sessionSeconds, role],
   );
   const [session] = rows;
   if (session === undefined) return null;
@@ -65,19 +74,20 @@ export async function insertSession(
 /** Creates the store of dashboard sessions. `pepper` is the secret of the installation. */
 export function createSessionStore(pool: Pool, pepper: string): SessionStore {
   return {
-    open: (caller) => withTransaction(pool, (client) => insertSession(client, { ...caller, person: null })),
+    open: (caller) =>
+      withTransaction(pool, (client) => insertSession(client, { ...caller, person: null, role: 'admin' })),
 
-    async createLink(caller, { keyId, person = null }) {
+    async createLink(caller, { keyId, person = null, role = 'admin' }) {
       const text = randomText('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 43);
       await withTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
-          `insert into sign_in_links (digest, key_id, person, expires_at)
-           select $1, id, $3, now() + $4::integer * interval '1 minute'
+          `insert into sign_in_links (digest, key_id, person, role, expires_at)
+           select $1, id, $3, $6, now() + $4::integer * interval '1 minute'
            from api_keys where id = $2 and organization_id = $5 and ${keyIsValid}`,
-          [digestOfLink(pepper, text), keyId, person, linkMinutes, caller.organizationId],
+          [digestOfLink(pepper, text), keyId, person, linkMinutes, caller.organizationId, role],
         );
         if (rowCount !== 1) throw new Error('A sign-in link needs a valid admin key of the organization.');
-        await writeAudit(client, caller, { action: 'session.link', subject: keyId, details: { person } });
+        await writeAudit(client, caller, { action: 'session.link', subject: keyId, details: { person, role } });
       });
       return text;
     },

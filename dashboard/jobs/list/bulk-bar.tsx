@@ -2,7 +2,7 @@ import type { UseMutationResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Confirm } from '../../components/confirm.tsx';
-import { useSession } from '../../components/session.tsx';
+import { useMay, useSession } from '../../components/session.tsx';
 import { headline, plain } from '../../plain.ts';
 import { plural } from '../../format.ts';
 import type { ListedJob } from '../../http/types.ts';
@@ -30,6 +30,7 @@ interface BulkBarProps {
 /** Shows the actions on the selected jobs, and what became of them. */
 export function BulkBar({ jobs, selection, bulk, asksToRetry, onAskToRetry }: BulkBarProps) {
   const { projects } = useSession();
+  const may = useMay('member');
   const chosen = selection.ids.size === 0 ? [] : jobs.filter(({ id }) => selection.ids.has(id));
   const act = (action: BulkAction) => bulk.mutateAsync({ action, jobs: chosen, projects });
   const of = (action: BulkAction) => chosen.filter(action.appliesTo).length;
@@ -65,6 +66,7 @@ export function BulkBar({ jobs, selection, bulk, asksToRetry, onAskToRetry }: Bu
         )}
         {of(cancelAction) > 0 && (
           <Confirm
+            role="member"
             label={`Cancel ${of(cancelAction)}`}
             what="Cancel the jobs"
             title={`Cancel ${plural(of(cancelAction), 'job')}?`}
@@ -73,23 +75,24 @@ export function BulkBar({ jobs, selection, bulk, asksToRetry, onAskToRetry }: Bu
             onDone={() => undefined}
           />
         )}
-        {of(archiveAction) > 0 && (
+        {may && of(archiveAction) > 0 && (
           <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(archiveAction)}>
             Archive {of(archiveAction)}
           </Button>
         )}
-        {of(unarchiveAction) > 0 && (
+        {may && of(unarchiveAction) > 0 && (
           <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(unarchiveAction)}>
             Unarchive {of(unarchiveAction)}
           </Button>
         )}
-        {of(retryAction) === 1 && (
+        {may && of(retryAction) === 1 && (
           <Button className="button" isDisabled={bulk.isPending} onPress={() => void act(retryAction)}>
             Retry 1
           </Button>
         )}
         {of(retryAction) > 1 && (
           <Confirm
+            role="member"
             isOpen={asksToRetry}
             onOpenChange={onAskToRetry}
             label={`Retry ${of(retryAction)}`}

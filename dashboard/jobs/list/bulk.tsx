@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { isForOthers } from '../../components/palette/shortcuts.tsx';
-import { useSession } from '../../components/session.tsx';
+import { useMay, useSession } from '../../components/session.tsx';
 import { showToast } from '../../components/toasts.ts';
 import { messageOf } from '../../http/client.ts';
 import type { ListedJob } from '../../http/types.ts';
@@ -19,6 +19,7 @@ const BulkBar = lazy(() => import('./bulk-bar.tsx').then(({ BulkBar }) => ({ def
  */
 export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Selection }) {
   const { projects } = useSession();
+  const may = useMay('member');
   const bulk = useMutation({
     mutationFn: actOnSelected,
     onSuccess: (outcome) => selection.set(outcome?.failures.map(({ job }) => job.id) ?? []),
@@ -36,7 +37,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
     onError: (error) => showToast({ text: messageOf(error), undo: null }),
   });
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (isForOthers(event) || bulk.isPending || openForm.isPending) return;
+    if (!may || isForOthers(event) || bulk.isPending || openForm.isPending) return;
     const focused = focusedJob();
     const wanted = jobs.filter(({ id }) => (selection.ids.size > 0 ? selection.ids.has(id) : id === focused));
     if (event.key === 'e' && wanted.some(archiveAction.appliesTo))

@@ -3,10 +3,25 @@ import type { Mutation } from './list.ts';
 const endedAccess = { project: 'integration', tests: ['api/access/ended-access'] } as const;
 const paths = { project: 'integration', tests: ['api/paths'] } as const;
 const unknownFields = { project: 'integration', tests: ['api/access/unknown-fields'] } as const;
+const roles = { project: 'integration', tests: ['api/access/roles'] } as const;
 const allowance = { project: 'integration', tests: ['api/access/allowance'] } as const;
 
 /** Who may hold what open, and what a limit counts. */
 export const accessMutations: Mutation[] = [
+  {
+    name: 'routes that declare no role admit every one',
+    file: 'api/http/define-route.ts',
+    find: "(method === 'get' ? 'viewer' : 'admin')",
+    replace: "'viewer'",
+    ...roles,
+  },
+  {
+    name: 'a sign-in link gives more than the role of its key',
+    file: 'db/organizations/sessions.ts',
+    find: "when 'member' in (api_keys.role, sessions.role)",
+    replace: "when 'member' = sessions.role",
+    ...roles,
+  },
   {
     name: 'an answer over MCP goes on when its client has left',
     file: 'api/assistant/answer-question.ts',

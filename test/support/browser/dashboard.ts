@@ -15,16 +15,18 @@ export interface DashboardVisit extends AsyncDisposable {
 export interface VisitOptions {
   colorScheme?: 'light' | 'dark';
   width?: number;
+  /** Admin key to sign in with, instead of that of the stack. */
+  key?: string;
 }
 
 /** Folder for screenshots that a person can review. */
 export const screenshotFolder = resolve(import.meta.dirname, '../../../test-results/dashboard');
 
-/** Signs in with the key of the stack. */
+/** Signs in. */
 export async function visitDashboard(
   browser: Browser,
   stack: TestStack,
-  { colorScheme = 'light', width = 1280 }: VisitOptions = {},
+  { colorScheme = 'light', width = 1280, key = stack.localJson.adminKey }: VisitOptions = {},
 ): Promise<DashboardVisit> {
   const context = await browser.newContext({ colorScheme, viewport: { width, height: 860 } });
   context.setDefaultTimeout(60_000);
@@ -42,7 +44,7 @@ export async function visitDashboard(
     }
   });
   await page.goto(stack.localJson.dashboardUrl);
-  await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
+  await page.getByLabel('Admin key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
   return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };

@@ -18,6 +18,7 @@ import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import type { NewSite, SiteRow } from '../../../db/sites/sites.ts';
+import type { Role } from '../../../lib/roles.ts';
 
 /** The pepper of the tests' keys. */
 export const testPepper = 'a pepper for tests only';
@@ -68,7 +69,10 @@ export async function operatorOfProject(pool: Pool, id: string): Promise<Caller>
 /** Creates a key; `key` is its full text. */
 export function buildKey(
   pool: Pool,
-  { organizationId, ...key }: { organizationId: string; kind?: KeyRow['kind']; name?: string; expiresAt?: Date },
+  {
+    organizationId,
+    ...key
+  }: { organizationId: string; kind?: KeyRow['kind']; role?: Role; name?: string; expiresAt?: Date },
 ): Promise<{ key: string; row: KeyRow }> {
   return createKeyStore(pool, testPepper).create(operatorOf({ organizationId }), { kind: 'admin', ...key });
 }

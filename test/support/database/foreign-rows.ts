@@ -63,6 +63,9 @@ function meantFor(word: string): Record<string, unknown> {
   return {
     'projects.forge': 'local',
     'api_keys.kind': 'admin',
+    'api_keys.role': 'member',
+    'sessions.role': 'member',
+    'sign_in_links.role': 'member',
     'api_keys.captcha': 'turnstile',
     'jobs.status': 'active',
     'jobs.phase': 'running',

@@ -9,6 +9,7 @@ function stage(change: Partial<StoredKey> = {}, kind: 'admin' | 'assistant' = 'a
     id,
     organizationId: 'org_1',
     kind,
+    role: 'admin',
     name: null,
     createdAt: new Date(0),
     expiresAt: null,
