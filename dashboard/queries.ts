@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import { forgetDrafts } from './drafts.ts';
 import { answerOf, api, ApiProblem } from './http/client.ts';
-import { noteSignedIn, onSignedOutElsewhere } from './http/signed-in.ts';
+import { noteSignedIn, onSignedOutElsewhere, onSwitchedElsewhere } from './http/signed-in.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -22,7 +22,7 @@ export const sessionQuery = queryOptions({
   queryFn: async () => {
     try {
       const session = await answerOf(api.GET('/v1/session'));
-      noteSignedIn();
+      noteSignedIn(session.organization.id);
       return session;
     } catch (error) {
       if (error instanceof ApiProblem && error.status === 401) return null;
@@ -37,6 +37,13 @@ export function endSession(): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }
 
+/** Loads the dashboard anew for another organization, of which nothing that was loaded is true. */
+export function startAnew(): void {
+  forgetDrafts();
+  location.assign('/jobs');
+}
+
+onSwitchedElsewhere(startAnew);
 onSignedOutElsewhere(() => {
   forgetDrafts();
   endSession();

@@ -1,12 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Link,
-  Navigate,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link, redirect } from '@tanstack/react-router';
 import { Layout } from './components/layout.tsx';
 import { messageOf } from './http/client.ts';
 import { ErrorNote } from './components/notes.tsx';
@@ -41,11 +33,11 @@ const home = createRoute({
     throw redirect({ to: '/jobs' });
   },
 });
-/** Shows sign-in, as every address does without a session. The one-time link stays in the address until it is used. */
+/** The frame shows the sign-in at this address. The one-time link stays in the address until it is used. */
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  component: () => <Navigate to="/jobs" replace />,
+  component: () => null,
 });
 const jobs = createRoute({
   getParentRoute: () => rootRoute,

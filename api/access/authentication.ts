@@ -38,8 +38,8 @@ export function createAuthentication({
   onExposedKey,
 }: AuthenticationDeps): Authentication {
   async function bySession(request: IncomingMessage, kind: ApiCaller['kind']): Promise<Callers['session'] | null> {
-    const signed = cookie.read(request);
-    const session = signed === null ? null : await sessions.find(signed);
+    const [current] = cookie.read(request);
+    const session = current === undefined ? null : await sessions.find(current);
     if (session === null) return null;
     // another site can make a browser send the cookie, but cannot make it claim that the request comes from our page
     if (!safeMethods.includes(request.method ?? '') && !cookie.isFromOurPage(request)) throw foreignPage();

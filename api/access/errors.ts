@@ -51,3 +51,8 @@ export function roleTooLow(needed: Role): ApiError {
 export function ownRole(): ApiError {
   return new ApiError(409, 'A key cannot change its own role. Use another key with the role admin.');
 }
+
+/** Returns the error for an organization that the browser has no session of. */
+export function notSignedInTo(): ApiError {
+  return new ApiError(404, 'This browser is not signed in to that organization. Sign in with its key or a link.');
+}

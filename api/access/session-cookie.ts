@@ -3,17 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { sessionSeconds } from '../../db/organizations/sessions.ts';
 
 export interface SessionCookie {
-  /** Returns the Set-Cookie field that signs in. */
-  set(sessionId: string): string;
+  /** Returns the Set-Cookie field that signs in: the current session, then those of other organizations. */
+  set(sessionIds: string[]): string;
   /** Returns the Set-Cookie field that signs out. */
   clear(): string;
-  /** Returns the session id of a request with a valid signature, otherwise null. */
-  read(request: IncomingMessage): string | null;
+  /** Returns the ids of a request's sessions that have a valid signature, the current one first. */
+  read(request: IncomingMessage): string[];
   /** Reports whether the browser's header fields show that a page of this service made the request. */
   isFromOurPage(request: IncomingMessage): boolean;
 }
 
-/** Creates the dashboard's cookie: a session id signed with the pepper, inaccessible to scripts and other sites. */
+/** Organizations that a browser can be signed in to at once. */
+export const mostSessions = 8;
+
+/** Creates the dashboard's cookie: session ids signed with the pepper, inaccessible to scripts and other sites. */
 export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseUrl: string }): SessionCookie {
   const isSecure = baseUrl.startsWith('https:');
   // the prefix makes browsers reject a cookie set by another host or over a connection without TLS
@@ -26,8 +29,10 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
   }
 
   return {
-    set: (sessionId) =>
-      `${name}=${sessionId}.${signatureOf(sessionId).toString('base64url')}; Max-Age=${sessionSeconds}; ${attributes}`,
+    set(sessionIds) {
+      const signed = sessionIds.slice(0, mostSessions).map((id) => `${id}.${signatureOf(id).toString('base64url')}`);
+      return `${name}=${signed.join('~')}; Max-Age=${sessionSeconds}; ${attributes}`;
+    },
     clear: () => `${name}=; Max-Age=0; ${attributes}`,
 
     read({ headers }) {
@@ -36,9 +41,11 @@ export function createSessionCookie({ pepper, baseUrl }: { pepper: string; baseU
         .map((pair) => pair.trim())
         .find((pair) => pair.startsWith(`${name}=`))
         ?.slice(name.length + 1);
-      const [, sessionId, signature] = /^([\w-]{1,64})\.([\w-]{43})$/.exec(value ?? '') ?? [];
-      if (sessionId === undefined || signature === undefined) return null;
-      return timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(sessionId)) ? sessionId : null;
+      return (value ?? '').split('~', mostSessions).flatMap((pair) => {
+        const [, sessionId, signature] = /^([\w-]{1,64})\.([\w-]{43})$/.exec(pair) ?? [];
+        if (sessionId === undefined || signature === undefined) return [];
+        return timingSafeEqual(Buffer.from(signature, 'base64url'), signatureOf(sessionId)) ? [sessionId] : [];
+      });
     },
 
     isFromOurPage({ headers }) {

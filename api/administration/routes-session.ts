@@ -13,7 +13,8 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { foreignPage, tooManyRequests, unauthorized, wrongKeyKind } from '../http/errors.ts';
 import type { FailedAttempts } from '../access/failed-attempts.ts';
-import type { SessionCookie } from '../access/session-cookie.ts';
+import { mostSessions, type SessionCookie } from '../access/session-cookie.ts';
+import { notSignedInTo } from '../access/errors.ts';
 import type { VerifyKey } from '../access/verify-key.ts';
 import { repositoryUrl } from '../../lib/inputs/repository.ts';
 import { mostChoices } from '../../db/page.ts';
@@ -40,8 +41,15 @@ const signInLinkSchema = z.object({
 /** More than the providers have together. */
 const mostModels = 500;
 
+/** Body of `POST /v1/session/organization`. */
+const switchSchema = closedBody({ id: z.string().max(64) });
+
 const sessionSchema = z.object({
   organization: z.object({ id: z.string(), name: z.string() }),
+  organizations: z
+    .array(z.object({ id: z.string(), name: z.string() }))
+    .max(mostSessions)
+    .meta({ description: 'The organizations that this browser is signed in to, the current one first.' }),
   keyId: z.string().meta({ description: 'The API key that the session acts for.' }),
   person: z.string().nullable().meta({ description: 'Name of the signed-in user, from the sign-in link.' }),
   role: z
@@ -82,7 +90,7 @@ export const sessionRoutes = {
     path: '/v1/session',
     summary: 'Signs in to the dashboard.',
     description:
-      'Exchanges an admin key, or the text of a sign-in link, for a cookie (HttpOnly, SameSite=Strict, 12 hours). The cookie acts for an API key; requests with it that change something must come from a page of the service.',
+      'Exchanges an admin key, or the text of a sign-in link, for a cookie (HttpOnly, SameSite=Strict, 12 hours). The cookie acts for an API key, and keeps the sessions of other organizations; requests with it that change something must come from a page of the service.',
     key: 'none',
     body: signInSchema,
     maxBytes: 4_096,
@@ -96,10 +104,21 @@ export const sessionRoutes = {
     key: 'session',
     responses: { 200: json('The session.', sessionSchema) },
   }),
+  switchOrganization: defineRoute({
+    method: 'post',
+    path: '/v1/session/organization',
+    summary: 'Switches to the session of another organization that this browser is signed in to.',
+    key: 'session',
+    role: 'viewer',
+    body: switchSchema,
+    maxBytes: 4_096,
+    responses: { 200: json('That session.', sessionSchema) },
+    errors: [404],
+  }),
   signOut: defineRoute({
     method: 'delete',
     path: '/v1/session',
-    summary: 'Signs out.',
+    summary: 'Signs out of all organizations.',
     key: 'session',
     role: 'viewer',
     responses: { 204: { description: 'The session has ended.' } },
@@ -167,21 +186,38 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
     );
   }
 
-  async function present({
-    organizationId,
-    keyId,
-    person,
-    role,
-    expiresAt,
-  }: Pick<SessionRow, 'organizationId' | 'keyId' | 'person' | 'role' | 'expiresAt'>): Promise<PublicSession> {
-    const [organization, projects, sites, isOpen] = await Promise.all([
-      deps.organizations.get({ organizationId }),
+  /** Returns the sessions of other organizations in the request's cookie that are still valid. */
+  async function othersThan(organizationId: string, ctx: AppContext): Promise<SessionRow[]> {
+    const found = await Promise.all(cookie.read(ctx.req).map((id) => signedIn.find(id)));
+    const valid = found.filter((session) => session !== null);
+    return valid.filter((session) => session.organizationId !== organizationId).slice(0, mostSessions - 1);
+  }
+
+  /** Makes a session the current one of the browser. */
+  async function choose(ctx: AppContext, session: SessionRow): Promise<PublicSession> {
+    const others = await othersThan(session.organizationId, ctx);
+    ctx.set('Set-Cookie', cookie.set([session, ...others].map(({ id }) => id)));
+    return present(session, others);
+  }
+
+  async function nameOf(organizationId: string): Promise<PublicSession['organization']> {
+    const organization = await deps.organizations.get({ organizationId });
+    return { id: organizationId, name: organization?.name ?? organizationId };
+  }
+
+  async function present(
+    { organizationId, keyId, person, role, expiresAt }: Omit<SessionRow, 'id'>,
+    others: SessionRow[],
+  ): Promise<PublicSession> {
+    const [organizations, projects, sites, isOpen] = await Promise.all([
+      Promise.all([organizationId, ...others.map((other) => other.organizationId)].map(nameOf)),
       deps.projects.names({ organizationId }),
       deps.sites.domains({ organizationId }),
       deps.operatorView.isOpenTo({ organizationId }),
     ]);
     return {
-      organization: { id: organizationId, name: organization?.name ?? organizationId },
+      organization: organizations[0] ?? { id: organizationId, name: organizationId },
+      organizations,
       keyId,
       person,
       role,
@@ -201,13 +237,23 @@ export function createSessionRouter(deps: SessionRouteDeps): AppRouter {
       const { origin, 'sec-fetch-site': site } = ctx.req.headers;
       if ((origin !== undefined || site !== undefined) && !cookie.isFromOurPage(ctx.req)) throw foreignPage();
       const session = await open(ctx, await body());
-      ctx.set('Set-Cookie', cookie.set(session.id));
-      return present(session);
+      return choose(ctx, session);
     },
 
-    getSession: ({ caller }) => present(caller),
+    getSession: async ({ ctx, caller }) => present(caller, await othersThan(caller.organizationId, ctx)),
+
+    async switchOrganization({ ctx, caller, body }) {
+      const { id } = await body();
+      const others = await othersThan(caller.organizationId, ctx);
+      const session = others.find(({ organizationId }) => organizationId === id);
+      if (session === undefined) throw notSignedInTo();
+      return choose(ctx, session);
+    },
 
     async signOut({ ctx, caller }) {
+      const others = await othersThan(caller.organizationId, ctx);
+      for (const { organizationId, keyId, id } of others)
+        await sessions.revoke({ organizationId, keyId, sessionId: id });
       await sessions.revoke(caller);
       ctx.set('Set-Cookie', cookie.clear());
     },

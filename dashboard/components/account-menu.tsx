@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { Button } from 'react-aria-components';
 import { forgetDrafts } from '../drafts.ts';
-import { api, done } from '../http/client.ts';
+import { answerOf, api, done, messageOf } from '../http/client.ts';
 import { noteSignedOut } from '../http/signed-in.ts';
 import type { Session } from '../http/types.ts';
 import { NotificationSwitch } from '../notifications/notification-switch.tsx';
 import { plain } from '../plain.ts';
-import { endSession } from '../queries.ts';
+import { endSession, startAnew } from '../queries.ts';
+import { showToast } from './toasts.ts';
 import { PaletteButton } from './palette/palette-button.tsx';
 import { Shortcuts } from './palette/shortcuts.tsx';
 import { applyTheme, onTheme, storedTheme, themes } from '../theme.ts';
@@ -22,16 +23,42 @@ async function signOut(): Promise<void> {
   endSession();
 }
 
+async function switchTo(id: string): Promise<void> {
+  try {
+    await answerOf(api.POST('/v1/session/organization', { body: { id } }));
+    startAnew();
+  } catch (error) {
+    showToast({ text: messageOf(error), undo: null });
+  }
+}
+
+/** Shows who is signed in to which organization, and switches to another. */
+function Organizations({ session: { organization, organizations, person, role } }: { session: Session }) {
+  return (
+    <details className="account-organizations">
+      <summary className="quiet">
+        {plain(organization.name)}
+        {person !== null && ` · ${plain(person)}`}
+        {role !== 'admin' && ` · ${role}`}
+      </summary>
+      {organizations.slice(1).map(({ id, name }) => (
+        <Button key={id} className="button button-quiet" onPress={() => void switchTo(id)}>
+          {plain(name)}
+        </Button>
+      ))}
+      <Link className="button button-quiet" to="/sign-in">
+        Add organization
+      </Link>
+    </details>
+  );
+}
+
 /** Shows the account, the theme and the sign-out button at the foot of the sidebar. */
 export function AccountMenu({ session }: { session: Session }) {
   const theme = useSyncExternalStore(onTheme, storedTheme);
   return (
     <div className="account">
-      <span className="quiet account-name">
-        {session.organization.name}
-        {session.person !== null && ` · ${plain(session.person)}`}
-        {session.role !== 'admin' && ` · ${session.role}`}
-      </span>
+      <Organizations session={session} />
       <label className="account-theme">
         <span>Theme</span>
         <select

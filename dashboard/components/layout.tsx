@@ -26,13 +26,14 @@ const pages = [
   { to: '/settings', label: 'Settings' },
 ] as const;
 
-/** Frames every page. Without a session, every address shows the sign-in page. */
+/** Frames every page. Without a session, every address shows the sign-in page, and with one its own. */
 export function Layout() {
   const session = useQuery(sessionQuery);
-  if (session.data === null)
+  const isSigningIn = useRouterState({ select: ({ location }) => location.pathname === '/sign-in' });
+  if (session.data === null || (isSigningIn && session.data !== undefined))
     return (
       <Suspense>
-        <SignIn />
+        <SignIn current={session.data?.organization.name ?? null} />
       </Suspense>
     );
   if (session.data !== undefined) return <SignedIn session={session.data} />;

@@ -2,8 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { Button, FieldError, Form, Input, Label, TextField } from 'react-aria-components';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { plain } from '../plain.ts';
 import { wasSignedIn } from '../http/signed-in.ts';
-import { queryClient, sessionQuery } from '../queries.ts';
+import { queryClient, sessionQuery, startAnew } from '../queries.ts';
 
 type Credential = { key: string } | { link: string };
 
@@ -14,12 +15,20 @@ function takeLink(): string | null {
   return link;
 }
 
-/** Shown at every address while there is no session. The address stays the same after sign-in. */
-export function SignIn() {
-  const [hasEnded] = useState(wasSignedIn);
+/**
+ * Shown at every address while there is no session; the address stays the same after sign-in. Signs in to another
+ * organization where there is one, its name being `current`.
+ */
+export function SignIn({ current = null }: { current?: string | null }) {
+  const [hasEnded] = useState(() => current === null && wasSignedIn());
   const signIn = useMutation({
     mutationFn: (credential: Credential) => answerOf(api.POST('/v1/session', { body: credential })),
-    onSuccess: () => queryClient.refetchQueries({ queryKey: sessionQuery.queryKey }),
+    onSuccess() {
+      if (current !== null) startAnew();
+      else if (location.pathname === '/sign-in') location.replace('/jobs');
+      else return queryClient.refetchQueries({ queryKey: sessionQuery.queryKey });
+      return undefined;
+    },
   });
   const useLink = useEffectEvent(() => {
     const link = takeLink();
@@ -37,6 +46,11 @@ export function SignIn() {
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Sign in to Docket</h1>
         <Why hasEnded={hasEnded} signIn={signIn} />
+        {current !== null && (
+          <p>
+            You are signed in to {plain(current)}, and stay so. <a href="/jobs">Go back</a>
+          </p>
+        )}
         <p className="quiet">
           Use an admin key of your organization. If Docket runs with <code>npm start</code>, the terminal shows a link
           that signs you in, and a key is in <code>.docket/local.json</code>.

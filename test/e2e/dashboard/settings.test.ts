@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { checkLooks, commitOnMain, problemsFor, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
+import { checkLooks, commitOnMain, visitDashboard } from '../../support/browser/dashboard.ts';
 import { webhookEventTypes } from '../../../workflows/contract/webhook.ts';
 import { startReceiver, type Receiver } from '../webhook-receiver.ts';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
@@ -280,55 +280,5 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
       .first()
       .waitFor();
     await checkLooks(page, 'log-light');
-  });
-
-  it('give a key a role, which hides what it may not do', async () => {
-    await using visit = await visitDashboard(shared.browser, shared.stack);
-    const { page } = visit;
-    const job = await startJob(page, 'Create roles.md with "Roles"');
-    const path = new URL(page.url()).pathname;
-    await showPart(page, 'API keys');
-    await page.getByText('New key').click();
-    await page.getByLabel('Kind').selectOption('admin');
-    await page.getByLabel('Role', { exact: true }).selectOption('viewer');
-    await page.getByLabel('Name').fill('Ada');
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const key = await page.locator('.shown-once code').innerText();
-    await using hers = await visitDashboard(shared.browser, shared.stack, { key });
-    const { page: other } = hers;
-    await other.getByText('· viewer').waitFor();
-    const newJob = other.getByRole('link', { name: 'New job' });
-    expect(await newJob.count()).toBe(0);
-    await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
-    await other.getByText('To send a message, you need the role member.').waitFor();
-    await other.getByRole('button', { name: 'Compare with…' }).waitFor();
-    expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send)$/ }).count()).toBe(0);
-    expect(await problemsFor(other)).toEqual([]);
-    await showPart(other, 'Projects');
-    await other.locator('details.panel summary').first().click();
-    expect(await other.getByLabel('Budget per day (USD)').first().isDisabled()).toBe(true);
-    await other.getByText('This needs the role admin.').first().waitFor();
-    expect(await other.getByRole('button', { name: /^(Save|Delete project)$/ }).count()).toBe(0);
-    await checkLooks(other, 'project-of-viewer-light');
-
-    const row = page.getByRole('row', { name: /Ada/ });
-    await row.getByLabel('Role of Ada').selectOption('member');
-    await checkLooks(page, 'key-roles-light');
-    await expect
-      .poll(async () =>
-        (await other.reload(), newJob.waitFor({ timeout: 2_000 })).then(
-          () => 1,
-          () => 0,
-        ),
-      )
-      .toBe(1);
-    await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
-    await other.getByRole('button', { name: 'Archive' }).click();
-    await other.getByText('Job archived.').waitFor();
-    const audit = await fetch(`${shared.stack.localJson.baseUrl}/v1/audit?subject=${job}&action=job.archive`, {
-      headers: { authorization: `Bearer ${shared.stack.localJson.adminKey}` },
-    });
-    expect(await audit.json()).toMatchObject({ entries: [{ actor: { keyName: 'Ada' } }] });
-    expect([...visit.complaints, ...hers.complaints]).toEqual([]);
   });
 });

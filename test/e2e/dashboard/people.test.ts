@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { operatorOf } from '../../../db/caller.ts';
+import { createKeyStore } from '../../../db/organizations/keys.ts';
+import { checkLooks, problemsFor, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { buildProject } from '../../support/database/build.ts';
+
+const shared = startForFile();
+
+async function showSettings(page: Page, part: string): Promise<void> {
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: part }).click();
+}
+
+describe.runIf(chromiumPath !== null)('people', () => {
+  it('have a role, which hides what it may not do', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    const job = await startJob(page, 'Create roles.md with "Roles"');
+    const path = new URL(page.url()).pathname;
+    await showSettings(page, 'API keys');
+    await page.getByText('New key').click();
+    await page.getByLabel('Kind').selectOption('admin');
+    await page.getByLabel('Role', { exact: true }).selectOption('viewer');
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = await page.locator('.shown-once code').innerText();
+    await using hers = await visitDashboard(shared.browser, shared.stack, { key });
+    const { page: other } = hers;
+    await other.getByText('· viewer').waitFor();
+    const newJob = other.getByRole('link', { name: 'New job' });
+    expect(await newJob.count()).toBe(0);
+    await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
+    await other.getByText('To send a message, you need the role member.').waitFor();
+    await other.getByRole('button', { name: 'Compare with…' }).waitFor();
+    expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send)$/ }).count()).toBe(0);
+    expect(await problemsFor(other)).toEqual([]);
+    await showSettings(other, 'Projects');
+    await other.locator('details.panel summary').first().click();
+    expect(await other.getByLabel('Budget per day (USD)').first().isDisabled()).toBe(true);
+    await other.getByText('This needs the role admin.').first().waitFor();
+    expect(await other.getByRole('button', { name: /^(Save|Delete project)$/ }).count()).toBe(0);
+    await checkLooks(other, 'project-of-viewer-light');
+
+    const row = page.getByRole('row', { name: /Ada/ });
+    await row.getByLabel('Role of Ada').selectOption('member');
+    await checkLooks(page, 'key-roles-light');
+    await expect
+      .poll(async () =>
+        (await other.reload(), newJob.waitFor({ timeout: 2_000 })).then(
+          () => 1,
+          () => 0,
+        ),
+      )
+      .toBe(1);
+    await other.goto(new URL(path, shared.stack.localJson.baseUrl).href);
+    await other.getByRole('button', { name: 'Archive' }).click();
+    await other.getByText('Job archived.').waitFor();
+    const audit = await fetch(`${shared.stack.localJson.baseUrl}/v1/audit?subject=${job}&action=job.archive`, {
+      headers: { authorization: `Bearer ${shared.stack.localJson.adminKey}` },
+    });
+    expect(await audit.json()).toMatchObject({ entries: [{ actor: { keyName: 'Ada' } }] });
+    expect([...visit.complaints, ...hers.complaints]).toEqual([]);
+  });
+
+  it('switch between their organizations, in all tabs, and sign out of all at once', async () => {
+    const { stack, pool } = shared;
+    const { organizationId } = await buildProject(pool);
+    const keys = createKeyStore(pool, (await readFile(join(stack.home, 'key-pepper'), 'utf8')).trim());
+    const { key } = await keys.create(operatorOf({ organizationId }), { kind: 'admin', role: 'member' });
+    await using visit = await visitDashboard(shared.browser, stack);
+    const { page, context } = visit;
+    const tab = await context.newPage();
+    await tab.goto(`${stack.localJson.baseUrl}/settings/projects`);
+    const account = (of: Page) => of.locator('.account-organizations');
+    await account(tab).getByText('Local').waitFor();
+
+    await account(page).getByText('Local').click();
+    await account(page).getByRole('link', { name: 'Add organization' }).click();
+    await page.getByText('You are signed in to Local, and stay so.').waitFor();
+    expect(await problemsFor(page)).toEqual([]);
+    await page.getByLabel('Admin key').fill(key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    for (const one of [page, tab]) await account(one).getByText('Acme · member').waitFor();
+    expect(new URL(tab.url()).pathname).toBe('/jobs');
+
+    await account(page).getByText('Acme').click();
+    await checkLooks(page, 'organizations-light');
+    expect(await problemsFor(page)).toEqual([]);
+    await account(page).getByRole('button', { name: 'Local' }).click();
+    for (const one of [page, tab]) await account(one).getByText('Local', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    for (const one of [page, tab]) await one.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
+    const { rows } = await pool.query(`select 1 from sessions where organization_id = $1 and revoked_at is null`, [
+      organizationId,
+    ]);
+    expect(rows).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+});
