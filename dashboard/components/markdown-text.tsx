@@ -1,7 +1,9 @@
+import type { Nodes } from 'hast';
 import { useEffect, useRef, type ReactNode } from 'react';
 import ReactMarkdown from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
+import { Copy } from './copy.tsx';
 
 /** Resolves a link without a host. Returns null for a link that leads nowhere. */
 export type ResolveLink = (address: string) => string | null;
@@ -40,13 +42,24 @@ export function MarkdownText({ text, resolve, anchor }: MarkdownTextProps) {
           ),
           h1: ({ children }) => <h3>{children}</h3>,
           h2: ({ children }) => <h3>{children}</h3>,
-          pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+          pre: ({ children, node }) => (
+            <div className="code-block">
+              <pre tabIndex={0}>{children}</pre>
+              <Copy label="code" text={textOf(node).replace(/\n$/, '')} />
+            </div>
+          ),
         }}
       >
         {text}
       </ReactMarkdown>
     </div>
   );
+}
+
+function textOf(node: Nodes | undefined): string {
+  if (node === undefined) return '';
+  if ('children' in node) return node.children.map(textOf).join('');
+  return node.type === 'text' ? node.value : '';
 }
 
 function anchorOf(heading: string): string {

@@ -1,6 +1,7 @@
 import { nameOfActor } from '../actor.ts';
 import type { Job, Turn } from '../http/types.ts';
 import { Images } from './images.tsx';
+import { Copy } from '../components/copy.tsx';
 import { Ago } from '../components/time.tsx';
 import { beginning, plain } from '../plain.ts';
 import { stepKeyOf, type JobRef, type LiveOutput } from './job-queries.ts';
@@ -95,7 +96,8 @@ function Said({ job, by, text, images, createdAt, isWaiting = false }: SaidProps
         <span className="quiet">
           <Ago date={createdAt} />
           {isWaiting && ' · the agent reads it before its next step'}
-        </span>
+        </span>{' '}
+        <Copy label="message" text={text} />
       </p>
       <p className="words">{shown}</p>
       {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { nameOfActor } from '../actor.ts';
 import { ChangedLines } from '../components/change-size.tsx';
+import { Copy } from '../components/copy.tsx';
 import { Markdown } from '../components/markdown.tsx';
 import { Problem } from '../components/fields.tsx';
 import { useMay, useSession } from '../components/session.tsx';
@@ -44,7 +45,7 @@ export function Result({ job, projectId, turn, steps, change, onShow }: ResultPr
       {failure === null && message !== null && <Message text={message} turn={turn} onShow={onShow} />}
       {failure !== null && (
         <>
-          <p className="words">{plain(message ?? incomplete ?? '')}</p>
+          <ErrorText text={plain(message ?? incomplete ?? '')} />
           <p>{remedyOf(failure)}</p>
           {failure.category !== 'cancelled' && (
             <p className="hint">
@@ -87,6 +88,24 @@ function Message({ text, turn, onShow }: MessageProps) {
       {left > 0 && turn !== undefined && (
         <Button className="button button-quiet" onPress={() => onShow(outcomeAnchorOf(turn))}>
           Show the whole message
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Shows an error as it came, of a long one the beginning. */
+function ErrorText({ text }: { text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const { shown, left } = beginning(text, longestMessage);
+  return (
+    <>
+      <p className="words">
+        {isWhole || left === 0 ? text : `${shown}…`} {text !== '' && <Copy label="error" text={text} />}
+      </p>
+      {left > 0 && (
+        <Button className="button button-quiet" aria-expanded={isWhole} onPress={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show less' : 'Show the whole error'}
         </Button>
       )}
     </>

@@ -13,7 +13,7 @@ import { cost, plural, repositoryName, tokens } from '../format.ts';
 import { CommandOutputView } from '../jobs/timeline/command-output.tsx';
 import type { CommandOutput } from '../jobs/timeline/command-outputs.ts';
 import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
-import { Copy } from '../jobs/copy.tsx';
+import { Copy } from '../components/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
 import { jobAddress } from '../jobs/job-address.ts';

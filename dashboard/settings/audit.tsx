@@ -9,7 +9,7 @@ import { EmptyNote } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { answerOf, api } from '../http/client.ts';
-import { Copy } from '../jobs/copy.tsx';
+import { Copy } from '../components/copy.tsx';
 import { headline, plain } from '../plain.ts';
 import { auditKinds, type AuditFilters } from './audit-filters.ts';
 

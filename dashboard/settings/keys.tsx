@@ -12,7 +12,7 @@ import { dayOf } from '../format.ts';
 import { allPages } from '../http/all-pages.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
-import { Copy } from '../jobs/copy.tsx';
+import { Copy } from '../components/copy.tsx';
 import { queryClient } from '../queries.ts';
 import { KeyRules, KeyRuleFields, noRules, rulesOf } from './key-rules.tsx';
 import { ShownOnce } from './shown-once.tsx';

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { Copy } from '../../components/copy.tsx';
 import { plain } from '../../plain.ts';
 import { CancelJob } from '../cancel-job.tsx';
 import type { CommandOutput } from './command-outputs.ts';
@@ -15,6 +16,7 @@ interface CommandOutputProps {
 /** Shows what a command prints while it runs. It follows the end until the reader scrolls up. */
 export function CommandOutputView({ job, output, onRead }: CommandOutputProps) {
   const pane = useRef<HTMLPreElement>(null);
+  const text = plain(output.text);
   const [isFollowing, setFollowing] = useState(true);
   const follow = (isWanted: boolean) => {
     setFollowing(isWanted);
@@ -26,7 +28,7 @@ export function CommandOutputView({ job, output, onRead }: CommandOutputProps) {
   return (
     <>
       <div className="output-head">
-        <h4>Output</h4>
+        <h4>Output {text !== '' && <Copy label="output" text={text} />}</h4>
         <Button className="button button-quiet" aria-pressed={isFollowing} onPress={() => follow(!isFollowing)}>
           Follow output
         </Button>
@@ -45,7 +47,7 @@ export function CommandOutputView({ job, output, onRead }: CommandOutputProps) {
           if (isAtEnd !== isFollowing) follow(isAtEnd);
         }}
       >
-        {plain(output.text) || 'No output yet.'}
+        {text || 'No output yet.'}
       </pre>
     </>
   );

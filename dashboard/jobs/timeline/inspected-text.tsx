@@ -1,6 +1,6 @@
 import { count, plural } from '../../format.ts';
 import { beginning, plain } from '../../plain.ts';
-import { Copy } from '../copy.tsx';
+import { Copy } from '../../components/copy.tsx';
 
 /** Number of characters shown of a text. */
 const longestShown = 50_000;

@@ -9,7 +9,7 @@ import { recordedAttemptQuery } from './attempt-history.ts';
 import { attemptsOf, type LostAttempt } from './attempts.ts';
 import { ExactPrompt } from './exact-prompt.tsx';
 import { InspectedText } from './inspected-text.tsx';
-import { Copy } from '../copy.tsx';
+import { Copy } from '../../components/copy.tsx';
 import { stepKeyOf, stepQuery, type JobRef, type LiveOutput } from '../job-queries.ts';
 import { addressOf, anchorOf } from './timeline.ts';
 import { ToolCallItem } from './tool-call.tsx';

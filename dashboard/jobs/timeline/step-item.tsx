@@ -7,7 +7,7 @@ import { Loading } from '../../components/notes.tsx';
 import { cost, duration, tokens } from '../../format.ts';
 import { plain } from '../../plain.ts';
 import type { CommandOutputs } from './command-outputs.ts';
-import { Copy } from '../copy.tsx';
+import { Copy } from '../../components/copy.tsx';
 import { ForkDialog } from '../fork-dialog.tsx';
 import { useKeptState } from '../kept-state.tsx';
 import type { JobRef } from '../job-queries.ts';

@@ -8,7 +8,7 @@ import { count, duration, plural, seconds } from '../../format.ts';
 import { beginning, plain } from '../../plain.ts';
 import { CommandOutputView } from './command-output.tsx';
 import type { CommandOutput } from './command-outputs.ts';
-import { Copy } from '../copy.tsx';
+import { Copy } from '../../components/copy.tsx';
 import { Images } from '../images.tsx';
 import { useKeptState } from '../kept-state.tsx';
 import { stepQuery, type JobRef } from '../job-queries.ts';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
 import { createThreadStore, type RecordedTurn } from '../../../db/sites/threads.ts';
@@ -161,6 +161,49 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await expect.poll(copied).toBe(id);
     await page.getByRole('button', { name: 'Copy link to step 2' }).click();
     await expect.poll(copied).toBe(page.url().replace(/#.*/, '#step-1-2'));
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('copies code, messages and errors, also where a browser has no clipboard', async () => {
+    const { browser, stack, pool } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    // as over http on another host than localhost
+    await visit.context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
+    const id = await startJob(page, 'Create copied.md with "x"');
+    await untilStatus(page, 'completed');
+    const message = 'Run it:\n\n```\nnpm run one\n  npm run two\n```\n';
+    await pool.query('update jobs set message = $2 where id = $1', [id, message]);
+    await page.reload();
+    const field = page.getByLabel('Request a change');
+    const pasted = async (button: Locator) => {
+      await button.click();
+      await page.getByRole('button', { name: /^Copied / }).waitFor();
+      await field.fill('');
+      await field.press('Control+v');
+      const text = await field.inputValue();
+      await page.getByRole('button', { name: /^Copied / }).waitFor({ state: 'detached' });
+      return text;
+    };
+    const code = page.getByRole('region', { name: 'Result' }).getByRole('button', { name: 'Copy code' });
+    expect(await pasted(code)).toBe('npm run one\n  npm run two');
+    expect(await pasted(page.getByRole('button', { name: 'Copy message' }))).toBe('Create copied.md with "x"');
+    await checkLooks(page, 'job-code-light');
+
+    const error = Array.from({ length: 200 }, (_, line) => `at line ${line} of a long error`).join('\n');
+    await pool.query(
+      `update jobs set status = 'failed', failure_category = 'setup_failed', message = $2 where id = $1`,
+      [id, error],
+    );
+    await page.reload();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.getByText('at line 0 of a long error').waitFor();
+    expect(await result.getByText('at line 199 of a long error').count()).toBe(0);
+    expect(await pasted(result.getByRole('button', { name: 'Copy error' }))).toBe(error);
+    await result.getByRole('button', { name: 'Show the whole error' }).click();
+    await result.getByText('at line 199 of a long error').waitFor();
+    await result.getByRole('button', { name: 'Show less' }).click();
+    await checkLooks(page, 'job-long-error-light');
     expect(visit.complaints).toEqual([]);
   });
 });

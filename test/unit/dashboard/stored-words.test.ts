@@ -25,17 +25,19 @@ const hostile = [
 const random = createRandom(7);
 const texts = [...hostile, ...Array.from({ length: propertyRuns(500) }, () => brokenDocument(random))];
 
+const attribute = (element: Element, name: string) => element.attrs.find((one) => one.name === name)?.value;
+
+/** Returns the elements that a text was rendered to, without the button that copies code. */
 function elementsOf(markup: ReactNode): Element[] {
   const found: Element[] = [];
   const walk = (node: Node): void => {
+    if ('tagName' in node && node.tagName === 'button' && attribute(node, 'class') === 'copy') return;
     if ('tagName' in node) found.push(node);
     if ('childNodes' in node) node.childNodes.forEach(walk);
   };
   walk(parseFragment(renderToStaticMarkup(markup)));
   return found;
 }
-
-const attribute = (element: Element, name: string) => element.attrs.find((one) => one.name === name)?.value;
 
 const resolve = () => null;
 const renderings: [string, (text: string) => ReactNode][] = [
