@@ -13,7 +13,7 @@ import {
   workerDeploymentName,
 } from '../workflows/contract/messages.ts';
 
-/** Time that activities have to end once they are canceled at the end of the grace period. */
+/** Time that activities have to end once they are cancelled at the end of the grace period. */
 const forceAfterMs = 3_000;
 
 export interface QueueWorker {

@@ -71,7 +71,7 @@ export const turnListSchema = z.object({
           .meta({ description: 'Commit that the changes of the turn are compared with.' }),
         headCommit: z.string().nullable().meta({ description: 'Commit that the turn pushed; null for none.' }),
         startedBy: actorSchema,
-        endedBy: actorSchema.meta({ description: 'Who canceled it or rejected its plan; null when nobody did.' }),
+        endedBy: actorSchema.meta({ description: 'Who cancelled it or rejected its plan; null when nobody did.' }),
         messages: z
           .array(
             z.object({

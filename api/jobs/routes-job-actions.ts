@@ -81,7 +81,7 @@ export interface JobActionRouteDeps {
   readJob: ReadJob;
   /** Called after a turn has been stored, so that its workflow starts at once. */
   onBegun: () => void;
-  /** Called after a cancellation has been stored, so that the workflow is canceled at once. */
+  /** Called after a cancellation has been stored, so that the workflow is cancelled at once. */
   onCancelled: () => void;
 }
 

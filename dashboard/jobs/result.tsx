@@ -45,12 +45,19 @@ export function Result({ job, projectId, turn, steps, change, onShow }: ResultPr
       {failure === null && message !== null && <Message text={message} turn={turn} onShow={onShow} />}
       {failure !== null && (
         <>
-          <ErrorText text={plain(message ?? incomplete ?? '')} />
-          <p>{remedyOf(failure)}</p>
-          {failure.category !== 'cancelled' && (
-            <p className="hint">
-              Category <code>{failure.category}</code>. {adviceOn(failure)}
-            </p>
+          {failure.category === 'cancelled' ? (
+            <>
+              <p>{plain(message ?? '')}</p>
+              <p>{remedyOf(failure)}</p>
+            </>
+          ) : (
+            <>
+              <ErrorText text={plain(message ?? incomplete ?? '')} />
+              <p>{remedyOf(failure)}</p>
+              <p className="hint">
+                Category <code>{failure.category}</code>. {adviceOn(failure)}
+              </p>
+            </>
           )}
         </>
       )}

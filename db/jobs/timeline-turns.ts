@@ -28,7 +28,7 @@ export interface TimelineTurn {
   messages: TimelineMessage[];
   /** The author of its prompt, or of the approval that started it; null when the audit log does not have it. */
   startedBy: Actor | null;
-  /** Who canceled it or rejected its plan; null when nobody did. */
+  /** Who cancelled it or rejected its plan; null when nobody did. */
   endedBy: Actor | null;
 }
 
