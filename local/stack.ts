@@ -9,7 +9,7 @@ import { watchDisk } from './disk-space.ts';
 import { lostSecrets, openHome, readEncryptionKey, readKeyPepper } from './home.ts';
 import { readLocalJson, writeLocalJson } from './local-json.ts';
 import type { ChildName, LocalJson } from './local-json.ts';
-import { findFreePort, isPortFree } from './processes/ports.ts';
+import { findFreePort, isPortBlocked, isPortFree } from './processes/ports.ts';
 import { provision, type Provisioned } from './provision.ts';
 import {
   apiSpec,
@@ -144,6 +144,8 @@ async function chooseAddress({ http }: StackSettings, isDemo: boolean) {
       `Port ${wanted} on ${http.host} is in use; stop the process that uses it, or set PORT to a free port.`,
     );
   }
+  if (await isPortBlocked(wanted))
+    throw new StartError(`Browsers refuse to open port ${wanted}. Set PORT to another one, such as 8080.`);
   const port = wanted === 0 ? await findFreePort() : wanted;
   const isEverywhere = http.host === '0.0.0.0' || http.host === '::';
   const name = isEverywhere ? '127.0.0.1' : http.host;

@@ -27,6 +27,16 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return true;
 }
 
+/** Reports whether browsers, and fetch, refuse to connect to a port (Fetch standard, "bad port"). */
+export async function isPortBlocked(port: number): Promise<boolean> {
+  try {
+    await fetch(`http://127.0.0.1:${port}`, { method: 'HEAD', signal: AbortSignal.timeout(1_000) });
+  } catch (error) {
+    return error instanceof TypeError && error.cause instanceof Error && error.cause.message === 'bad port';
+  }
+  return false;
+}
+
 /** Ports that this process has reserved. */
 const reserved = new Set<number>();
 

@@ -188,7 +188,7 @@ describe('npm start', () => {
     expect(again.dataDirectory).toBe(server.dataDirectory);
   });
 
-  it('refuses a port that is in use, an unusable home, and bad settings, in one sentence each', async () => {
+  it('refuses a port that is in use or that browsers refuse, an unusable home, and bad settings, in one sentence each', async () => {
     await using place = await newHome();
     const { home } = place;
     const server = createServer().listen(0, '127.0.0.1');
@@ -197,6 +197,9 @@ describe('npm start', () => {
     const inUse = await runStart({ DOCKET_HOME: home, PORT: String(port) });
     server.close();
     expect(inUse).toEqual({ code: 1, output: expect.stringContaining(`Port ${port} on 127.0.0.1 is in use`) });
+
+    const blocked = await runStart({ DOCKET_HOME: home, PORT: '6000' });
+    expect(blocked).toEqual({ code: 1, output: expect.stringContaining('Browsers refuse to open port 6000') });
 
     const file = join(dirname(home), 'a-file');
     await writeFile(file, 'kept');
