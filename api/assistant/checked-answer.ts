@@ -30,6 +30,7 @@ export interface CheckedAnswer {
 
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestSlice = 250;
+const longestKnown = 50_000;
 
 /**
  * Generates the answer and checks its links and, if the site wants it, its statements. Each cited page is announced
@@ -58,7 +59,7 @@ export async function generateChecked(
   show(hits);
   const { filter } = request;
   const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl, ownUrls });
-  const pages = { shown: passages, pathOf: (url: string) => resolve(url)?.path ?? null };
+  const pages = { shown: passages, known: knownOf(turn), pathOf: (url: string) => resolve(url)?.path ?? null };
   const checker = createLinkChecker(resolve);
   const support = createSupportFilter(pages);
   const tools = createAnswerTools({
@@ -70,7 +71,7 @@ export async function generateChecked(
     read(page, content) {
       noteUrl(page);
       shown.push(content);
-      passages.push({ path: page.path, text: content });
+      passages.push({ path: page.path, text: `${page.metadata.title}\n${content}` });
     },
   });
 
@@ -132,4 +133,19 @@ export async function generateChecked(
     followUps: () => followUpsOf({ hits, weakScore, question: request.question, cited: cited() }),
     nearestPages: () => nearestPagesOf({ hits, weakScore, cited: cited(), resolve, site }),
   };
+}
+
+/** Returns what the site is called and what the reader said: an answer may repeat their names. */
+function knownOf({ site, index, request: { question, history, context } }: Turn): string {
+  return [
+    site.domain,
+    site.baseUrl,
+    index.page('index')?.metadata.title,
+    site.instructions,
+    question,
+    ...context.map(({ value }) => value),
+    ...history.filter(({ role }) => role === 'user').map(({ text }) => text),
+  ]
+    .join('\n')
+    .slice(0, longestKnown);
 }

@@ -52,7 +52,7 @@ const wholeAnswer = json(
           unsupported: z
             .array(z.string())
             .max(mostFacts)
-            .meta({ description: 'Numbers, code, options and identifiers that these sources do not contain.' }),
+            .meta({ description: 'Numbers, names, code, options and identifiers that these sources do not contain.' }),
         }),
       )
       .max(mostCitations),

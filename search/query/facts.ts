@@ -23,11 +23,14 @@ const letterOrNumber = /[\p{L}\p{N}]/u;
  */
 export function containsFact(text: string, fact: string): boolean {
   // code that consists of escapes
-  if (fact === '') return true;
-  const escaped = fact.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  return fact === '' || containsPattern(text, fact.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+}
+
+/** Reports whether a text contains what a pattern matches, other than as a part of a longer word or number. */
+export function containsPattern(text: string, pattern: string): boolean {
   // looking around for letters of all scripts would take a millisecond to compile, for each fact
-  for (const { index } of text.matchAll(new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'g')))
-    if (!isOfWord(text.charAt(index - 1)) && !isOfWord(text.charAt(index + fact.length))) return true;
+  for (const { 0: found, index } of text.matchAll(new RegExp(`(?<!\\w)${pattern}(?!\\w)`, 'g')))
+    if (!isOfWord(text.charAt(index - 1)) && !isOfWord(text.charAt(index + found.length))) return true;
   return false;
 }
 

@@ -3,13 +3,14 @@ import type { Source } from '../../../db/sites/threads.ts';
 import { unspaced } from '../../../search/build/unspaced.ts';
 import { containsFact, normalized } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
+import { foldNames, haveName, isEnglish, isOfNames, namesIn, type Name } from './names.ts';
 
 /** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
 export interface Citation {
   text: string;
   /** Ids of the answer's sources. */
   sources: string[];
-  /** Numbers, code, options and identifiers of the sentence that occur in none of the passages of its sources. */
+  /** Numbers, names, code, options and identifiers of the sentence that occur in none of the passages of its sources. */
   unsupported: string[];
 }
 
@@ -26,13 +27,22 @@ const longestSentence = 1_000;
 const mostFactsChecked = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
+const title = /(^[^\p{L}]*\*\*[^*\n]{1,200}(?:[:.]\*\*|\*\*(?=\s*[:–—-]))|\[[^[\]\n]{0,500}\])/u;
 const unspacedLetters = new RegExp(unspaced, 'gu');
 const escapes = /\\(?=[!-/:-@[-`{-~])/g;
-const words = /(?<![\p{L}\p{N}_-])(?:-{1,2}[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
+/** A single hyphen after emphasis or a quotation mark joins words, as in `**Docket**-Server`. */
+const words = /(?<![\p{L}\p{N}_-])(?:(?:--|(?<![^\s([/,'"])-)[A-Za-z][\w-]*|[\p{L}\p{N}_$][\p{L}\p{N}_$.,:-]*)/gu;
+const emphasized = /^_*(\p{L}+)_*$/u;
+/** Nouns of a compound, as in `OAuth2-Scopes`. */
+const nouns = /(?:-\p{Lu}[\p{Ll}\p{M}]+)+$/u;
+/** Like `e.g.` and `z.B.`, without its last period. */
+const abbreviation = /^(?:\p{L}\.)+\p{L}$/u;
 
 export interface CitedPages {
   /** Passages that the model was shown. A tool call may add more while the answer is checked. */
   shown: readonly ShownPassage[];
+  /** Text whose names an answer may repeat, such as the question. */
+  known: string;
   /** Returns the path of the page that a link leads to; null for other links. */
   pathOf(url: string): string | null;
 }
@@ -52,12 +62,14 @@ export type CheckBlock = (block: string) => { kind: 'code' | 'row' | 'sentences'
  * its paragraph, else the latest before it. What a sentence quotes is compared with what the model was shown of these
  * pages. After `mostCitations` sentences and a number of facts, nothing is reported as unsupported.
  */
-export function createBlockCheck({ shown, pathOf }: CitedPages): CheckBlock {
+export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlock {
   let sentencesLeft = mostCitations;
   let factsLeft = mostFactsChecked;
   let latest: string[] = [];
+  const foldedKnown = foldNames(known);
   return (block) => {
     const ofBlock = pathsIn(block, pathOf);
+    const options = { isEnglish: isEnglish(block) };
     const checked = linesOf(block).map((line) => ({
       kind: line.kind,
       sentences: sentencesOf(line).map((text) => {
@@ -65,14 +77,24 @@ export function createBlockCheck({ shown, pathOf }: CitedPages): CheckBlock {
         const paths = own.length > 0 ? own : ofBlock.length > 0 ? ofBlock : latest;
         if (!isSentence(text) || sentencesLeft === 0) return { text, paths, unsupported: [] };
         sentencesLeft -= 1;
-        const facts = factsOf(text.trim().slice(0, longestSentence)).slice(0, factsLeft);
+        const facts = factsOf(text.trim().slice(0, longestSentence), options).slice(0, factsLeft);
         factsLeft -= facts.length;
-        const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths).map(normalizedPassage);
-        const unsupported = facts.filter((fact) => {
-          const wanted = normalized(fact);
-          return !evidence.some((passage) => containsFact(passage, wanted));
-        });
-        return { text, paths, unsupported };
+        const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths);
+        const names = [foldedKnown, ...evidence.map((passage) => cached(foldedPassages, passage, foldNames))];
+        const unsupported = facts.filter((fact) =>
+          typeof fact === 'string'
+            ? !evidence.some((passage) =>
+                containsFact(cached(normalizedPassages, passage, normalized), normalized(fact)),
+              )
+            : !haveName(names, fact),
+        );
+        return {
+          text,
+          paths,
+          unsupported: [
+            ...new Set(unsupported.map((fact) => (typeof fact === 'string' ? fact : fact.words.join(' ')))),
+          ],
+        };
       }),
     }));
     if (ofBlock.length > 0) latest = ofBlock.slice(-1);
@@ -114,26 +136,39 @@ function evidenceOf(shown: readonly ShownPassage[], paths: readonly string[]): r
   return ofPaths.length > 0 ? ofPaths : shown;
 }
 
-/** Returns what a sentence can only have from a source: code, options, identifiers and numbers. */
-function factsOf(sentence: string): string[] {
+/** Returns the code, options, identifiers, numbers and names of a sentence. */
+function factsOf(sentence: string, options: { isEnglish: boolean }): (string | Name)[] {
   // numbers of a list's items are not facts
   const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
   const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
   const spaced = prose.replaceAll(codeSpans, ' ').replaceAll(unspacedLetters, ' ').replaceAll(escapes, '');
   const others = [...spaced.matchAll(words)]
-    .map(([word]) => word.replace(/[.,:-]+$/, ''))
+    .map(([word]) =>
+      word
+        .replace(/[.,:-]+$/, '')
+        .replace(nouns, '')
+        .replace(emphasized, '$1'),
+    )
     .filter(
       (word) =>
-        /\p{N}/u.test(word) || word.startsWith('-') || (isIdentifier(word) && !/^\p{Lu}?[\p{Ll}-]+$/u.test(word)),
+        /\p{N}/u.test(word) ||
+        word.startsWith('-') ||
+        (isIdentifier(word) && !isOfNames(word) && !abbreviation.test(word)),
     );
-  return [...new Set([...codes, ...others])].filter((fact) => fact !== '').slice(0, mostFacts);
+  const isHeading = /^\s*#/.test(sentence);
+  // labels and the texts of links are titles
+  const names = spaced
+    .split(title)
+    .flatMap((part, at) => namesIn(part, { ...options, isHeading: isHeading || at % 2 === 1 }));
+  return [...new Set([...codes, ...others].filter((fact) => fact !== '')), ...names].slice(0, mostFacts);
 }
 
 /** A passage is compared with every sentence that cites it. */
 const normalizedPassages = new WeakMap<ShownPassage, string>();
+const foldedPassages = new WeakMap<ShownPassage, string>();
 
-function normalizedPassage(passage: ShownPassage): string {
-  const known = normalizedPassages.get(passage) ?? normalized(passage.text);
-  normalizedPassages.set(passage, known);
+function cached(cache: WeakMap<ShownPassage, string>, passage: ShownPassage, form: (text: string) => string): string {
+  const known = cache.get(passage) ?? form(passage.text);
+  cache.set(passage, known);
   return known;
 }

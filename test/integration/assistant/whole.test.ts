@@ -75,6 +75,12 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
     ]);
   });
 
+  it('lets an answer repeat the names of the question and of the site', async () => {
+    api.model.script({ text: 'The limit is not that of Memcached or of Redis, see [Retries](/guides/retries).' });
+    const { body } = await ask(version, { context: [{ type: 'textSelection', value: 'our memcached' }] });
+    expect(body.citations).toMatchObject([{ unsupported: ['Redis'] }]);
+  });
+
   it('streams citations only to a client that asks for them', async () => {
     const text = 'The default is 3, see [Retries](/guides/retries).';
     api.model.script({ text });

@@ -1,10 +1,11 @@
 import { linesOf, markerOf, sentencesOf } from '../../../api/assistant/citations/blocks.ts';
 import { citationsOf, type ShownPassage } from '../../../api/assistant/citations/citations.ts';
+import { isEnglish } from '../../../api/assistant/citations/names.ts';
 import { isIdentifier } from '../../../search/build/identifiers.ts';
 import { normalized } from '../../../search/query/facts.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 
-export const factKinds = ['number', 'code', 'flag', 'identifier', 'name'] as const;
+export const factKinds = ['number', 'code', 'flag', 'identifier', 'name', 'long name', 'acronym'] as const;
 type FactKind = (typeof factKinds)[number];
 
 /** A sentence of a page with a fact, and the passages that a model is shown with it. */
@@ -21,12 +22,16 @@ interface Statement {
 export interface KindFigures {
   /** True sentences, in the words of the page or in another style. */
   true: [number, number];
+  /** True sentences in another order, or after another one that is true. */
+  reordered: [number, number];
   /** Sentences whose fact was changed a little. */
   altered: [number, number];
   /** Sentences that state a fact of another page. */
   swapped: [number, number];
 }
 
+/** Checked in English sentences only. */
+const nameKinds: ReadonlySet<FactKind> = new Set<FactKind>(['name', 'long name', 'acronym']);
 const mostStatements = 300;
 const passages = 5;
 const codeSpan = /`([^`\n]{2,60})`/g;
@@ -35,7 +40,9 @@ const facts: Record<FactKind, RegExp> = {
   code: codeSpan,
   flag: /(?<![\w-])--[a-z][a-z-]+(?![\w-])/g,
   identifier: /(?<![\p{L}\p{N}_$.`/@\\-])[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}](?![\p{L}\p{N}`/@_])/gu,
-  name: /(?<=[\p{Ll},] )\p{Lu}\p{Ll}{2,}(?![\p{L}\p{N}_-])/gu,
+  name: /(?<=[\p{Ll},] )\p{Lu}\p{Ll}{2,}(?![\p{L}\p{N}_-]| \p{Lu})/gu,
+  'long name': /(?<=[\p{Ll},] )\p{Lu}\p{Ll}{2,}(?: \p{Lu}\p{L}{2,})+(?![\p{L}\p{N}_-])/gu,
+  acronym: /(?<=[\p{Ll},] )\p{Lu}{3,}(?![\p{L}\p{N}_-])/gu,
 };
 
 /** Checks true and false sentences about the pages of an index as sentences of an answer. */
@@ -43,7 +50,7 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
   const sentences = sentencesIn(index);
   const figuresOf = (kind: FactKind): KindFigures => {
     const statements = statementsOf(index, sentences, kind);
-    const figures: KindFigures = { true: [0, 0], altered: [0, 0], swapped: [0, 0] };
+    const figures: KindFigures = { true: [0, 0], reordered: [0, 0], altered: [0, 0], swapped: [0, 0] };
     const count = (figure: keyof KindFigures, statement: Statement, sentence: string) => {
       figures[figure][1] += 1;
       if (isMarked(statement, sentence)) figures[figure][0] += 1;
@@ -52,6 +59,14 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
       const { sentence, fact } = statement;
       for (const style of new Set([sentence, sentence.replaceAll('`', ''), withFact(statement, styledOf(fact, kind))]))
         count('true', statement, style);
+      count('reordered', statement, turned(sentence));
+      const next = statements[position + 1];
+      if (next?.path === statement.path)
+        count(
+          'reordered',
+          { ...statement, shown: [...statement.shown, ...next.shown] },
+          joined(next.sentence, sentence),
+        );
       count('altered', statement, withFact(statement, alteredOf(fact, kind)));
       const other = [...statements.slice(position), ...statements].find(({ path }) => path !== statement.path);
       if (other !== undefined && normalized(other.fact) !== normalized(fact))
@@ -65,6 +80,8 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
     flag: figuresOf('flag'),
     identifier: figuresOf('identifier'),
     name: figuresOf('name'),
+    'long name': figuresOf('long name'),
+    acronym: figuresOf('acronym'),
   };
 }
 
@@ -82,7 +99,7 @@ function sentencesIn(index: SiteIndex): { path: string; sentence: string }[] {
 
 function statementsOf(index: SiteIndex, sentences: { path: string; sentence: string }[], kind: FactKind): Statement[] {
   const found = sentences.flatMap(({ path, sentence }) => {
-    const found = factIn(sentence, kind);
+    const found = nameKinds.has(kind) && !isEnglish(sentence) ? null : factIn(sentence, kind);
     return found === null ? [] : [{ path, sentence, ...found }];
   });
   const step = Math.max(1, found.length / mostStatements);
@@ -118,8 +135,19 @@ function withFact({ sentence, fact, at }: Statement, other: string): string {
 /** Returns a fact as a model might write it. */
 function styledOf(fact: string, kind: FactKind): string {
   if (kind === 'identifier') return `\`${fact}\``;
-  if (kind === 'name') return `**${fact}**`;
+  if (nameKinds.has(kind)) return `**${fact}**`;
   return kind === 'number' && /^\d{4,}$/.test(fact) ? Number(fact).toLocaleString('en') : fact;
+}
+
+/** Returns a sentence with its halves exchanged, at a space outside of code. */
+function turned(sentence: string): string {
+  const words = sentence.replace(/[.!?:]+$/, '').match(/(?:`[^`]*`|[^\s`])+/g) ?? [];
+  const half = Math.ceil(words.length / 2);
+  return [...words.slice(half), ...words.slice(0, half)].join(' ');
+}
+
+function joined(sentence: string, other: string): string {
+  return `${sentence.replace(/[.!?:]+$/, '')} and ${other}`;
 }
 
 function alteredOf(fact: string, kind: FactKind): string {
@@ -133,6 +161,7 @@ function isMarked({ path, shown }: Statement, sentence: string): boolean {
   const cited = citationsOf(`${sentence.replace(/[.!?]*$/, '')} ([Page](/page)).`, {
     sources,
     shown,
+    known: '',
     pathOf: (url) => (url === '/page' ? path : null),
   });
   return cited.some(({ unsupported }) => unsupported.length > 0);

@@ -9,10 +9,14 @@ const shown = [
   { path: 'retries', text: 'Set `retry\\_limit` or pass --retries. The default is 3, and the delay 1,500 ms.' },
   { path: 'limits', text: 'At most 100 requests per second.' },
 ];
+const known = '';
 const pathOf = (url: string) => sources.find((source) => source.url === url.replace(/#.*/, ''))?.path ?? null;
 
 function cite(answer: string) {
-  return citationsOf(answer, { sources, shown, pathOf }).map((citation) => [citation.sources, citation.unsupported]);
+  return citationsOf(answer, { sources, shown, known, pathOf }).map((citation) => [
+    citation.sources,
+    citation.unsupported,
+  ]);
 }
 
 it('attributes each sentence to the page it links to', () => {
@@ -54,7 +58,7 @@ it.each([
 it('finds facts beside letters of a script without spaces', () => {
   const passage = { path: 'retries', text: '每个密钥最多100个请求。请参见下方GitLab设置。' };
   const unsupportedIn = (answer: string) =>
-    citationsOf(answer, { sources, shown: [passage], pathOf }).flatMap(({ unsupported }) => unsupported);
+    citationsOf(answer, { sources, shown: [passage], known, pathOf }).flatMap(({ unsupported }) => unsupported);
   expect(unsupportedIn('限制是100个请求，适用于GitLab。')).toEqual([]);
   expect(unsupportedIn('限制是10个请求，适用于GitHub。')).toEqual(['10', 'GitHub']);
 });
@@ -65,5 +69,5 @@ it('compares a sentence without any source with all that was shown', () => {
 });
 
 it('bounds its work for any answer', () => {
-  expect(citationsOf('`a` 1. '.repeat(30_000), { sources, shown, pathOf }).length).toBeLessThanOrEqual(200);
+  expect(citationsOf('`a` 1. '.repeat(30_000), { sources, shown, known, pathOf }).length).toBeLessThanOrEqual(200);
 });

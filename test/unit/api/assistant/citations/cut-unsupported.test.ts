@@ -5,11 +5,12 @@ const shown = [
   { path: 'retries', text: 'Set `retry_limit` or pass --retries. The default is 3, and the delay 1,500 ms.' },
   { path: 'limits', text: 'At most 100 requests per second.' },
 ];
+const known = '';
 const pathOf = (url: string) => (url === '/retries' ? 'retries' : url === '/limits' ? 'limits' : null);
 
 /** Filters an answer that arrives in pieces of three characters. */
 function keptOf(answer: string): [kept: string, leftOut: number] {
-  const filter = createSupportFilter({ shown, pathOf });
+  const filter = createSupportFilter({ shown, known, pathOf });
   let kept = '';
   for (let at = 0; at < answer.length; at += 3) kept += filter.push(answer.slice(at, at + 3));
   kept += filter.flush();
