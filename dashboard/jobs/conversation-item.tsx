@@ -70,7 +70,9 @@ export function ConversationItem({ item, job, details, words, outputs, isHere, o
       );
     }
     case 'outcome':
-      return <TurnOutcome job={job} outcome={item.outcome} lastStep={item.lastStep} />;
+      return (
+        <TurnOutcome job={job} outcome={item.outcome} pullRequest={details.pullRequest} lastStep={item.lastStep} />
+      );
     default:
       return item satisfies never;
   }

@@ -39,10 +39,17 @@ export function TurnHead({
       <span className={`badge ${classes[label]}`}>{label}</span>
       {endedBy !== null && <span className="quiet">by {endedBy}</span>}
       {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
-      {prLink !== null && <a href={prLink}>{nameOfLink(prLink, pullRequest)}</a>}
+      {prLink !== null && <PullRequestLink prLink={prLink} newest={pullRequest} />}
       {prLink !== null && isNewest && pullRequest !== null && <PullRequestBadge {...pullRequest} />}
     </header>
   );
+}
+
+/** Shows the link of a turn's pull request. The local forge keeps the page of a job's newest one only. */
+export function PullRequestLink({ prLink, newest }: { prLink: string; newest: PullRequest | null }) {
+  const isGone = /\/pulls\/pr_\w+$/.test(prLink) && !prLink.endsWith(`/${newest?.id}`);
+  if (isGone) return <span className="quiet">an earlier pull request</span>;
+  return <a href={prLink}>{nameOfLink(prLink, newest)}</a>;
 }
 
 /** Returns a pull request's name, with its number if it is the job's newest one or its address has one. */

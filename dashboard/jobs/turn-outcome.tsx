@@ -1,24 +1,27 @@
 import { lazy, Suspense } from 'react';
 import { Button } from 'react-aria-components';
-import type { Step } from '../http/types.ts';
+import type { Job, Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { plain } from '../plain.ts';
 import { useKeptState } from './kept-state.tsx';
 import type { JobRef } from './job-queries.ts';
 import type { Outcome } from './timeline/timeline.ts';
+import { PullRequestLink } from './turn-head.tsx';
 
 const TurnDiff = lazy(() => import('../diff/turn-diff.tsx').then(({ TurnDiff }) => ({ default: TurnDiff })));
 
 interface TurnOutcomeProps {
   job: JobRef;
   outcome: Outcome;
+  /** The job's newest pull request. */
+  pullRequest: Job['details']['pullRequest'];
   /** Last step of a turn that changed files. */
   lastStep: Step | null;
 }
 
 /** Shows the outcome of a turn: first what is incomplete, then what it did, and its changes on request. */
-export function TurnOutcome({ job, outcome, lastStep }: TurnOutcomeProps) {
+export function TurnOutcome({ job, outcome, pullRequest, lastStep }: TurnOutcomeProps) {
   const { heading, kind, incomplete, message, prLink } = outcome;
   const [shown, setShowsDiff] = useKeptState(`changes of turn ${lastStep?.turn ?? 0}`);
   const showsDiff = shown === true;
@@ -37,7 +40,7 @@ export function TurnOutcome({ job, outcome, lastStep }: TurnOutcomeProps) {
           {showsDiff ? 'Hide' : 'Show'} the changes after turn {lastStep.turn}
         </Button>
       )}
-      {prLink !== null && <a href={prLink}>Pull request</a>}
+      {prLink !== null && <PullRequestLink prLink={prLink} newest={pullRequest} />}
       {lastStep !== null && showsDiff && (
         <Suspense fallback={<Loading />}>
           <TurnDiff job={job} step={lastStep} />

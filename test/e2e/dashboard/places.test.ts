@@ -33,7 +33,10 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.locator('.page-head .badge', { hasText: 'completed' }).waitFor();
     await page.locator('.outcome').nth(1).waitFor();
     expect(await page.locator('.outcome').first().innerText()).toContain(first);
-    const link = page.locator('.outcome').first().getByRole('link', { name: 'Pull request' });
+    const link = page
+      .locator('.outcome')
+      .first()
+      .getByRole('link', { name: /^PR #\d+$/ });
     expect(await link.getAttribute('href')).toContain(pull);
     for (const turn of ['Turn 1', 'Turn 2']) {
       const head = page.getByRole('region', { name: turn }).locator('.turn-head');

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
 import { timelineOf } from '../../../dashboard/jobs/timeline/timeline.ts';
-import { nameOfLink } from '../../../dashboard/jobs/turn-head.tsx';
+import { nameOfLink, PullRequestLink } from '../../../dashboard/jobs/turn-head.tsx';
 import { ToolCallItem } from '../../../dashboard/jobs/timeline/tool-call.tsx';
 import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
 
@@ -147,4 +147,12 @@ it('keeps how each turn ended, and the pull request of the turns that changed so
     'Pull request',
     'PR #9',
   ]);
+});
+
+it('links to no pull request of the local forge that is no longer the newest of its job', () => {
+  const newest = { id: 'pr_2', number: 9, state: 'open', draft: false } as const;
+  const shown = (prLink: string) => renderToStaticMarkup(createElement(PullRequestLink, { prLink, newest }));
+  expect(shown('http://127.0.0.1/pulls/pr_1')).toBe('<span class="quiet">an earlier pull request</span>');
+  expect(shown('http://127.0.0.1/pulls/pr_2')).toBe('<a href="http://127.0.0.1/pulls/pr_2">PR #9</a>');
+  expect(shown('https://github.com/a/b/pull/7')).toContain('PR #7');
 });
