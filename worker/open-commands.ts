@@ -30,7 +30,7 @@ export async function openCommands(
 ): Promise<Commands> {
   if (limits === null) return null;
   // not in the work directory, which workers on several machines may share
-  const { path: directory } = resources.use(await openOwnFolder());
+  const { path: directory } = resources.use(openOwnFolder());
   const { maxSeconds, hosts } = limits;
   const network = hosts.length === 0 ? null : { hosts, privateHosts };
   const authorities = extraAuthorities === null ? null : allAuthorities(extraAuthorities);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mendTree } from '../activities/sandbox/tree.ts';
@@ -9,23 +10,31 @@ import { removeTree } from '../activities/workspaces/remove-tree.ts';
 /** A folder that only this process uses, until disposed of. */
 export interface OwnFolder extends AsyncDisposable {
   path: string;
+  /** Resolves when the folders of processes that were killed are removed. */
+  swept: Promise<void>;
 }
 
 const prefix = 'docket-sandbox-';
 const lockEnding = '.lock';
 
-/** Creates a folder for this process, and removes those of processes that were killed. */
-export async function openOwnFolder(parent = tmpdir()): Promise<OwnFolder> {
-  await removeAbandoned(parent);
+/**
+ * Creates a folder for this process, and removes those of processes that were killed, in the background. Returns before
+ * anything else can run, because the event loop of a process that loads its code has no time for callbacks.
+ */
+export function openOwnFolder(parent = tmpdir()): OwnFolder {
   for (;;) {
     const path = join(parent, `${prefix}${randomUUID()}`);
     const lock = tryLock(`${path}${lockEnding}`);
     // another process that starts took it for an abandoned one
     if (lock === null) continue;
-    await mkdir(path, { mode: 0o700 });
+    mkdirSync(path, { mode: 0o700 });
+    // what cannot be removed is left for the next start
+    const swept = removeAbandoned(parent).catch(() => undefined);
     return {
       path,
+      swept,
       async [Symbol.asyncDispose]() {
+        await swept;
         await remove(path);
         await lock.release({ remove: true });
       },

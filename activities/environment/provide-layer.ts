@@ -17,10 +17,13 @@ export interface LayerRequest {
   build(folder: string): Promise<StoredLayer>;
 }
 
-/** Time after which the layer of a builder that no longer extends it may be built by another. */
-const holdMs = 20_000;
-const extendEveryMs = 5_000;
-const lookAgainMs = 1_000;
+/**
+ * Time after which the layer of a builder that no longer extends it may be built by another: as long as a worker that
+ * sends no heartbeat counts as alive, because after that its job is attempted again, and waits for the layer.
+ */
+const holdMs = 2_000;
+const extendEveryMs = 500;
+const lookAgainMs = 500;
 /** Largest part of an organization's space that one layer may take. */
 const largestPart = 0.5;
 

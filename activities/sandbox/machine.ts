@@ -53,7 +53,10 @@ export async function inspectMachine(): Promise<Machine> {
   const [setpriv, prlimit, taskset] = [await find('setpriv'), await find('prlimit'), await find('taskset')];
   if (setpriv === null || taskset === null || prlimit === null || !prlimit.startsWith('/usr/'))
     throw new NoSandboxError('setpriv, prlimit and taskset are missing; install the package "util-linux"');
-  const { stdout } = await execute(bwrap, ['--version']);
+  const [{ stdout }, helpers] = await Promise.all([
+    execute(bwrap, ['--version']),
+    findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),
+  ]);
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).map(Number);
   if (major === 0 && minor < 8) throw new NoSandboxError('bubblewrap is too old; install 0.8 or newer');
   return {
@@ -67,7 +70,7 @@ export async function inspectMachine(): Promise<Machine> {
     configuration: (await readdir('/etc')).filter((name) => toolchainFolder.test(name)).map((name) => `/etc/${name}`),
     node: await nodeOutsideUsr(),
     shell: (await exists('/usr/bin/bash')) ? '/usr/bin/bash' : '/bin/sh',
-    helpers: await findHelpers({ sh: '/bin/sh', prlimit, nice: '/usr/bin/nice', node: process.execPath }),
+    helpers,
   };
 }
 

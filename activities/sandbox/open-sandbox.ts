@@ -20,14 +20,21 @@ export interface OpenOptions {
 }
 
 const probeMs = 20_000;
-/** Checks of the sandbox's guarantees; each line can fail the probe. */
+/**
+ * Checks of the sandbox's guarantees; each line that exits can fail the probe. It starts only the programs that it
+ * needs: on a busy machine each takes as long as the rest.
+ */
 const probe = `
-[ "$(id -u)" = 1000 ] || exit 11
-grep -q '^CapEff:[[:space:]]*0000000000000000$' /proc/self/status || exit 12
-grep -q '^Seccomp:[[:space:]]*2$' /proc/self/status || exit 13
-grep -q '^NoNewPrivs:[[:space:]]*1$' /proc/self/status || exit 14
-[ "$(tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ')" = lo ] || exit 15
-! touch /usr/docket-probe 2>/dev/null || exit 16
+while IFS=': \t' read -r name value rest; do
+  case $name in Uid) uids="$value $rest" ;; CapEff) capabilities=$value ;; Seccomp) seccomp=$value ;; NoNewPrivs) locked=$value ;; esac
+done < /proc/self/status
+[ "$uids" = "1000 1000\t1000\t1000" ] || exit 11
+[ "$capabilities" = 0000000000000000 ] || exit 12
+[ "$seccomp" = 2 ] || exit 13
+[ "$locked" = 1 ] || exit 14
+devices=$({ read -r head; read -r head; while IFS=': ' read -r device rest; do echo "$device"; done; } < /proc/net/dev)
+[ "$devices" = lo ] || exit 15
+! (: > /usr/docket-probe) 2>/dev/null || exit 16
 ! unshare --user true 2>/dev/null || exit 17
 echo contained > probe`;
 

@@ -69,6 +69,25 @@ it('is not built again if its builder died after it was finished, and is if it d
   expect(await elsewhere.provide()).toMatchObject({ source: 'database' });
 });
 
+it('is built by another soon after its builder was killed', { timeout: 15_000 }, async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const store = createEnvironmentLayerStore(database.pool);
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const build = async (folder: string) => {
+    begun.resolve();
+    await over.promise;
+    return write(folder, 'late');
+  };
+  // a killed builder extends its claim no longer
+  const layers = { ...store, hold: async () => false };
+  const layerBounds = { mostLayers: 2, mostBytes: 1e9 };
+  const killed = provideLayer({ layers, layerFiles: machine('i'), layerBounds }, { ref, signal, build });
+  await begun.promise;
+  expect(await layersOf(machine('j'), ref).provide()).toMatchObject({ source: 'setup' });
+  over.resolve();
+  await expect(killed).rejects.toThrow('foreign key');
+});
+
 it('is built again if what is stored of it is damaged', async () => {
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   await layersOf(machine('e'), ref).provide();

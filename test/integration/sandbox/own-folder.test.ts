@@ -15,7 +15,9 @@ afterEach(() => rm(parent, { recursive: true, force: true }));
 
 const program = `
   const { openOwnFolder } = await import(${JSON.stringify(import.meta.resolve('../../../worker/own-folder.ts'))});
-  console.log((await openOwnFolder(process.argv[1])).path);
+  const { path, swept } = openOwnFolder(process.argv[1]);
+  await swept;
+  console.log(path);
   setInterval(() => {}, 60_000);`;
 
 /** Opens a folder in a process that is killed; while it lives, `meanwhile` runs. Returns the folder. */
@@ -35,19 +37,21 @@ async function openAndKill(meanwhile = async (_path: string) => {}): Promise<str
 }
 
 it('removes the folders of killed processes, and of no others', { tags: 'slow', timeout: 60_000 }, async () => {
-  await using living = await openOwnFolder(parent);
+  await using living = openOwnFolder(parent);
   await writeFile(join(living.path, 'used'), '');
   const killed = await openAndKill(async (path) => {
     const home = join(path, 'mcp-1', 'home');
     await mkdir(join(home, 'closed', 'inner'), { recursive: true });
     await chmod(join(home, 'closed'), 0);
     // while it lives, another process leaves it alone
-    await using _other = await openOwnFolder(parent);
+    await using other = openOwnFolder(parent);
+    await other.swept;
     expect(await readdir(path)).toEqual(['mcp-1']);
   });
   expect((await lstat(killed)).isDirectory()).toBe(true);
   {
-    await using next = await openOwnFolder(parent);
+    await using next = openOwnFolder(parent);
+    await next.swept;
     const names = [living.path, next.path].flatMap((path) => [path, `${path}.lock`]);
     expect((await readdir(parent)).map((name) => join(parent, name)).toSorted()).toEqual(names.toSorted());
     expect(await readdir(living.path)).toEqual(['used']);
@@ -61,6 +65,7 @@ it('follows no link that lies where its folder was', { tags: 'slow', timeout: 60
   await rename(killed, elsewhere);
   await writeFile(join(elsewhere, 'file'), '');
   await symlink(elsewhere, killed);
-  await using _next = await openOwnFolder(parent);
+  await using next = openOwnFolder(parent);
+  await next.swept;
   expect(await readdir(elsewhere)).toEqual(['file']);
 });
