@@ -49,6 +49,8 @@ const dynamicConfig = {
   // otherwise the only shard of a development server starts 20 tasks a second, and a lone job waits 200 ms for each
   // step
   'history.transferProcessorMaxPollRPS': 2_000,
+  // a timer fires at most this much too late; with the default of a second, a retry after 100 ms waits for a second
+  'history.timerProcessorMaxTimeShift': '200ms',
   // if a worker has a free slot, the response to a workflow task carries the next activity, which saves a round trip
   'system.enableActivityEagerExecution': true,
 };
