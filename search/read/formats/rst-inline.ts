@@ -1,6 +1,11 @@
 /** Roles whose text is a name, a key or a file, as Sphinx and docutils call them. */
 const wordRoles =
-  /^(?:ref|doc|numref|term|any|abbr|strong|emphasis|sub|sup|subscript|superscript|title|title-reference|pep|rfc|download|guilabel|menuselection|dfn|index|issue|user)$/;
+  /^(?:ref|doc|numref|term|any|abbr|strong|emphasis|sub|sup|subscript|superscript|title|title-reference|download|guilabel|menuselection|dfn|index|issue|user)$/;
+/** Addresses of the documents that roles cite by number. */
+const standards: Record<string, (number: string) => string> = {
+  pep: (number) => `https://peps.python.org/pep-${number.padStart(4, '0')}/`,
+  rfc: (number) => `https://datatracker.ietf.org/doc/html/rfc${number}.html`,
+};
 const literal = /(``.+?``)/s;
 const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
@@ -41,7 +46,7 @@ function proseOf(text: string, { substitutions, targets }: InlineContext): strin
 
 function linkTo(words: string, target: string, targets: ReadonlyMap<string, string>): string {
   const address = target.endsWith('_') ? (targets.get(target.slice(0, -1).toLowerCase()) ?? '') : target;
-  return /^[^\s()]+$/.test(address) ? `[${words}](${address})` : words;
+  return /^\S+$/.test(address) ? `[${words}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})` : words;
 }
 
 function wordsOfRole(name: string, content: string): string {
@@ -51,6 +56,12 @@ function wordsOfRole(name: string, content: string): string {
     const shown = words || (target.split('/').at(-1) ?? target).replaceAll(/[-_]/g, ' ');
     const link = target.trim();
     return /[\s()]/.test(link) ? shown : `[${shown}](${link}${link.startsWith('/') ? '' : '.rst'})`;
+  }
+  const standard = standards[kind];
+  if (standard !== undefined && /^\d{1,6}(?:#\S*)?$/.test(target)) {
+    const [number = '', anchor] = target.split('#');
+    const address = `${standard(number)}${anchor === undefined ? '' : `#${anchor}`}`;
+    return `[${words || `${kind.toUpperCase()} ${number}`}](${address})`;
   }
   const shown = words || target.replace(/^!/, '').replace(/^~(?:.*\.)?/, '');
   if (wordRoles.test(kind)) return kind === 'ref' && words === '' ? shown.replaceAll(/[-_:]/g, ' ') : shown;

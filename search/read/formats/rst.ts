@@ -72,7 +72,7 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
       ) {
         out.push(...title(line, next[0] ?? ''));
         at += 2;
-      } else if (underline.test(line) || /^=+(?: +=+)+$/.test(line) || /^\+[-=+]+\+$/.test(line)) {
+      } else if ((underline.test(line) && line !== '::') || /^=+(?: +=+)+$/.test(line) || /^\+[-=+]+\+$/.test(line)) {
         out.push(/^[-_*=]{4,}$/.test(line) && given[at - 1] === '' && next === '' ? '---' : '');
         at += 1;
       } else if (line.startsWith('>>> ')) {
@@ -204,8 +204,10 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
 function namesIn(lines: string[], known: ReadonlyMap<string, string>): InlineContext {
   const substitutions = new Map(known);
   const targets = new Map<string, string>();
-  for (const line of lines) {
-    const target = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+)$/.exec(line);
+  for (const [at, line] of lines.entries()) {
+    // a long address stands on the next line
+    const below = /^\s+https?:\S+$/.test(lines[at + 1] ?? '') ? ` ${lines[at + 1]?.trim()}` : '';
+    const target = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+)$/.exec(line + below);
     if (target !== null) targets.set((target[1] ?? '').toLowerCase(), target[2] ?? '');
     const found = directive.exec(line);
     if (found?.[1] !== undefined && found[2] === 'replace') substitutions.set(found[1], (found[3] ?? '').trim());

@@ -109,6 +109,21 @@ describe('a reStructuredText page', () => {
     expect(text).not.toMatch(/toctree|comment|linenos/);
   });
 
+  it.each([
+    ['a literal block after a mark of its own', 'So:\n\n::\n\n   run(*it*)\n', 'So:\n\n```\nrun(*it*)\n```'],
+    [
+      'a proposal by number',
+      'See :pep:`517#source-trees`.',
+      'See [PEP 517](https://peps.python.org/pep-0517/#source-trees).',
+    ],
+    ['a named standard', 'See :rfc:`it <2119>`.', 'See [it](https://datatracker.ietf.org/doc/html/rfc2119.html).'],
+    ['an address with parentheses', '`A <https://a.org/b_(c)>`_', '[A](https://a.org/b_%28c%29)'],
+    ['an address below its target', '`A b`_\n\n.. _a b:\n   https://a.org/\n', '[A b](https://a.org/)'],
+  ])('reads %s', async (_, source, text) => {
+    const [page] = await read({ 'a.rst': `T\n=\n\n${source}` });
+    expect(page?.content).toContain(text);
+  });
+
   it('takes its first field list for front matter', async () => {
     const [page] = await read({ 'a.rst': ':groups: staff\n:language: de\n\nA\n=\n\nText.\n' });
     expect(page).toMatchObject({ restrictedTo: ['staff'], metadata: { title: 'A', language: 'de' } });
