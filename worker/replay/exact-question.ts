@@ -20,6 +20,8 @@ export interface ExactQuestion {
   messages: ModelMessage[];
   /** Names of the offered tools. */
   tools: string[];
+  /** Descriptions of the offered tools of MCP servers, which are stored with the turn. */
+  toolDescriptions: Record<string, string>;
   /**
    * `exact` when its hash equals the one stored with the answer, `different` when the code that builds requests has
    * changed since, `unknown` for a step without an answer.
@@ -46,7 +48,10 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
     return offered.map((tools) => ({ model, system, messages, tools }));
   });
   const sent = candidates.find((candidate) => requestHashOf(candidate) === stored);
-  const question = sent ?? { model, system, messages: conversationOf(transcript, { model }), tools: whole[0] ?? [] };
+  const rebuilt = sent ?? { model, system, messages: conversationOf(transcript, { model }), tools: whole[0] ?? [] };
+  const described = instructions.tools.filter(({ name }) => rebuilt.tools.includes(name));
+  const toolDescriptions = Object.fromEntries(described.map(({ name, description }) => [name, description]));
+  const question = { ...rebuilt, toolDescriptions };
   if (stored === null) return { ...question, match: 'unknown' };
   return { ...question, match: sent === undefined ? 'different' : 'exact' };
 }

@@ -30,7 +30,9 @@ const matches: Record<StepPrompt['match'], string> = {
   unknown: 'As this version would send it: there is no answer to compare it with.',
 };
 
-function Prompt({ prompt: { system, messages, omittedMessages, tools, match } }: { prompt: StepPrompt }) {
+function Prompt({ prompt }: { prompt: StepPrompt }) {
+  const { system, messages, omittedMessages, tools, toolDescriptions, match } = prompt;
+  const descriptions = Object.entries(toolDescriptions).map(([name, description]) => `${name}\n${description}`);
   return (
     <>
       <p className="hint">{matches[match]}</p>
@@ -40,6 +42,7 @@ function Prompt({ prompt: { system, messages, omittedMessages, tools, match } }:
           <code key={name}>{name}</code>
         ))}
       </p>
+      {descriptions.length > 0 && <Message title="Tools of MCP servers" content={descriptions.join('\n\n')} />}
       <Message title="System" content={system} />
       {omittedMessages > 0 && <p className="hint">{plural(omittedMessages, 'older message')} not shown.</p>}
       {messages.map(({ role, content }, index) => (

@@ -88,6 +88,7 @@ export function StepInspector({ job, step: listed, turn, details, firstStep, liv
                 step={step}
                 call={call}
                 isOver={turn?.endedAt !== null}
+                showsError
               />
             ))}
           </div>

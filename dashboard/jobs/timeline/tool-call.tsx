@@ -21,11 +21,15 @@ interface ToolCallProps {
   live?: CommandOutput | null;
   /** The turn has ended: a call without a result was stopped. */
   isOver: boolean;
+  /** Whether the beginning of an error is shown before the call is opened. */
+  showsError?: boolean;
 }
 
 const symbols = { running: '…', stopped: '■', failed: '✕', done: '✓' };
 
 const longestShown = 200_000;
+/** Part of an error that is shown before its call is opened. */
+const errorBeginning = { lines: 4, characters: 400 };
 /** Fields of an input, most informative first. */
 const telling = ['command', 'pattern', 'query', 'path', 'url', 'from', 'title'];
 
@@ -39,7 +43,7 @@ export function subjectOf(input: unknown): string {
 }
 
 /** Shows a collapsible tool call with its input and result. */
-export function ToolCallItem({ job, step, call, live = null, isOver }: ToolCallProps) {
+export function ToolCallItem({ job, step, call, live = null, isOver, showsError = false }: ToolCallProps) {
   const [chosen, setOpen] = useKeptState(call.toolCallId);
   const ended = call.isError ? 'failed' : 'done';
   const state = call.output !== null ? ended : isOver ? 'stopped' : 'running';
@@ -60,6 +64,9 @@ export function ToolCallItem({ job, step, call, live = null, isOver }: ToolCallP
         <span className="tool-facts">
           {state === 'running' ? <CallTime since={step.answeredAt} output={printed} /> : factsOf(call)}
         </span>
+        {showsError && state === 'failed' && !isOpen && (
+          <span className="tool-error">{errorOf(call.output ?? '')}</span>
+        )}
       </summary>
       {isOpen && (
         <Inside job={job} step={step} call={call} live={printed} isOver={isOver} onRead={() => setOpen(true)} />
@@ -81,6 +88,14 @@ function CallTime({ since, output }: { since: string | null; output: CommandOutp
 function factsOf({ characters, durationMs }: Pick<ToolCall, 'characters' | 'durationMs'>): string {
   const size = characters === null ? [] : [plural(characters, 'character')];
   return [...(durationMs === null ? [] : [duration(durationMs)]), ...size].join(' · ');
+}
+
+/** Returns the first lines of an error. */
+function errorOf(output: string): string {
+  const text = plain(output).trim();
+  const lines = text.split('\n').slice(0, errorBeginning.lines).join('\n');
+  const { shown } = beginning(lines, errorBeginning.characters);
+  return shown === text ? text : `${shown.toWellFormed()}…`;
 }
 
 function Inside({ job, step, call, live = null, isOver, onRead }: ToolCallProps & { onRead(): void }) {

@@ -130,6 +130,12 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await untilStatus(page, 'completed');
     expect(await page.locator('.step .badge-warn').count()).toBe(0);
     await pool.query('update job_steps set fence = fence + 3, model_failures = 2 where job_id = $1 and step = 1', [id]);
+    const error = Array.from({ length: 9 }, (_, line) => `error at line ${line}`).join('\n');
+    const failed = JSON.stringify({ isError: true, output: error });
+    await pool.query(
+      `update job_steps set tool_results = jsonb_set(tool_results, '{0}', tool_results->0 || $2) where job_id = $1 and step = 1`,
+      [id, failed],
+    );
     await page.reload();
     await stepOf(page, 1).getByText('model failed 2 times').waitFor();
     await stepOf(page, 1).getByText('handed over').waitFor();
@@ -140,8 +146,15 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await inspector.getByText('The model provider failed 2 times.').waitFor();
     await inspector.getByText('Written to cache').waitFor();
     await inspector.getByText('Create marked.md with "x"', { exact: true }).waitFor();
-    await inspector.locator('.tool summary').first().click();
+    const tool = inspector.locator('.tool summary').first();
+    await tool.getByText('error at line 3…').waitFor();
+    await checkLooks(page, 'job-inspector-error-light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await checkLooks(page, 'job-inspector-error-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await tool.click();
     await inspector.getByRole('heading', { name: 'Result' }).waitFor();
+    await expect.poll(() => tool.getByText('error at line').count()).toBe(0);
     await inspector.getByRole('button', { name: 'Show the exact prompt' }).click();
     await inspector.getByText('Exactly what was sent').waitFor();
     await inspector.locator('.exact-message summary', { hasText: 'System' }).click();

@@ -111,6 +111,10 @@ it(
       [2, 1],
     ] as const)
       expect(exactQuestionOf(later, { turn, step }).match).toBe('exact');
+    const descriptionsOf = (turn: number) => Object.keys(exactQuestionOf(later, { turn, step: 1 }).toolDescriptions);
+    expect(descriptionsOf(1)).toEqual(['docs__look', 'docs__send']);
+    expect(descriptionsOf(2)).toEqual(['docs__send']);
+    expect(exactQuestionOf(later, { turn: 1, step: 1 }).toolDescriptions['docs__look']).toContain('Looks. [redacted]');
     expect(exactQuestionOf(later, { turn: 2, step: 1 }).tools).not.toContain('docs__look');
     expect(model.violations).toEqual([]);
   },
