@@ -79,6 +79,17 @@ export const jobCountsSchema = z.object({
       }),
     )
     .max(jobStates.length),
+  failures: z
+    .array(
+      z.object({
+        category: z.string(),
+        title: z.string(),
+        count: z.number().int().max(mostCounted),
+        isLowerBound: z.boolean().meta({ description: 'True if there may be more failed jobs than were counted.' }),
+      }),
+    )
+    .max(mostCounted)
+    .meta({ description: 'Failed jobs by the category of their failure, without cancelled ones.' }),
 });
 
 export const pullRequestCountsSchema = z.object({

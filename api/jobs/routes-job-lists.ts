@@ -8,6 +8,7 @@ import { defineRoute, json } from '../http/define-route.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream, serverSentEvent } from '../http/streams/event-stream.ts';
+import { failureOf } from '../../workflows/contract/failures.ts';
 import { streamJobChanges } from './stream-job-changes.ts';
 import {
   jobChangesQuerySchema,
@@ -37,7 +38,7 @@ export const jobListRoutes = {
   countJobs: defineRoute({
     method: 'get',
     path: '/v1/jobs/counts',
-    summary: 'Counts the jobs of the organization by state.',
+    summary: 'Counts the jobs of the organization by state, and the failed ones by category.',
     description: 'Counts up to 1,000 jobs of each status, the newest first.',
     key: 'admin',
     query: jobCountsQuerySchema,
@@ -87,7 +88,9 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
     },
 
     async countJobs({ caller, query: { project: projectId, createdSince } }) {
-      return { counts: await jobCounts.count(caller, { projectId, createdSince }) };
+      const { states, failures } = await jobCounts.count(caller, { projectId, createdSince });
+      const titled = failures.map((counted) => ({ ...counted, title: failureOf(counted.category).title }));
+      return { counts: states, failures: titled };
     },
 
     async countPullRequests({ caller }) {

@@ -48,6 +48,14 @@ interface JobCount {
   isLowerBound: boolean;
 }
 
+interface FailureCount {
+  /** Category of the failure. */
+  category: string;
+  count: number;
+  /** There may be more: not all failed jobs were counted. */
+  isLowerBound: boolean;
+}
+
 interface PullRequestCount {
   state: PullRequestState;
   count: number;
@@ -56,8 +64,11 @@ interface PullRequestCount {
 }
 
 export interface JobCountStore {
-  /** Counts the newest jobs of an organization by state, up to a thousand of each status. */
-  count(owner: Owner, query: { projectId?: string; createdSince?: Date }): Promise<JobCount[]>;
+  /** Counts the newest jobs of an organization by state, up to a thousand of each status, and failed ones by category. */
+  count(
+    owner: Owner,
+    query: { projectId?: string; createdSince?: Date },
+  ): Promise<{ states: JobCount[]; failures: FailureCount[] }>;
   /** Counts the pull requests of the newest thousand jobs by state. */
   countPullRequests(owner: Owner): Promise<PullRequestCount[]>;
 }
@@ -70,14 +81,24 @@ const newest = (status: string, columns = '') => `
 
 // the states of active and failed jobs are in no index, so their rows are read
 const countStatement = `
-  select wanted.status, wanted.status as state, looked.count
+  select wanted.status, wanted.status as state, null as category, looked.count
   from unnest(array['completed', 'archived']) as wanted (status),
        lateral (select count(*)::integer as count from (${newest('wanted.status')}) as jobs) as looked
   union all
-  select status, state, count(*)::integer
+  select status, state, case state when 'failed' then failure_category end as category, count(*)::integer
   from unnest(array['active', 'failed']) as wanted (status),
-       lateral (select ${stateOf} as state from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs) as looked
-  group by status, state`;
+       lateral (
+         select ${stateOf} as state, failure_category
+         from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs
+       ) as looked
+  group by status, state, category`;
+
+interface CountedRow {
+  status: JobStatus;
+  state: JobState;
+  category: string | null;
+  count: number;
+}
 
 const countPullRequestsStatement = `
   select state, count(*)::integer as count from (
@@ -86,28 +107,37 @@ const countPullRequestsStatement = `
   ) as looked
   group by state`;
 
+function sumOf(rows: { count: number }[]): number {
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** Creates the counts of an organization's jobs. */
 export function createJobCountStore(pool: Pool): JobCountStore {
   return {
     async count({ organizationId }, { projectId, createdSince }) {
-      if (projectId !== undefined && !canBeId(projectId)) return [];
+      if (projectId !== undefined && !canBeId(projectId)) return { states: [], failures: [] };
       const values = [organizationId, projectId ?? null, createdSince ?? null];
-      const { rows } = await readWithin(pool, 'search', (client) =>
-        client.query<{ status: JobStatus; state: JobState; count: number }>(countStatement, values),
-      );
-      return jobStates.map((state) => {
-        const ofStatus = rows.filter(({ status }) => status === statuses[state]);
-        const counted = ofStatus.reduce((sum, { count }) => sum + count, 0);
-        const count = rows.find((row) => row.state === state)?.count ?? 0;
-        return { state, count: Math.min(count, mostCounted), isLowerBound: counted > mostCounted };
+      const { rows } = await readWithin(pool, 'search', (client) => client.query<CountedRow>(countStatement, values));
+      const bounded = (count: number, status: JobStatus) => ({
+        count: Math.min(count, mostCounted),
+        isLowerBound: sumOf(rows.filter((row) => row.status === status)) > mostCounted,
       });
+      return {
+        states: jobStates.map((state) => {
+          const count = sumOf(rows.filter((row) => row.state === state));
+          return { state, ...bounded(count, statuses[state]) };
+        }),
+        failures: rows.flatMap(({ category, count }) =>
+          category === null ? [] : [{ category, ...bounded(count, 'failed') }],
+        ),
+      };
     },
 
     async countPullRequests({ organizationId }) {
       const { rows } = await readWithin(pool, 'search', (client) =>
         client.query<{ state: PullRequestState | null; count: number }>(countPullRequestsStatement, [organizationId]),
       );
-      const isLowerBound = rows.reduce((sum, { count }) => sum + count, 0) > mostCounted;
+      const isLowerBound = sumOf(rows) > mostCounted;
       return pullRequestStates.map((state) => {
         const count = rows.find((row) => row.state === state)?.count ?? 0;
         return { state, count: Math.min(count, mostCounted), isLowerBound };

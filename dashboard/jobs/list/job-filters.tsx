@@ -22,8 +22,8 @@ interface FiltersProps {
   filters: JobFilters;
   models: string[];
   people: string[];
-  /** Categories of failures, with their titles. */
-  failures: (readonly [category: string, title: string])[];
+  /** Categories of failures that are known from listed jobs, with their titles. */
+  failures: ReadonlyMap<string, string>;
 }
 
 /** Shows the filters of the job list: a tab with a count for each state, menus, and the search. */
@@ -66,25 +66,49 @@ export function Filters({ filters, models, people, failures }: FiltersProps) {
           options={[['', 'any time'], ...ageNames.map((age) => [age, `in the last ${age}`] as const)]}
           onChange={(age) => set({ age: age === '' ? undefined : age })}
         />
-        {failures.length > 0 && (
-          <Choice
-            label="Failure"
-            isInline
-            value={filters.failure ?? ''}
-            options={[['', 'any'], ...failures]}
-            onChange={(failure) => set({ failure })}
-          />
-        )}
+        <FailureMenu filters={filters} listed={failures} />
         <Search q={filters.q ?? ''} onSearch={(q) => set({ q })} />
       </div>
     </>
   );
 }
 
-function StateTabs({ filters }: { filters: JobFilters }) {
-  const { project, model, failure, startedBy, q, age, status: chosen } = filters;
+function useCounts({ project, age }: JobFilters) {
+  return useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) })).data;
+}
+
+/** Shows the failures of counted and of listed jobs, some of which are archived or beyond those that are counted. */
+function FailureMenu({ filters, listed }: { filters: JobFilters; listed: FiltersProps['failures'] }) {
+  const { model, startedBy, q, failure: chosen } = filters;
   const set = useSetFilters();
-  const { data } = useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) }));
+  const counted = useCounts(filters)?.failures ?? [];
+  // the counts do not follow these filters
+  const isCounted = [model, startedBy, q].every((filter) => filter === undefined);
+  const titles = new Map([...listed, ...counted.map(({ category, title }) => [category, title] as const)]);
+  if (titles.size === 0) return null;
+  const options = [...titles].map(([category, title]) => {
+    const found = isCounted ? counted.find((one) => one.category === category) : undefined;
+    return [category, found === undefined ? title : `${title} (${countOf(found)})`] as const;
+  });
+  return (
+    <Choice
+      label="Failure"
+      isInline
+      value={chosen ?? ''}
+      options={[['', 'any'], ...options.sort(([, one], [, other]) => one.localeCompare(other))]}
+      onChange={(failure) => set({ failure })}
+    />
+  );
+}
+
+function countOf(counted: { count: number; isLowerBound: boolean }): string {
+  return `${count(counted.count)}${counted.isLowerBound ? '+' : ''}`;
+}
+
+function StateTabs({ filters }: { filters: JobFilters }) {
+  const { model, failure, startedBy, q, status: chosen } = filters;
+  const set = useSetFilters();
+  const data = useCounts(filters);
   // the counts do not follow these filters
   const isCounted = [model, failure, startedBy, q].every((filter) => filter === undefined);
   const counts = isCounted ? (data?.counts ?? []) : [];
@@ -104,9 +128,7 @@ function StateTabs({ filters }: { filters: JobFilters }) {
             onPress={() => set({ status: state })}
           >
             {state ?? 'all'}
-            {counts.length > 0 && shown !== undefined && (
-              <span className="segment-count">{` ${count(shown.count)}${shown.isLowerBound ? '+' : ''}`}</span>
-            )}
+            {counts.length > 0 && shown !== undefined && <span className="segment-count">{` ${countOf(shown)}`}</span>}
           </Button>
         );
       })}

@@ -39,7 +39,7 @@ export function jobListQuery(filters: JobFilters) {
   });
 }
 
-/** Returns the query for the number of jobs by state; filters other than these are not counted. */
+/** Returns the query for the number of jobs by state and failure; filters other than these are not counted. */
 export function jobCountsQuery({ project, age }: Pick<JobFilters, 'project' | 'age'>) {
   return queryOptions({
     queryKey: [countsKey, project, age],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { insertActiveJob } from '../../support/database/many-jobs.ts';
+import { insertActiveJob, insertEndedJobs } from '../../support/database/many-jobs.ts';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
 
 const shared = startForFile();
@@ -46,6 +46,27 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     await cell('job_running').waitFor();
     expect(visit.complaints).toEqual([]);
     await pool.query(`update jobs set status = 'failed', phase = null, ended_at = now() where id = any ($1)`, [ids]);
+  });
+
+  it('can be filtered by a failure that no loaded job has', async () => {
+    const { browser, stack, pool } = shared;
+    const { projectId, baseUrl } = stack.localJson;
+    await insertEndedJobs(pool, projectId, 102, 'job_ended');
+    const failed = ['job_ended101', 'job_ended102'];
+    await pool.query(`update jobs set status = 'failed', failure_category = 'step_limit' where id = any ($1)`, [
+      failed,
+    ]);
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    await page.goto(`${baseUrl}/jobs`);
+    await page.locator("[data-job='job_ended1']").waitFor();
+    await page.getByLabel('Failure').selectOption('The job ran out of steps (2)');
+    await page.waitForURL(/failure=step_limit/);
+    for (const id of failed) await page.locator(`[data-job='${id}']`).waitFor();
+    await page.getByLabel('Search jobs').fill('Job number');
+    await page.waitForURL(/q=Job/);
+    await page.locator('option:checked', { hasText: /^The job ran out of steps$/ }).waitFor({ state: 'attached' });
+    expect(visit.complaints).toEqual([]);
   });
 
   it('shows the number, the state and the size of what a job published', { tags: 'slow' }, async () => {

@@ -148,32 +148,6 @@ describe('the jobs of an organization', () => {
     ]);
   });
 
-  it('are counted by state, up to a thousand per status', async () => {
-    const { project, sibling, key } = await stage();
-    const { pool } = database;
-    await buildJob(pool, project, { phase: 'running' });
-    await buildJob(pool, sibling, { status: 'failed', failureCategory: 'cancelled' });
-    await buildJob(pool, project, { status: 'failed', failureCategory: 'internal' });
-    await buildJob(pool, await buildProject(pool));
-    await insertEndedJobs(pool, project.id, 1_001, 'job_counted');
-    const count = async (query: string) => (await api.ask(`/v1/jobs/counts?${query}`, { key })).body.counts;
-    const exact = (state: string, number: number) => ({ state, count: number, isLowerBound: false });
-    expect(await count('')).toEqual([
-      exact('queued', 0),
-      exact('running', 1),
-      exact('waiting', 0),
-      { state: 'completed', count: 1_000, isLowerBound: true },
-      exact('failed', 1),
-      exact('cancelled', 1),
-      exact('archived', 0),
-    ]);
-    const ofLastHour = await count(
-      `project=${project.id}&createdSince=${new Date(Date.now() - 3_570_000).toISOString()}`,
-    );
-    expect(ofLastHour).toContainEqual(exact('completed', 59));
-    expect(ofLastHour).toContainEqual(exact('cancelled', 0));
-  });
-
   it('are filtered by their pull request, and pull requests are counted by state', async () => {
     const { project, key } = await stage();
     const { pool } = database;
