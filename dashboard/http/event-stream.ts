@@ -11,7 +11,7 @@ export interface StreamEvent {
 export type Connection = 'connecting' | 'live' | 'lost' | 'ended';
 
 /** Number of the last event that was read, which a later connection continues after. */
-interface Position {
+export interface Position {
   url: string;
   lastId: string | null;
 }
@@ -24,7 +24,7 @@ interface ReadOptions {
 }
 
 /** Reads an event stream until it reports its end (204). A broken connection resumes after the last event. */
-async function readEvents({ position, signal, onEvents, onConnection }: ReadOptions): Promise<void> {
+export async function readEvents({ position, signal, onEvents, onConnection }: ReadOptions): Promise<void> {
   const { url } = position;
   let failures = 0;
   while (!signal.aborted) {

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { useStream, type StreamEvent } from '../http/event-stream.ts';
+import type { StreamEvent } from '../http/event-stream.ts';
+import { useSharedStream } from '../http/shared-stream.ts';
 import type { ListedJob, Session } from '../http/types.ts';
 import { createNoticeOnce, isStartedBy } from './notice-of.ts';
 
@@ -17,7 +18,7 @@ export function JobNotifications({ session }: { session: Session }) {
   /** Time of the database when the subscription began. */
   const since = useRef(Number.POSITIVE_INFINITY);
   const [noticeOnce] = useState(createNoticeOnce);
-  useStream('/v1/jobs/events', (events: StreamEvent[]) => {
+  useSharedStream('/v1/jobs/events', (events: StreamEvent[]) => {
     for (const { event, id, data } of events) {
       if (event === 'start') since.current = Math.min(since.current, Number(id) / 1_000);
       if (event !== 'job') continue;

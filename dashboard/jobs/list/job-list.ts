@@ -1,7 +1,8 @@
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { answerOf, api } from '../../http/client.ts';
-import { useStream, type Connection, type StreamEvent } from '../../http/event-stream.ts';
+import type { Connection, StreamEvent } from '../../http/event-stream.ts';
+import { useSharedStream } from '../../http/shared-stream.ts';
 import type { ListedJob } from '../../http/types.ts';
 import { queryClient } from '../../queries.ts';
 import { createdSince, type JobFilters } from './filters.ts';
@@ -83,7 +84,7 @@ export function useLiveJobs(filters: JobFilters): Connection {
     },
     [filters],
   );
-  const connection = useStream('/v1/jobs/events', take);
+  const connection = useSharedStream('/v1/jobs/events', take);
   const wasLive = useRef(false);
   useEffect(() => {
     if (connection !== 'live') return;

@@ -27,7 +27,7 @@ const titlesOf = (page: Page) =>
 
 describe.runIf(chromiumPath !== null)('notifications', () => {
   it('tell in a hidden tab that a job has ended, lead to it, and stay on after a reload', async () => {
-    const { browser, stack } = shared;
+    const { browser, stack, pool } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page, context } = visit;
     await context.grantPermissions(['notifications']);
@@ -44,6 +44,18 @@ describe.runIf(chromiumPath !== null)('notifications', () => {
       (globalThis as unknown as { shown: Notification[] }).shown[0]?.dispatchEvent(new Event('click')),
     );
     await page.waitForURL(new RegExp(`/jobs/prj_\\w+/${id}$`));
+    // the list reads the stream that the notifications have open
+    const streams: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/v1/jobs/events')) streams.push(request.url());
+    });
+    await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+    const title = page.locator(`[data-job='${id}'] .row-title`);
+    await title.getByText('Create unseen.md').waitFor();
+    await pool.query(`update jobs set title = 'Renamed', updated_at = now() where id = $1`, [id]);
+    await title.getByText('Renamed').waitFor();
+    expect(streams).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
 
