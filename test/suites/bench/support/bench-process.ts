@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execFileSync } from 'node:child_process';
+import { apiOptions } from '../../../../local/processes/services.ts';
 
 const checkout = join(import.meta.dirname, '../../../..');
 const startTimeoutMs = 60_000;
@@ -78,7 +79,8 @@ export async function startBenchProcess(name: string, options: StartOptions): Pr
 
 /** Starts a program of the product and waits for the log line that says `readyMessage`. */
 export async function startService(path: string, readyMessage: string, options: StartOptions): Promise<ServiceProcess> {
-  const child = start(join(checkout, path), options, ['ignore', 'pipe', 'inherit']);
+  const flags = [...(path === 'api/main.ts' ? apiOptions : []), ...(options.flags ?? [])];
+  const child = start(join(checkout, path), { ...options, flags }, ['ignore', 'pipe', 'inherit']);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const timer = setTimeout(() => child.kill('SIGKILL'), startTimeoutMs);
   const ready = Promise.withResolvers<Record<string, unknown>>();
