@@ -112,7 +112,7 @@ export function addEvaluationCommands(group: Command, context: CommandContext): 
     .option('--passages <number>', 'passages that the model is shown (default: 5)', readInteger)
     .option('--query-rewriting <model>', 'model that rewrites follow-up questions ("" for none; default: as the site)')
     .option('--with-model <name>', 'model to compare with')
-    .option('--with-instructions <text>', 'tone and emphasis to compare with')
+    .option('--with-instructions <text>', 'tone and emphasis to compare with ("" for none)')
     .option('--with-passages <number>', 'number of passages to compare with', readInteger)
     .option('--with-query-rewriting <model>', 'model that rewrites follow-up questions to compare with ("" for none)')
     .option('--wait', 'wait until it has finished')

@@ -21,6 +21,14 @@ const rewritings = [
 ] as const;
 type Rewriting = (typeof rewritings)[number][0];
 
+/** Instructions of the other configuration: those of the site, none, or others. */
+const guidances = [
+  ['same', 'As today'],
+  ['none', 'None'],
+  ['other', 'Other'],
+] as const;
+type Guidance = (typeof guidances)[number][0];
+
 /** Shows a form that evaluates the site's answers to a set, alone or compared with another configuration. */
 export function StartEvaluation({ domain, sets, onStart }: StartProps) {
   const [chosen, setChosen] = useState('');
@@ -29,6 +37,7 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
   const [passages, setPassages] = useState('');
   const [rewriting, setRewriting] = useState<Rewriting>('same');
   const [rewritingModel, setRewritingModel] = useState('');
+  const [guidance, setGuidance] = useState<Guidance>('same');
   const [instructions, setInstructions] = useState('');
   const setId = sets.find(({ id }) => id === chosen)?.id ?? sets[0]?.id ?? '';
   const start = useMutation({
@@ -39,7 +48,8 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
         ...(retrievalPageSize !== null && { retrievalPageSize }),
         ...(rewriting === 'off' && { queryRewriting: null }),
         ...(rewriting === 'model' && { queryRewriting: rewritingModel.trim() }),
-        ...(instructions.trim() !== '' && { instructions: instructions.trim() }),
+        ...(guidance === 'none' && { instructions: null }),
+        ...(guidance === 'other' && { instructions: instructions.trim() }),
       };
       const body = { setId, configurations: isCompared ? [{}, other] : [{}] };
       const { id } = await answerOf(api.POST('/v1/sites/{domain}/evaluations', { params: { path: { domain } }, body }));
@@ -70,13 +80,10 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
               placeholder="provider/model"
             />
           )}
-          <Field
-            label="Instructions"
-            value={instructions}
-            onChange={setInstructions}
-            rows={3}
-            hint="Empty fields are those of the site's answers."
-          />
+          <Choice label="Instructions" value={guidance} options={guidances} onChange={setGuidance} />
+          {guidance === 'other' && (
+            <Field label="Other instructions" value={instructions} onChange={setInstructions} rows={3} isRequired />
+          )}
         </>
       )}
     </ActionForm>

@@ -21,12 +21,19 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     await form.getByLabel('Rewriting model').waitFor();
     await form.getByLabel('Query rewriting').selectOption('Off');
     await form.getByLabel('Rewriting model').waitFor({ state: 'detached' });
+    const instructions = form.getByLabel('Instructions', { exact: true });
+    await instructions.selectOption('Other');
+    await form.getByLabel('Other instructions').fill('Be brief.');
     await checkLooks(page, 'evaluation-form');
+    await instructions.selectOption('None');
     const sent = page.waitForRequest(
       (request) => request.method() === 'POST' && request.url().endsWith('/evaluations'),
     );
     await form.getByRole('button', { name: 'Evaluate' }).click();
-    expect((await sent).postDataJSON().configurations).toEqual([{}, { retrievalPageSize: 2, queryRewriting: null }]);
+    expect((await sent).postDataJSON().configurations).toEqual([
+      {},
+      { retrievalPageSize: 2, queryRewriting: null, instructions: null },
+    ]);
     await page.waitForURL(/id=eval_/);
     await page.getByRole('heading', { name: 'Basics: completed' }).waitFor({ timeout: 90_000 });
     await page.getByText('No difference is proven.').waitFor();
