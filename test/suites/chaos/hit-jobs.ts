@@ -22,7 +22,7 @@ export interface HitFinder extends AsyncDisposable {
 }
 
 /** Turns of the jobs whose workers are killed. */
-const turns = [1, 2];
+export const turns = [1, 2];
 const started = 2; // temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState
 
 export async function createHitFinder({

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
 import type { TemporalNamespace } from './checks/check-executions.ts';
-import type { Recovery } from './hit-jobs.ts';
+import { turns, type Recovery } from './hit-jobs.ts';
 
 interface TimedEvent {
   atMs: number;
@@ -49,8 +49,12 @@ export async function describeRecoveries(
 }
 
 async function eventsOf(workflow: Client['workflow'], jobId: string): Promise<TimedEvent[]> {
-  const { events } = await workflow.getHandle(jobWorkflowId(jobId, 1)).fetchHistory();
-  return (events ?? []).flatMap((event) => {
+  const histories = turns.map((turn) => workflow.getHandle(jobWorkflowId(jobId, turn)).fetchHistory());
+  // most jobs have one turn
+  const events = (await Promise.allSettled(histories)).flatMap((one) =>
+    one.status === 'fulfilled' ? (one.value.events ?? []) : [],
+  );
+  return events.flatMap((event) => {
     const { eventType, eventTime, activityTaskScheduledEventAttributes: scheduled } = event;
     const name = eventNames.get(Number(eventType));
     if (name === undefined) return [];
