@@ -13,6 +13,7 @@ const unaudited: Record<string, string> = {
   searchDocumentation: 'reads',
   suggestPages: 'reads',
   createChallenge: 'changes nothing',
+  switchOrganization: 'chooses among the sessions that the browser has already opened',
   getDocumentationPage: 'reads',
   createAssistantMessageV1: 'a reader asks; the conversation is the record',
   createAssistantMessageV2: 'a reader asks; the conversation is the record',
