@@ -16,6 +16,7 @@ import {
 } from 'react-aria-components';
 import { ModelList, modelListId } from '../components/model-list.tsx';
 import { answerOf, api, messageOf } from '../http/client.ts';
+import { newId } from '../widget/new-id.ts';
 import type { JobRef } from './job-queries.ts';
 
 interface ForkProps {
@@ -46,7 +47,7 @@ function ForkForm({ job, turn, step }: ForkProps) {
   const navigate = useNavigate();
   const [prompt, setPrompt] = useState('');
   const [model, setModel] = useState('');
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const [idempotencyKey] = useState(newId);
   const fork = useMutation({
     mutationFn: () =>
       answerOf(

@@ -12,6 +12,7 @@ import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
 import { duration, fullTime, plural } from '../format.ts';
 import type { Job, ListedJob, Step, Turn } from '../http/types.ts';
 import { beginning, plain } from '../plain.ts';
+import { newId } from '../widget/new-id.ts';
 import { adviceOn, remedyOf } from './advice.ts';
 import { fieldsToRetry, retryJob, type Retry } from './retry.ts';
 import { outcomeAnchorOf } from './timeline/timeline.ts';
@@ -131,7 +132,7 @@ function RetryActions({ job, isFirst, retry }: RetryActionsProps) {
   const { projects } = useSession();
   const may = useMay('member');
   const navigate = useNavigate();
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
+  const [idempotencyKey] = useState(newId);
   const again = useMutation({
     mutationFn: () => retryJob(job, { ...retry, idempotencyKey }, projects),
     onSuccess: ({ id }) => navigate({ to: '/jobs/$projectId/$id', params: { projectId: retry.projectId, id } }),

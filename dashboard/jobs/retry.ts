@@ -1,5 +1,6 @@
 import { answerOf, api } from '../http/client.ts';
 import type { Job, Session } from '../http/types.ts';
+import { newId } from '../widget/new-id.ts';
 import type { EffortChoice } from './effort.ts';
 
 /** The parts of a job that a retry repeats. */
@@ -30,7 +31,7 @@ export function fieldsToRetry({ source, model, details }: Repeated, { projectId,
 /** Creates a job with the newest prompt of another one. */
 export function retryJob(
   { source: { repository, ref }, details }: Omit<Repeated, 'model'>,
-  { projectId, prompt, idempotencyKey = crypto.randomUUID() }: Retry,
+  { projectId, prompt, idempotencyKey = newId() }: Retry,
   projects: Session['projects'],
 ): Promise<Job> {
   const isDefault = projects.some((project) => project.id === projectId && project.repository === repository);

@@ -3,12 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answerOf, api } from '../http/client.ts';
 import { queryClient } from '../queries.ts';
+import { newId } from '../widget/new-id.ts';
 import type { Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 
 /** Sends messages to a job. A message that is sent again after a lost answer arrives once. */
 export function useSendMessage(job: JobRef, onSent: () => void) {
-  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [key, setKey] = useState(newId);
   return useMutation({
     mutationFn: ({ prompt, images = [] }: { prompt: string; images?: Attached[] }) =>
       answerOf(
@@ -18,7 +19,7 @@ export function useSendMessage(job: JobRef, onSent: () => void) {
         }),
       ),
     onSuccess: (changed) => {
-      setKey(crypto.randomUUID());
+      setKey(newId());
       queryClient.setQueryData(['job', job.id], changed);
       onSent();
       return queryClient.invalidateQueries({ queryKey: ['job', job.id] });

@@ -16,6 +16,7 @@ import { useKnownNames } from '../jobs/known-branches.ts';
 import { AttachedImages, type Attached } from '../jobs/images.tsx';
 import { OfflineGrammar, placeholderOf } from '../jobs/offline-grammar.tsx';
 import { useTitle } from '../use-title.ts';
+import { newId } from '../widget/new-id.ts';
 
 interface NewJob {
   projectId: string;
@@ -89,9 +90,9 @@ function NewJob() {
   const isDraft = values.draft !== '';
   const [images, setImages] = useState<Attached[]>([]);
   const [hasSettings] = useState(() => [fallbacks, effort, outputLimit].some((value) => value !== ''));
-  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
+  const [idempotencyKey, setIdempotencyKey] = useState(newId);
   // a different body is a different job
-  useEffect(() => setIdempotencyKey(crypto.randomUUID()), [values, images]);
+  useEffect(() => setIdempotencyKey(newId()), [values, images]);
   const { branches, documents } = useKnownNames(projectId);
   const create = useMutation({
     mutationFn: createJob,

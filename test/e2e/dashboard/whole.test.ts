@@ -182,7 +182,12 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     // as over http on another host than localhost
-    await visit.context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
+    await visit.context.addInitScript(() => {
+      Object.defineProperty(globalThis, 'isSecureContext', { value: false });
+      Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined });
+      Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined });
+    });
+    await page.reload();
     const id = await startJob(page, 'Create copied.md with "x"');
     await untilStatus(page, 'completed');
     const message = 'Run it:\n\n```\nnpm run one\n  npm run two\n```\n';
