@@ -7,7 +7,7 @@ import { createNoticeOnce, isStartedBy } from './notice-of.ts';
 
 const watched = new Set<string>();
 
-/** From now on, notifies about a job in this tab, whoever started it. */
+/** Notifies about a job from now on, in this tab, whoever started it. */
 export function useWatched(id: string): void {
   useEffect(() => void watched.add(id), [id]);
 }

@@ -74,7 +74,8 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
   return (
     <div className={`note merge-box ${obstacle === null ? 'merge-open' : 'merge-closed'}`}>
       {problem === null ? (
-        <MergeCheck base={base} found={found} forge={forgeNames[forge]} />
+        // only who may merge asks for the check
+        (found !== null || may) && <MergeCheck base={base} found={found} forge={forgeNames[forge]} />
       ) : (
         <div className="merge-problem" role="alert">
           <strong>Not merged.</strong> {problem}

@@ -17,7 +17,7 @@ export interface KeyRow {
   id: string;
   organizationId: string;
   kind: KeyKind;
-  /** What an admin key may do; without meaning for an assistant key. */
+  /** What an admin key may do. Not used for assistant keys. */
   role: Role;
   name: string | null;
   createdAt: Date;

@@ -14,7 +14,7 @@ export interface SessionRow {
   keyId: string;
   /** Name from the sign-in link; null when the link had none, or an admin key was used. */
   person: string | null;
-  /** What it may do: the lesser of the roles of its key and its link. */
+  /** The lesser of the roles of its key and its link. */
   role: Role;
   expiresAt: Date;
 }

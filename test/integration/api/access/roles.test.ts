@@ -112,7 +112,7 @@ describe('a role', () => {
   });
 });
 
-/** What a member works on: the part of a path that names it. */
+/** Parts of paths that name what a member works on. */
 const subjects = new Set(['job', 'pull-requests', 'gaps', 'question-sets', 'evaluations', 'index']);
 
 /** Reports whether an operation ends what other operations need. */
