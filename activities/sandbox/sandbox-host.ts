@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { forkHost, hold, sendTo } from '../git/host-channel.ts';
 import type { HostedOptions, SandboxAnswer, SandboxRequest } from './host-messages.ts';
@@ -8,9 +9,9 @@ import { SandboxError, WorkerDiskFullError } from './sandbox-error.ts';
 
 /**
  * The sandbox of this machine in a separate process, or a sentence that explains why there is none and what to do about
- * it.
+ * it. Disposal waits for that process, which may create files in its folder until it has exited.
  */
-export type HostedSandbox = OpenedSandbox & Disposable;
+export type HostedSandbox = OpenedSandbox & AsyncDisposable;
 
 type Opened = Extract<SandboxAnswer, { type: 'opened' }>;
 
@@ -78,7 +79,7 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
     if (isOver) throw new SandboxError(ended);
     const { child, opened } = await begin();
     if (opened.problem === null) return { child, opened };
-    child.disconnect();
+    await end(child);
     throw new SandboxError(opened.problem);
   }
 
@@ -109,22 +110,35 @@ export async function openSandboxHost(options: HostedOptions): Promise<HostedSan
   try {
     const first = await begin();
     host = Promise.resolve(first);
-    const { opened } = first;
-    const end = () => {
-      isOver = true;
-      void host?.then(({ child }) => child.connected && child.disconnect()).catch(() => undefined);
-    };
-    if (opened.problem === null) {
-      const { kind, limitsMemory } = opened;
-      return { sandbox: { run, kind, limitsMemory }, problem: null, [Symbol.dispose]: end };
+    const { problem, kind, limitsMemory } = first.opened;
+    if (problem !== null) {
+      await end(first.child);
+      return { sandbox: null, problem, async [Symbol.asyncDispose]() {} };
     }
-    end();
-    return { sandbox: null, problem: opened.problem, [Symbol.dispose]: () => undefined };
+    return {
+      sandbox: { run, kind, limitsMemory },
+      problem: null,
+      async [Symbol.asyncDispose]() {
+        isOver = true;
+        const last = await host?.catch(() => null);
+        if (last) await end(last.child);
+      },
+    };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     const problem = "Commands cannot run here: the process that runs them did not start. The worker's log says why.";
-    return { sandbox: null, problem, [Symbol.dispose]: () => undefined };
+    return { sandbox: null, problem, async [Symbol.asyncDispose]() {} };
   }
+}
+
+/** Resolves when the host and its commands have ended. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  // an idle host does not keep this process alive
+  child.ref();
+  if (child.connected) child.disconnect();
+  await exited;
 }
 
 async function send(child: ChildProcess, request: SandboxRequest): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   });
   afterAll(async () => {
     delete process.env['DOCKET_CANARY'];
-    hosted[Symbol.dispose]();
+    await hosted[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -91,9 +92,11 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
     const mark = `left-${randomUUID()}`;
     const said = run(`exec -a ${mark} sleep 600`).catch(String);
     await expect.poll(() => processesNamed(mark)).not.toEqual([]);
-    hosted[Symbol.dispose]();
+    const [host] = await hosts();
+    await hosted[Symbol.asyncDispose]();
+    expect(existsSync(`/proc/${host}`)).toBe(false);
     expect(await said).toContain('has exited');
-    await expect.poll(async () => [...(await processesNamed(mark)), ...(await hosts())]).toEqual([]);
+    await expect.poll(() => processesNamed(mark)).toEqual([]);
     await expect(run('true')).rejects.toThrow('exited');
   });
 });

@@ -107,7 +107,7 @@ export async function openJudge(): Promise<Judge> {
       return null;
     },
     async [Symbol.asyncDispose]() {
-      host[Symbol.dispose]();
+      await host[Symbol.asyncDispose]();
       await remove();
     },
   };

@@ -130,7 +130,7 @@ export async function openTestSandbox(
       return text;
     },
     async [Symbol.asyncDispose]() {
-      close();
+      await close();
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -153,7 +153,7 @@ interface Opening {
 }
 
 /** Runs commands as a worker does, in a small process; with a custom resolver, in this process. */
-async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }> {
+async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): Promise<void> }> {
   const { directory: parent, limits, network: wanted, authorities } = opening;
   const directory = join(parent, 'sandbox');
   if (wanted?.resolve === undefined) {
@@ -161,16 +161,21 @@ async function asOwner(opening: Opening): Promise<{ runs: Runs; close(): void }>
     const opened = await openSandboxHost({ directory, limits, network, authorities });
     if (opened.sandbox === null) throw new Error(opened.problem);
     const { sandbox } = opened;
-    return { runs: (call) => sandbox.run(call), close: () => opened[Symbol.dispose]() };
+    return { runs: (call) => sandbox.run(call), close: async () => opened[Symbol.asyncDispose]() };
   }
   const network = { hosts: wanted.hosts, egress: createEgress(wanted) };
   const { sandbox, problem } = await openSandbox({ directory, limits, network, authorities });
   if (sandbox === null) throw new Error(problem);
-  return { runs: (call) => sandbox.run(call), close: () => undefined };
+  return { runs: (call) => sandbox.run(call), close: () => Promise.resolve() };
 }
 
 /** Runs commands in a process of an ordinary user, like a worker without root. */
-async function asOther({ directory, limits, network, authorities }: Opening): Promise<{ runs: Runs; close(): void }> {
+async function asOther({
+  directory,
+  limits,
+  network,
+  authorities,
+}: Opening): Promise<{ runs: Runs; close(): Promise<void> }> {
   const child = fork(accountProgram, [], {
     execPath: setpriv,
     execArgv: [...asOtherUser, process.execPath],
@@ -196,7 +201,12 @@ async function asOther({ directory, limits, network, authorities }: Opening): Pr
     const { head, tail, omitted } = end.output;
     return { ...end, output: { head: Buffer.from(head), tail: Buffer.from(tail), omitted } };
   };
-  return { runs, close: () => child.disconnect() };
+  const close = async () => {
+    const exited = once(child, 'exit');
+    child.disconnect();
+    await exited;
+  };
+  return { runs, close };
 }
 
 interface AccountAnswer {
