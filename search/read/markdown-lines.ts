@@ -65,8 +65,8 @@ export function plainText(text: string): string {
   return text
     .replace(/!\[([^[\]]{0,300})\]\([^()\s]{0,500}\)/g, ' $1 ')
     .replace(/\]\([^()\s]{0,500}(?: "[^"]{0,200}")?\)/g, '] ')
-    .replace(/<\/?[A-Za-z][^<>]{0,300}>/g, ' ')
-    .replace(/&(?:nbsp|amp|lt|gt|quot|#\d{1,5});/g, ' ')
+    .replace(/(?<!\\)<\/?[A-Za-z][^<>]{0,300}>/g, ' ')
+    .replace(/(?<!\\)&(?:nbsp|amp|lt|gt|quot|#\d{1,5});/g, ' ')
     .replace(/\*\*|__(?=\s|$)|(?<=^|\s)__|(?<!\\)[`[\]]/g, '')
     .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }

@@ -1,3 +1,4 @@
+import { decodeAttribute, decodeOutsideTags, decodeReferences } from './character-references.ts';
 import { linesOf } from './markdown-lines.ts';
 import { createMdxWriter } from './mdx-writer.ts';
 
@@ -18,12 +19,13 @@ const namedAttributes = [
 const parameterAttributes = ['path', 'query', 'body', 'header'];
 const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
 const voidTag = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
+const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const longestTag = 10_000;
 const longestModule = 400;
 
 /**
  * Converts MDX to Markdown: imports, exports and tags are removed with their indentation; their text and titles stay;
- * code is unchanged.
+ * character references are decoded; code is unchanged.
  */
 export function mdxToMarkdown(source: string): string {
   const writer = createMdxWriter();
@@ -57,22 +59,42 @@ export function mdxToMarkdown(source: string): string {
   return writer.end();
 }
 
-/** Removes HTML comments outside code; a plain Markdown file keeps its tags. */
-export function stripComments(source: string): string {
-  if (!source.includes('<!--')) return source;
+/** Removes HTML comments and decodes character references outside code; a plain Markdown file keeps its tags. */
+export function plainMarkdown(source: string): string {
+  if (!source.includes('<!--') && !source.includes('&')) return source;
   const parts: string[] = [];
   let prose = '';
+  let isAfterBlank = true;
+  let isInList = false;
   for (const line of linesOf(source)) {
     const text = `${source.slice(line.start, line.end)}\n`;
-    if (line.kind !== 'code' && line.kind !== 'fence') {
+    if (/^\S/.test(text) && isAfterBlank) isInList = false;
+    if (listItem.test(text)) isInList = true;
+    const isIndentedCode = isAfterBlank && !isInList && /^(?: {4}|\t)/.test(text);
+    if (line.kind !== 'code' && line.kind !== 'fence' && !isIndentedCode) {
       prose += text;
+      isAfterBlank = line.kind !== 'text';
       continue;
     }
-    parts.push(withoutComments(prose), text);
+    parts.push(decodedProse(withoutComments(prose)), text);
     prose = '';
+    isAfterBlank = true;
   }
-  parts.push(withoutComments(prose));
+  parts.push(decodedProse(withoutComments(prose)));
   return parts.join('').replace(/\n$/, '');
+}
+
+function decodedProse(text: string): string {
+  if (!text.includes('&')) return text;
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('`'); at !== -1; at = text.indexOf('`', from)) {
+    const span = codeSpan(text, at);
+    parts.push(decodeOutsideTags(text.slice(from, at)), span.text);
+    from = span.end;
+  }
+  parts.push(decodeOutsideTags(text.slice(from)));
+  return parts.join('');
 }
 
 function withoutComments(text: string): string {
@@ -104,14 +126,14 @@ function writeProse(text: string, writer: Writer, budget: { left: number }): voi
   while (at !== -1) {
     const found = text[at] === '`' ? codeSpan(text, at) : budget.left > 0 ? tagOrComment(text, at, budget) : null;
     if (found !== null) {
-      writer.text(text.slice(from, at));
+      writer.text(decodeReferences(text.slice(from, at)));
       if (found.tag === undefined) writer.text(found.text);
       else writer.tag({ ...found.tag, shown: found.text });
       from = found.end;
     }
     at = nextMark(text, found?.end ?? at + 1);
   }
-  writer.text(text.slice(from));
+  writer.text(decodeReferences(text.slice(from)));
 }
 
 function nextMark(text: string, from: number): number {
@@ -183,12 +205,15 @@ function textOfTag(tag: string): string {
   const attributes = new Map<string, string>();
   const name = /^<([\w.]+)/.exec(tag)?.[1] ?? '';
   for (const match of tag.matchAll(/\s([A-Za-z][\w-]{0,60})=(?:"([^"]*)"|'([^']*)'|\{["'`]([^"'`]*)["'`]\})/g)) {
-    attributes.set(match[1] ?? '', (match[2] ?? match[3] ?? match[4] ?? '').trim());
+    // a string of JavaScript has no references
+    attributes.set(match[1] ?? '', (match[4] ?? decodeAttribute(match[2] ?? match[3] ?? '')).trim());
   }
   const id = attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined);
   const anchor = id === undefined || /[\s"<>]/.test(id) ? '' : `<a id="${id}"></a>`;
   if (/^(?:Param|Response|Property|Request)/.test(name)) return anchor + parameterText(attributes);
-  const texts = namedAttributes.map((key) => attributes.get(key) ?? '').filter((text) => text !== '');
+  const texts = namedAttributes
+    .map((key) => (attributes.get(key) ?? '').replace(/<(?=[a-z/!])/gi, '\\<'))
+    .filter((text) => text !== '');
   if (texts.length === 0) return anchor;
   const image = attributes.get('src') ?? '';
   if (/^(?:img|Image)$/.test(name) && /^[^\s()<>]+$/.test(image))

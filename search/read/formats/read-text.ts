@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { FrontMatter } from '../front-matter.ts';
 import { groupsOf, readFrontMatter } from '../front-matter.ts';
 import type { Layout, SourceFiles } from '../layouts/layout.ts';
-import { mdxToMarkdown, stripComments } from '../mdx.ts';
+import { mdxToMarkdown, plainMarkdown } from '../mdx.ts';
 import type { SourceFile } from '../source-file.ts';
 import { usesSnippets, withSnippets } from '../../query/snippets.ts';
 import { withIncludes, type IncludeSyntax } from './includes.ts';
@@ -59,7 +59,7 @@ async function converted(
     const { readRst } = await import('./rst.ts');
     return readRst(text, layout.substitutions);
   }
-  return { values: {}, body: isMdx ? mdxToMarkdown(text) : stripComments(text) };
+  return { values: {}, body: isMdx ? mdxToMarkdown(text) : plainMarkdown(text) };
 }
 
 const besideFile = (target: string, from: string) => posix.normalize(posix.join(posix.dirname(from), target));

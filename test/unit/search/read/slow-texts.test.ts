@@ -62,7 +62,7 @@ const repeated = [
     '=\n',
   ])
   .concat(['-\n-', '<%', '{', '> ', '1. ', '{/*', '# {#', '::', ']]', '.. [#a] ', ':ref:`', '.. note:: \n   '])
-  .concat(['<script>\n', '<nobr>', '<b/>', '>>> a\n', '\u00a0']);
+  .concat(['<script>\n', '&lt;', '    &lt;\n\n', '<nobr>', '<b/>', '>>> a\n', '\u00a0']);
 
 it.each(tools)(
   'a page of %s takes little time, whatever repeats in it',
