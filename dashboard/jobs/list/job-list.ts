@@ -9,11 +9,12 @@ import { createdSince, type JobFilters } from './filters.ts';
 import { withChanges, type JobListPage } from './with-changes.ts';
 
 const pageSize = 100;
+const listKey = 'jobs';
 
 /** Returns the query for the organization's jobs that match the filters, newest first, one page at a time. */
 export function jobListQuery(filters: JobFilters) {
   return infiniteQueryOptions({
-    queryKey: ['jobs', filters],
+    queryKey: [listKey, filters],
     initialPageParam: '',
     // the subscription keeps the data current while it is shown, and a later visit refetches it
     staleTime: Number.POSITIVE_INFINITY,
@@ -67,6 +68,18 @@ const countAgainMs = 1_000;
 export function useLiveJobs(filters: JobFilters): Connection {
   const counting = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(counting.current), []);
+  const changes = useRef<ListedJob[]>([]);
+  const apply = useCallback(() => {
+    const { queryKey } = jobListQuery(filters);
+    // a list that is being fetched may be from before these changes, and would replace them
+    if (changes.current.length === 0 || queryClient.isFetching({ queryKey, exact: true }) > 0) return;
+    const jobs = changes.current;
+    changes.current = [];
+    queryClient.setQueryData<InfiniteData<JobListPage, string>>(queryKey, (data) =>
+      data === undefined ? data : { ...data, pages: withChanges(data.pages, jobs, filters) },
+    );
+  }, [filters]);
+  useEffect(() => queryClient.getQueryCache().subscribe(apply), [apply]);
   const take = useCallback(
     (events: StreamEvent[]) => {
       const jobs = events.flatMap(({ event, data }) => (event === 'job' ? [parseJob(data)] : []));
@@ -75,24 +88,24 @@ export function useLiveJobs(filters: JobFilters): Connection {
         counting.current = undefined;
         void queryClient.invalidateQueries({ queryKey: [countsKey] });
       }, countAgainMs);
-      const { queryKey } = jobListQuery(filters);
+      // lists with other filters are fetched again when they are shown
+      void queryClient.invalidateQueries({ queryKey: [listKey], type: 'inactive', refetchType: 'none' });
       // only the server can evaluate a text search
-      if (filters.q !== undefined) return void queryClient.invalidateQueries({ queryKey });
-      queryClient.setQueryData<InfiniteData<JobListPage, string>>(queryKey, (data) =>
-        data === undefined ? data : { ...data, pages: withChanges(data.pages, jobs, filters) },
-      );
+      if (filters.q !== undefined)
+        return void queryClient.invalidateQueries({ queryKey: jobListQuery(filters).queryKey });
+      changes.current.push(...jobs);
+      apply();
     },
-    [filters],
+    [filters, apply],
   );
   const connection = useSharedStream('/v1/jobs/events', take);
   const wasLive = useRef(false);
   useEffect(() => {
     if (connection !== 'live') return;
-    const { queryKey } = jobListQuery(filters);
-    if (wasLive.current && queryClient.getQueryState(queryKey)?.status !== 'error') return;
+    if (wasLive.current && queryClient.getQueryState(jobListQuery(filters).queryKey)?.status !== 'error') return;
     wasLive.current = true;
     // fetches changes between the first page and the subscription, and what failed while the server was away
-    void queryClient.invalidateQueries({ queryKey });
+    void queryClient.invalidateQueries({ queryKey: [listKey] });
   }, [connection, filters]);
   return connection;
 }

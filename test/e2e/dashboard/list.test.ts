@@ -69,6 +69,41 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  it('shows what changes while it is being fetched, and while other filters are chosen', async () => {
+    const { browser, stack, pool } = shared;
+    const { projectId, baseUrl } = stack.localJson;
+    await insertEndedJobs(pool, projectId, 1, 'job_renamed');
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const fetched = Promise.withResolvers<void>();
+    const changed = Promise.withResolvers<void>();
+    await page.route(/\/v1\/jobs\?/, async (route) => {
+      const response = await route.fetch();
+      fetched.resolve();
+      await changed.promise;
+      await route.fulfill({ response });
+    });
+    /** Renames the job, and resolves when the page has read of it: then it counts the jobs again. */
+    const rename = async (title: string) => {
+      const counted = page.waitForRequest(/\/v1\/jobs\/counts/);
+      await pool.query(`update jobs set title = $1, updated_at = now() where id = 'job_renamed1'`, [title]);
+      await counted;
+    };
+    const row = page.locator("[data-job='job_renamed1']");
+    await page.goto(`${baseUrl}/jobs`);
+    await page.locator('.live-live').waitFor();
+    await fetched.promise;
+    await rename('While the list was fetched');
+    changed.resolve();
+    await row.getByText('While the list was fetched').waitFor();
+    await page.getByRole('button', { name: /^failed/ }).click();
+    await row.waitFor({ state: 'detached' });
+    await rename('While others were shown');
+    await page.getByRole('button', { name: /^all/ }).click();
+    await row.getByText('While others were shown').waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
   it('shows the number, the state and the size of what a job published', { tags: 'slow' }, async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
