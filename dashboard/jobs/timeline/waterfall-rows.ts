@@ -43,8 +43,9 @@ function rowsOfTurn(
   const ofSteps = Map.groupBy(segments, ({ step }) => step);
   const others = (ofSteps.get(null) ?? []).filter(({ kind }) => kind !== 'waiting');
   const publishing = others.filter(({ what }) => what === 'Publishing');
-  const partOf = (name: string, label: string, parts: Segment[]) =>
-    parts.length === 0 ? [] : [rowOf({ key: `${anchor} ${name}`, anchor, label, segments: parts })];
+  const partOf = (name: string, label: string, parts: Segment[], isCertain = false) =>
+    parts.length > 0 || isCertain ? [rowOf({ key: `${anchor} ${name}`, anchor, label, segments: parts })] : [];
+  const hasOwnStep = steps.some(({ startedAt }) => startedAt >= turn.createdAt);
   return [
     rowOf({ key: anchor, anchor, label: `Turn ${turn.turn}`, isTurn: true, segments: visibleSegments(segments) }),
     ...partOf(
@@ -56,6 +57,8 @@ function rowsOfTurn(
       'prepare',
       'Prepare',
       others.filter((segment) => segment.kind === 'git' && !publishing.includes(segment)),
+      // or what is below would move when the events, with their times, are there
+      hasOwnStep,
     ),
     ...steps.map((step) =>
       rowOf({
@@ -67,7 +70,7 @@ function rowsOfTurn(
         reason: attemptsOf(step, live.starts.get(stepKeyOf(step))).reason,
       }),
     ),
-    ...partOf('publish', 'Publish', publishing),
+    ...partOf('publish', 'Publish', publishing, typeof turn.headCommit === 'string'),
   ];
 }
 
@@ -82,11 +85,16 @@ function rowOf(row: NewRow): WaterfallRow {
 export function valuesOf({ label, isTurn, tools, segments, ms, reason }: WaterfallRow): string {
   const parts = isTurn ? [] : segments.map(({ what, from, to }) => `${shortened(what, label)} ${duration(to - from)}`);
   return [
-    `${label}: ${duration(ms)}`,
+    `${label}: ${timeOf({ segments, ms })}`,
     ...(parts.length > 1 || reason !== null ? parts : []),
     ...(tools === '' ? [] : [tools]),
     ...(reason === null ? [] : [reason]),
   ].join(' · ');
+}
+
+/** Returns the time of a row; a dash if it is not known. */
+export function timeOf({ segments, ms }: Pick<WaterfallRow, 'segments' | 'ms'>): string {
+  return segments.length === 0 ? '–' : duration(ms);
 }
 
 function shortened(what: string, label: string): string {

@@ -8,7 +8,7 @@ import { plain } from '../../plain.ts';
 import type { LiveOutput } from '../job-queries.ts';
 import { timesOf, type Kind, type Segment } from './segments.ts';
 import { timeAxis, type TimeAxis } from './time-axis.ts';
-import { valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
+import { timeOf, valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
 import '../../styles/waterfall.css';
 
 interface WaterfallProps {
@@ -162,7 +162,7 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
                   ))}
                 </span>
                 <span className="waterfall-time" aria-hidden="true">
-                  {row.segments.length === 0 ? '–' : duration(row.ms)}
+                  {timeOf(row)}
                 </span>
               </Link>
             </div>

@@ -72,7 +72,8 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     });
     await page.goto(`${stack.localJson.baseUrl}/jobs`);
     await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
-    expect(await page.evaluate(async () => (await document.fonts.ready).check('16px "Inter Variable"'))).toBe(true);
+    const hasFont = () => page.evaluate(() => document.fonts.check('16px "Inter Variable"'));
+    await expect.poll(hasFont).toBe(true);
     const loaded = await Promise.all(sizes);
     const isFont = ([path]: [string, number]) => path.endsWith('.woff2');
     expect(loaded.filter(isFont)).toHaveLength(1);
@@ -174,6 +175,33 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await expect.poll(copied).toBe(id);
     await page.getByRole('button', { name: 'Copy link to step 2' }).click();
     await expect.poll(copied).toBe(page.url().replace(/#.*/, '#step-1-2'));
+    expect(visit.complaints).toEqual([]);
+  });
+
+  it('keeps what is being pressed in its place when the events of the job arrive', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    await startJob(page, 'Create pressed.md with "x"');
+    await untilStatus(page, 'completed');
+    const pressed = Promise.withResolvers<void>();
+    await page.route(/\/job_\w+\/events$/, async (route) => {
+      await pressed.promise;
+      await route.continue();
+    });
+    await page.reload();
+    const fork = page.getByRole('button', { name: 'Fork from step 1' });
+    const prepare = page.getByRole('region', { name: 'Timeline' }).getByRole('link', { name: /^Prepare: / });
+    // everything else that makes room for itself is there
+    await page.locator('.facts').getByText('Branch', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Result' }).getByText('1 file changed').waitFor();
+    await expect.poll(() => page.locator('.markdown > .words').count()).toBe(0);
+    await fork.hover();
+    await page.mouse.down();
+    expect(await prepare.innerText()).toContain('–');
+    pressed.resolve();
+    await expect.poll(() => prepare.innerText()).not.toContain('–');
+    await page.mouse.up();
+    await page.getByRole('dialog', { name: 'Fork from step 1' }).waitFor();
     expect(visit.complaints).toEqual([]);
   });
 

@@ -44,13 +44,25 @@ it('has a row for the turn, the queue, the repository, each step and the publish
   expect(rows.map(({ anchor }) => anchor)).toEqual(['turn-1', 'turn-1', 'turn-1', 'step-1-1', 'step-1-2', 'turn-1']);
 });
 
+it('has the same rows before the events are there', () => {
+  const turn = { ...turnOf(1, 0, 10), headCommit: 'c0ffee' };
+  const rows = waterfallRows([turn], [stepOf(1, [3, 4, 8])], noOutput, 0);
+  expect(rows.map(valuesOf)).toEqual([
+    'Turn 1: 10.0 s',
+    'Queue: 3.0 s',
+    'Prepare: –',
+    'Step 1: 5.0 s · model 1.0 s · tools 4.0 s · run',
+    'Publish: –',
+  ]);
+});
+
 it('shows each lost attempt with its time and why it was lost', () => {
   const live = withEvents(noOutput, [
     eventOf(2, 1, 'step-start', { attempt: 1 }),
     eventOf(4, 1, 'step-start', { attempt: 2 }),
     eventOf(5, 1, 'step-start', { attempt: 3 }),
   ]);
-  const [, , refused] = waterfallRows(
+  const [, , , refused] = waterfallRows(
     [turnOf(1, 0, 9)],
     [stepOf(1, [2, 8, 9], { attempts: 3, modelFailures: 2 })],
     live,
@@ -73,9 +85,10 @@ it('marks tools whose worker stopped, at a time that is not stored', () => {
   expect(rows.map(({ segments }) => segments.map(({ kind }) => kind).join(' '))).toEqual([
     'queue model lost',
     'queue',
+    '',
     'model lost',
   ]);
-  expect(rows[2]?.reason).toMatch(/^A worker stopped once/);
+  expect(rows[3]?.reason).toMatch(/^A worker stopped once/);
 });
 
 it('shows when and where each attempt was lost, also while the next one still runs tools', () => {
@@ -87,7 +100,7 @@ it('shows when and where each attempt was lost, also while the next one still ru
   });
   const lostAttempts = [lostOn('1@one', 1, 1, 3), lostOn('2@two', 2, 3, 7)];
   const step = { ...stepOf(1, [1, 5, null], { attempts: 3 }), lostAttempts };
-  const [turn, , row] = waterfallRows([turnOf(1, 0, null)], [step], noOutput, begin + 9_000);
+  const [turn, , , row] = waterfallRows([turnOf(1, 0, null)], [step], noOutput, begin + 9_000);
   const told = ({ kind, from, to }: Segment) => `${kind} ${(from - begin) / 1000}-${(to - begin) / 1000}`;
   expect(turn?.segments.map(told)).toEqual(['queue 0-1', 'lost 1-3', 'model 3-5', 'lost 5-7', 'tools 7-9']);
   expect(row && valuesOf(row)).toContain(
