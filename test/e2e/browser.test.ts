@@ -134,6 +134,6 @@ describe.runIf(chromiumPath !== null)('the chat of @docket/react', () => {
     expect(before[0]).toContain('77');
     await page.reload();
     await page.getByText('Press it').first().waitFor();
-    expect(await shown()).toEqual(before);
+    await expect.poll(shown).toEqual(before);
   });
 });

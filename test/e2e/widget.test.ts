@@ -128,7 +128,7 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     expect(complaints).toEqual([]);
     await page.reload();
     await open(page);
-    expect(await page.locator('p > mark').count()).toBe(2);
+    await expect.poll(() => page.locator('p > mark').count()).toBe(2);
   });
 
   it('solves the challenge of a key that requires a proof of work', async () => {

@@ -53,12 +53,9 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
       .toEqual(['offline/editor', 'offline/editor', '']);
     await expect.poll(() => page.getByRole('link', { name: 'Turn 1, step 1' }).count()).toBe(2);
     const files = page.locator('.compared-file');
-    expect(await files.evaluateAll((all) => all.map((file) => file.textContent.slice(1)))).toEqual([
-      'both.mdboth, different',
-      'left.mdonly left',
-      'right.mdonly right',
-      'same.mdboth, same',
-    ]);
+    await expect
+      .poll(() => files.evaluateAll((all) => all.map((file) => file.textContent.slice(1))))
+      .toEqual(['both.mdboth, different', 'left.mdonly left', 'right.mdonly right', 'same.mdboth, same']);
     await files.filter({ hasText: 'both.md' }).click();
     const inserted = page.locator('.diff-code-insert');
     await inserted.nth(1).waitFor();
@@ -100,9 +97,12 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     const listed = page.getByRole('region', { name: 'Steps, Right' }).getByRole('list').first().locator('> li');
     const steps = Number(await numberOf('Steps'));
     await expect.poll(() => listed.count()).toBe(1 + steps);
-    const calls = await listed.evaluateAll((all) => all.map((step) => step.querySelectorAll('li').length));
-    const own = calls.slice(1).reduce((total, number) => total + number, 0);
-    expect(await numberOf('Tool calls')).toBe(String(own));
+    // the steps are read once more after the end
+    const own = async () => {
+      const calls = await listed.evaluateAll((all) => all.map((step) => step.querySelectorAll('li').length));
+      return String(calls.slice(1).reduce((total, number) => total + number, 0));
+    };
+    await expect.poll(async () => (await numberOf('Tool calls')) === (await own())).toBe(true);
     await page.goto(`${stack.localJson.baseUrl}/compare?left=nothing`);
     await page.getByText('Two jobs are needed').waitFor();
     expect(visit.complaints).toEqual([]);

@@ -96,6 +96,7 @@ describe.runIf(chromiumPath !== null && hasOpenssl)('a pull request on GitHub', 
 
     pull.blocked = null;
     await page.getByRole('link', { name: 'View pull request' }).click();
+    await page.waitForURL(/\/pulls\//);
     await checkAgain(page);
     await page.getByRole('status').getByText('No conflicts with main').waitFor();
     await mergePull(page);

@@ -80,14 +80,14 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     expect(await git('show', 'main:docs/guides/mobile-app.md')).toContain('mobile app for Android');
     const answered = page.getByRole('region', { name: missed });
     await answered.getByText('answered', { exact: true }).first().waitFor();
-    expect(await answered.locator('.questions').innerText()).toMatch(/\banswered\b/);
+    await expect.poll(() => answered.locator('.questions').innerText()).toMatch(/\banswered\b/);
 
     writes('docs/guides/hinges.md', '# Hinges\n\nA hinge of the case is steel.\n', 'Describe the hinges');
     await closeGap(page, hopeless);
     const unanswered = page.getByRole('region', { name: hopeless });
     await unanswered.getByText('still unanswered').waitFor();
-    expect(await unanswered.locator('.questions').innerText()).toContain('unanswered');
-    expect(await unanswered.getByRole('button', { name: 'Create another job' }).isEnabled()).toBe(true);
+    await expect.poll(() => unanswered.locator('.questions').innerText()).toContain('unanswered');
+    await expect.poll(() => unanswered.getByRole('button', { name: 'Create another job' }).isEnabled()).toBe(true);
     await checkLooks(page, 'gaps-light');
 
     // a site that cannot be indexed is not asked again, and the page says so
@@ -101,13 +101,13 @@ describe.runIf(chromiumPath !== null)('a question that the documentation does no
     await unanswered.getByRole('button', { name: 'Dismiss' }).click();
     await unanswered.waitFor({ state: 'detached' });
     // the focus goes to the gap beside it
-    expect(await page.evaluate(() => document.activeElement?.matches('.gap h2'))).toBe(true);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.matches('.gap h2'))).toBe(true);
     await page.getByRole('button', { name: 'dismissed 1' }).click();
     await unanswered.getByText('dismissed', { exact: true }).waitFor();
     await checkLooks(page, 'gaps-dismissed-light');
     await unanswered.getByRole('button', { name: 'Restore' }).click();
     await page.getByText('No dismissed gaps').waitFor();
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('dismissed 0');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('dismissed 0');
     await page.getByRole('button', { name: 'current 2' }).click();
     await unanswered.getByText('still unanswered').waitFor();
 

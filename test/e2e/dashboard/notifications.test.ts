@@ -31,9 +31,13 @@ describe.runIf(chromiumPath !== null)('notifications', () => {
     await using visit = await visitDashboard(browser, stack);
     const { page, context } = visit;
     await context.grantPermissions(['notifications']);
-    await page.getByRole('checkbox', { name: 'Notify me' }).press('Space');
+    const choice = page.getByRole('checkbox', { name: 'Notify me' });
+    await choice.press('Space');
+    await expect.poll(() => choice.isChecked()).toBe(true);
     await page.reload();
-    await expect.poll(() => page.getByRole('checkbox', { name: 'Notify me' }).isChecked()).toBe(true);
+    await expect.poll(() => choice.isChecked()).toBe(true);
+    // of what ends before the stream is open, nobody is notified
+    await page.getByText('live', { exact: true }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
     await recordNotifications(page);
     await setHidden(page, true);

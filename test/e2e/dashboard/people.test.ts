@@ -50,7 +50,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
     await checkLooks(page, 'key-roles-light');
     await expect
       .poll(async () =>
-        (await other.reload(), newJob.waitFor({ timeout: 2_000 })).then(
+        (await other.reload(), newJob.waitFor({ timeout: 10_000 })).then(
           () => 1,
           () => 0,
         ),

@@ -24,9 +24,9 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     const { page } = visit;
     await showPart(page, 'Webhooks');
     await page.getByText('New webhook').click();
-    expect(await page.getByRole('group', { name: 'Events' }).locator('label').allInnerTexts()).toEqual([
-      ...webhookEventTypes,
-    ]);
+    await expect
+      .poll(() => page.getByRole('group', { name: 'Events' }).locator('label').allInnerTexts())
+      .toEqual([...webhookEventTypes]);
     await page.getByLabel('URL').fill(receiver.url);
     await page.getByLabel('Description').fill('Tells the test');
     await page.getByRole('checkbox', { name: 'job.completed' }).press('Space');
@@ -107,7 +107,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     expect(await panel.getByLabel('Self-review').inputValue()).toBe('off');
     expect(await panel.getByLabel('Forge token').inputValue()).toBe('');
     expect(await page.content()).not.toContain(token);
-    expect(answers.join('\n')).toContain('acme/manual');
+    await expect.poll(() => answers.join('\n')).toContain('acme/manual');
     expect(answers.join('\n')).not.toContain(token);
 
     await panel.getByLabel('Instructions for agents').fill('Write plainly.');

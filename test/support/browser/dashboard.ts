@@ -99,7 +99,7 @@ function describeViolation({ id, nodes }: AxeViolation): string {
 async function violationsOf(page: Page): Promise<AxeViolation[]> {
   const script = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   // what sticks to the window covers parts of controls, others after each scroll, which axe takes for small targets
-  await using _ = await withStyle(page, '.follow-up, .review-bar { position: static !important }');
+  await using _ = await withStyle(page, '.follow-up, .review-bar, .step-jump { position: static !important }');
   // through the DevTools protocol, to which the page's security policy does not apply
   await page.evaluate(await readFile(script, 'utf8'));
   return page.evaluate(async () => {
