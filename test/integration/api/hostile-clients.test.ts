@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createKeyText } from '../../../db/organizations/key-format.ts';
 import { buildJob, buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
-import { untilEarlyInMinute } from '../../support/early-in-minute.ts';
+import { untilEarlyIn } from '../../support/early-in.ts';
 import { openStream } from '../../support/sdk-clients/open-stream.ts';
 import { serveApi } from './serve.ts';
 
@@ -55,7 +55,7 @@ it(
   async () => {
     await using database = await createTestDatabase();
     await using api = await serveApi(database.pool);
-    await untilEarlyInMinute(database);
+    await untilEarlyIn('minute');
     const statuses: number[] = [];
     for (let count = 0; count < 105; count += 1) {
       const headers = { 'x-forwarded-for': `198.51.100.${count}`, forwarded: `for=198.51.100.${count}` };

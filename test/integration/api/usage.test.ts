@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { usageSchema, type PublicUsage } from '../../../api/administration/usage-schemas.ts';
 import { createKeyUses } from '../../../api/access/key-uses.ts';
 import { createUsageStore } from '../../../db/organizations/usage.ts';
 import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { untilEarlyIn } from '../../support/early-in.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveApi } from './serve.ts';
 
@@ -12,6 +13,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database?.[Symbol.asyncDispose]());
+beforeEach(() => untilEarlyIn('hour'));
 
 it('counts what each key requested and what a limit refused, next to the limit', async () => {
   await using api = await serveApi(database.pool, { DOCKET_ASSISTANT_PER_HOUR: '3' }, { indexPollMs: 50 });

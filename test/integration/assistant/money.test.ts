@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { buildKey, buildProject, buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
+import { untilEarlyIn } from '../../support/early-in.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, textOf } from './site.ts';
+
+beforeEach(() => untilEarlyIn('day'));
 
 it('answers until the organization has spent the operator’s daily budget, without affecting others', async () => {
   await using database = await createTestDatabase();

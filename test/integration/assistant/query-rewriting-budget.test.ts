@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { untilEarlyIn } from '../../support/early-in.ts';
 import { ask, conversation, openRewritingScene, outcomesOf, query, type RewritingScene } from './rewriting-scene.ts';
 import type { TestSite } from './site.ts';
 
 let scene: RewritingScene;
 beforeAll(async () => void (scene = await openRewritingScene()));
 afterAll(() => scene[Symbol.asyncDispose]());
-beforeEach(() => {
+beforeEach(async () => {
+  await untilEarlyIn('day');
   scene.model.requests.length = 0;
   scene.model.respondWith(query);
 });

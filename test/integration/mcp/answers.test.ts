@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilEarlyIn } from '../../support/early-in.ts';
 import { serveModelApi, type ModelApi } from '../assistant/model-api.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
@@ -54,6 +55,7 @@ it('says that the model failed, and nothing else about it', async () => {
 });
 
 it('spends the budget of the organization, and says when there is none left', async () => {
+  await untilEarlyIn('day');
   const { database, model } = api;
   const env = {
     DOCKET_ASSISTANT_MODEL: 'compatible/x',

@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findFreePort } from '../../../local/processes/ports.ts';
 
 export interface Gitea extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`, or https with a certificate of its own authority. */
@@ -36,8 +36,8 @@ export async function startGitea(binary: string, { isTls = false, hasSsh = false
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'docket-gitea-'));
   started.defer(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
-  const port = await freePort();
-  const sshPort = hasSsh ? await freePort() : null;
+  const port = await findFreePort();
+  const sshPort = hasSsh ? await findFreePort() : null;
   const origin = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`;
   const env = { PATH: process.env['PATH'], HOME: home, GITEA_WORK_DIR: home };
   const run = async (...args: string[]) => (await execute(binary, args, { cwd: home, env })).stdout.trim();
@@ -173,15 +173,6 @@ SSH_DOMAIN = 127.0.0.1
 SSH_LISTEN_HOST = 127.0.0.1
 SSH_PORT = ${port}
 SSH_LISTEN_PORT = ${port}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Waits for the health page. Ignores the certificate, because only readiness matters. */

@@ -3,7 +3,7 @@ import { createKeyText } from '../../../../db/organizations/key-format.ts';
 import { createPool } from '../../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
-import { untilEarlyInMinute } from '../../../support/early-in-minute.ts';
+import { untilEarlyIn } from '../../../support/early-in.ts';
 import { openLine } from '../../../support/servers/line.ts';
 import { serveApi } from '../serve.ts';
 
@@ -51,7 +51,7 @@ describe('wrong keys', () => {
         buildKey(database.pool, project),
         buildKey(database.pool, await buildProject(database.pool)),
       ]);
-      await untilEarlyInMinute(database);
+      await untilEarlyIn('minute');
       const statuses: number[] = [];
       for (let count = 0; count < 105; count += 1)
         statuses.push((await api.ask(path, { key: createKeyText('admin').key })).status);

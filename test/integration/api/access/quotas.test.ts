@@ -4,6 +4,7 @@ import { readConfig } from '../../../../api/config.ts';
 import { createPool } from '../../../../db/pool.ts';
 import { buildJob, buildKey, buildOrganization, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { untilEarlyIn } from '../../../support/early-in.ts';
 import { serveApi, type ServedApi } from '../serve.ts';
 
 const env = {
@@ -93,6 +94,7 @@ it('webhooks count across all projects of an organization', async () => {
 });
 
 it('active jobs and turns per hour count across projects when they start, and not when they are refused', async () => {
+  await untilEarlyIn('hour');
   const { organizationId, key, flood } = await stage();
   const projects = await Promise.all([1, 2].map(() => buildProject(database.pool, { organizationId })));
   const both = await Promise.all(projects.map(({ id }) => flood(`/v2/agent/${id}/job`, () => ({ prompt: 'Look.' }))));

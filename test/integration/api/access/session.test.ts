@@ -10,7 +10,7 @@ import { createSessionStore } from '../../../../db/organizations/sessions.ts';
 import { buildJob, buildKey, buildProject, buildSite, testPepper } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
 import type { TestDatabase } from '../../../support/database/database.ts';
-import { untilEarlyInMinute } from '../../../support/early-in-minute.ts';
+import { untilEarlyIn } from '../../../support/early-in.ts';
 import { comparable, serveApi } from '../serve.ts';
 import type { Answer, ServedApi } from '../serve.ts';
 
@@ -109,7 +109,7 @@ describe('signing in', () => {
       });
       const from = (address: string, json: object) =>
         api.ask('/v1/session', { json, headers: { 'x-forwarded-for': address } });
-      await untilEarlyInMinute(shared.database);
+      await untilEarlyIn('minute');
       const statuses = await Promise.all(
         Array.from(
           { length: 101 },

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
 import { changeProject } from '../../../support/database/build.ts';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { untilEarlyIn } from '../../../support/early-in.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startScriptedModelServer, type RecordedRequest } from '../../../support/servers/scripted-model-server.ts';
 import { startTestWorker, type TestWorkerOptions } from '../../../support/stack/worker.ts';
@@ -12,6 +13,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(() => untilEarlyIn('day'));
 
 /** A call costs 1,200 millionths of a dollar. */
 const prices = createPriceBook({ 'compatible/scripted': { input: 10, output: 10 } });
