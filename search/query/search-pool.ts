@@ -29,15 +29,14 @@ export interface SearchPool extends AsyncDisposable {
 const limits = {
   threads: 2,
   waiting: 200,
-  deadlineMs: 10_000,
   // with hundreds of streams, a turn of the event loop lasts longer than a search
   ahead: 4,
   resourceLimits: { maxOldGenerationSizeMb: 256 },
 };
 
-/** Creates the threads that search. Each opens the files that it is asked for. */
-export function createSearchPool(): SearchPool {
-  const pool = createThreadPool({ script: new URL('./search-thread.ts', import.meta.url), ...limits });
+/** Creates the threads that search. Each opens the files that it is asked for. A search has `deadlineMs`. */
+export function createSearchPool({ deadlineMs }: { deadlineMs: number }): SearchPool {
+  const pool = createThreadPool({ script: new URL('./search-thread.ts', import.meta.url), deadlineMs, ...limits });
   const ask = async <Found>(message: PoolMessage, signal: AbortSignal): Promise<Found[]> => {
     try {
       return await pool.run<Found[]>(message, signal);

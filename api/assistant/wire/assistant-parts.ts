@@ -61,6 +61,8 @@ interface AssistantTimes extends AnswerTimes, ResumeTimes {
   modelStalledMs: number;
   indexPollMs: number;
   maxLoopDelayMs: number;
+  /** Time limit of a search, with its wait for a thread. */
+  searchMs: number;
   /** Time an answer waits for the reranking model. */
   rerankingMs: number;
   /** Time a question waits for its rewritten query. */
@@ -101,6 +103,7 @@ const defaultTimes: AssistantTimes = {
   resumePollMs: 100,
   indexPollMs: 250,
   maxLoopDelayMs: 100,
+  searchMs: 10_000,
   rerankingMs: 1_500,
   rewritingMs: 1_500,
 };
@@ -138,7 +141,7 @@ export function createAssistantParts({
   const indexes = new SiteIndexes({
     store: stores.indexes,
     changes: indexChanges,
-    searches: createSearchPool(),
+    searches: createSearchPool({ deadlineMs: allTimes.searchMs }),
     directory: cacheDirectory,
     logger: log,
     pollMs: allTimes.indexPollMs,

@@ -64,7 +64,7 @@ export interface Answer {
   body: any;
 }
 
-/** The application on a free port, without a sweeper. It turns no question away because its process is busy with tests. */
+/** The application on a free port, without a sweeper. It turns no question away because the machine is busy with tests. */
 export async function serveApi(
   pool: Pool,
   env: Record<string, string> = {},
@@ -92,7 +92,7 @@ export async function serveApi(
       embeddingModel: embeddingModelOf(config.models.embedding, models),
       rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory,
-      times: { maxLoopDelayMs: 60_000, ...times },
+      times: { maxLoopDelayMs: 60_000, searchMs: 60_000, ...times },
       longestText,
     }),
   );

@@ -149,7 +149,7 @@ export async function search(
       isQuiet: () => false,
       store,
       changes: createIndexChangeStore(pool),
-      searches: createSearchPool(),
+      searches: createSearchPool({ deadlineMs: 60_000 }),
       directory,
       logger: silent,
       pollMs: 1_000,

@@ -20,7 +20,7 @@ function open(
     },
     changes: { changed },
     isQuiet,
-    searches: createSearchPool(),
+    searches: createSearchPool({ deadlineMs: 60_000 }),
     directory,
     logger: pino({ level: 'silent' }),
     pollMs: 10,

@@ -16,7 +16,7 @@ it('finds and suggests what the index does, as the same reader', async () => {
   const file = join(folder, 'one.db');
   buildIndex(pages('retry'), { file });
   using whole = openWhole(file);
-  await using pool = createSearchPool();
+  await using pool = createSearchPool({ deadlineMs: 60_000 });
   const [search, suggest] = [
     { query: 'retry limit', limit: 5 },
     { query: 'retr', limit: 5 },
@@ -32,7 +32,7 @@ it('finds and suggests what the index does, as the same reader', async () => {
 it('opens a file again after it was closed and replaced', async () => {
   const file = join(folder, 'two.db');
   const at = { file, access: 'all' as const };
-  await using pool = createSearchPool();
+  await using pool = createSearchPool({ deadlineMs: 60_000 });
   for (const word of ['first', 'second']) {
     buildIndex(pages(word), { file });
     expect((await pool.search(at, { query: `${word} limit`, limit: 1 }, live))[0]?.content).toContain(word);
@@ -42,7 +42,7 @@ it('opens a file again after it was closed and replaced', async () => {
 });
 
 it('rejects with what is wrong with a file, and finds nothing for a reader who has left', async () => {
-  await using pool = createSearchPool();
+  await using pool = createSearchPool({ deadlineMs: 60_000 });
   const at = { file: join(folder, 'missing.db'), access: 'all' as const };
   const request = { query: 'limit', limit: 1 };
   await expect(pool.search(at, request, live)).rejects.toThrow('unable to open database file');
