@@ -51,6 +51,7 @@ const integration = { globalSetup: servers };
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/temporary-directory.ts',
     // tests wait for servers, processes and timers, too, so that two processors have time for three;
     // a percentage would be limited to their number
     maxWorkers: Math.max(3, availableParallelism()),

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestStack } from '../support/stack/stack.ts';
 import type { TestStack } from '../support/stack/stack.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -51,7 +51,7 @@ let stack: TestStack;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-docs-'));
+  folder = temporaryDirectory();
   await writeFile(join(folder, 'token.txt'), 'a-token-for-the-forge\n');
   await writeFile(join(folder, 'captcha.txt'), 'the-secret-key\n');
   await writeFile(join(folder, 'prompt.txt'), 'Create from-a-file.md with "text"\n');
@@ -71,7 +71,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function run(script: string, env: NodeJS.ProcessEnv = process.env): Promise<{ code: number; output: string }> {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readRun } from '../suites/eval/results.ts';
@@ -11,6 +10,7 @@ import {
   type ScriptedReply,
 } from '../support/servers/scripted-model-server.ts';
 import { startTestStack, type TestStack } from '../support/stack/stack.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const sum = 'export const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);\n';
 const write = (path: string, content: string): ScriptedReply => ({
@@ -38,7 +38,7 @@ let model: ScriptedModelServer;
 let stack: TestStack;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-eval-test-'));
+  folder = temporaryDirectory();
   await mkdir(join(folder, 'suite'));
   const lamp = await createTestRepository(
     {
@@ -108,7 +108,6 @@ tasks:
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
   await model?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const suite = () => ['--suite', join(folder, 'suite'), '--source', `file://${folder}/{owner}+{name}`];

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createTestRepository } from '../support/git-repository.ts';
 import { accountsWithSandbox } from '../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const program = resolve(import.meta.dirname, '../suites/repositories/main.ts');
 const { accounts } = await accountsWithSandbox();
@@ -30,18 +30,14 @@ it.runIf(accounts.length > 0)(
   'the environments of repositories survive a killed worker',
   { tags: ['slow'] },
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-repositories-'));
-    try {
-      const ran = await runSuite(folder);
-      expect(ran.out).toContain('problems: 0 in 4 jobs');
-      expect(ran.out).toContain('2 commits');
-      expect(ran.out).toMatch(/ first +\S+ s +\S+ s +\S+ s +1 +http/);
-      expect(ran.out).toMatch(/ second +\S+ s +\S+ s \(skipped\) +\S+ s +0 +http/);
-      expect(ran.out).toMatch(/ worker killed in setup +\S+ s +\S+ s +\S+ s +2 +http/);
-      expect(ran.out).toMatch(/ worker killed in tests +\S+ s +\S+ s \(skipped\) +\S+ s +0 +http/);
-      expect(ran.code).toBe(0);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const folder = temporaryDirectory();
+    const ran = await runSuite(folder);
+    expect(ran.out).toContain('problems: 0 in 4 jobs');
+    expect(ran.out).toContain('2 commits');
+    expect(ran.out).toMatch(/ first +\S+ s +\S+ s +\S+ s +1 +http/);
+    expect(ran.out).toMatch(/ second +\S+ s +\S+ s \(skipped\) +\S+ s +0 +http/);
+    expect(ran.out).toMatch(/ worker killed in setup +\S+ s +\S+ s +\S+ s +2 +http/);
+    expect(ran.out).toMatch(/ worker killed in tests +\S+ s +\S+ s \(skipped\) +\S+ s +0 +http/);
+    expect(ran.code).toBe(0);
   },
 );

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { identityOf } from '../../local/processes/process-identity.ts';
 import { startPostgres } from '../../local/postgres/postgres.ts';
 import type { LocalJson } from '../../local/local-json.ts';
 import { createTestHome, removeTestHome, startTestStack } from '../support/stack/stack.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 600_000 }); // several starts each, on a slow machine
 
@@ -175,9 +175,8 @@ describe('npm start', () => {
   });
 
   it.runIf(process.getuid?.() === 0)('runs PostgreSQL as root below a folder that only root may enter', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-test-closed-')); // mode 700
+    const folder = temporaryDirectory(); // mode 700
     await using cleanup = new AsyncDisposableStack();
-    cleanup.defer(() => rm(folder, { recursive: true, force: true }));
     const hooks = { log: () => {} };
     const server = await startPostgres({ directory: join(folder, 'postgres'), isDurable: false }, hooks);
     cleanup.defer(() => rm(dirname(server.dataDirectory), { recursive: true, force: true }));

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processHost } from './git.ts';
+import { removeDirectory, temporaryDirectory } from './temporary-directory.ts';
 
 /** A file by its text or bytes; `{ link }` a symlink, `{ executable }` a file with the bit; null deletes. */
 export type TestFile = string | Uint8Array | { link: string } | { executable: string } | null;
@@ -73,7 +73,7 @@ export async function createTestRepository(
   files: TestFiles | null = { 'README.md': '# Lamp\n' },
   { path }: { path?: string } = {},
 ): Promise<TestRepository> {
-  const home = await mkdtemp(join(tmpdir(), 'docket-repository-'));
+  const home = temporaryDirectory();
   const bare = path ?? join(home, 'repository.git');
   await mkdir(bare, { recursive: true });
   const git = (...args: string[]) => runTestGit(['--git-dir', bare, ...args], { cwd: home });
@@ -106,7 +106,7 @@ export async function createTestRepository(
     return content;
   }
 
-  const remove = () => rm(home, { recursive: true, force: true });
+  const remove = () => removeDirectory(home);
   try {
     if (files !== null) await commit(files, { message: 'Begin' });
   } catch (error) {

@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { getPriority, setPriority, tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
+import { getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { sendSignal } from '../../local/processes/process-identity.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 /**
  * `npm run check`, `npm test` and `npm run test:all`: formatter, linter and type checker, then the tests of that set. The closing
@@ -84,7 +85,7 @@ function run(command: string, args: string[], { env, isPatient = false }: RunOpt
 
 /** Runs vitest. Null when it ended before any test and has reported why. */
 async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestResult[] | null> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-tests-'));
+  const folder = temporaryDirectory();
   const reportFile = join(folder, 'report.json');
   try {
     await run('vitest', ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`], {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A file and a module that it must not import. */
 const forbidden: [string, string][] = [
@@ -68,7 +68,7 @@ const allowed: [string, string][] = [
 const lines = Map.groupBy([...forbidden, ...allowed], ([file]) => file);
 const lineOf = (file: string, module: string) => (lines.get(file) ?? []).findIndex(([, other]) => other === module) + 1;
 const refusals = new Set<string>();
-const folder = mkdtempSync(join(tmpdir(), 'docket-lint-'));
+const folder = temporaryDirectory();
 
 beforeAll(() => {
   cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
@@ -83,7 +83,6 @@ beforeAll(() => {
   for (const { code, filename, labels } of JSON.parse(stdout).diagnostics)
     if (code.includes('no-restricted-imports')) refusals.add(`${filename}:${labels[0].span.line}`);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the import rules', () => {
   it.each(forbidden)('refuse that %s imports %s', (file, module) => {

@@ -1,7 +1,4 @@
 import { embeddingModelOf } from '../../../api/assistant/retrieval/embed-query.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Pool } from 'pg';
 import { createApp } from '../../../api/app.ts';
@@ -21,6 +18,7 @@ import { createPriceBook } from '../../../models/prices.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
 import { readDescription } from '../../suites/fuzz/description.ts';
 import { testPepper } from '../../support/database/build.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export interface ServedApi extends AsyncDisposable {
   url: string;
@@ -73,8 +71,7 @@ export async function serveApi(
 ): Promise<ServedApi> {
   await using cleanup = new AsyncDisposableStack();
   const config = readConfig({ DATABASE_URL: 'postgres://unused', DOCKET_KEY_PEPPER: testPepper, ...env });
-  const cacheDirectory = await mkdtemp(join(tmpdir(), 'docket-api-'));
-  cleanup.defer(() => rm(cacheDirectory, { recursive: true, force: true }));
+  const cacheDirectory = temporaryDirectory();
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   const stores = createApiStores({ pool, config });

@@ -1,6 +1,4 @@
 import type { SiteRef } from '../../../db/caller.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
@@ -9,6 +7,7 @@ import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { indexFormat } from '../../../search/query/index-format.ts';
 import { buildKey, buildOrganization, buildSite } from '../../support/database/build.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export const pages: Record<string, string> = {
   'guides/retries.md': `---
@@ -32,19 +31,12 @@ The delay between two retries is set by \`retryDelayMs\`.
 
 /** Publishes an index of the pages as the site's newest version. */
 export async function publishPages(pool: Pool, site: SiteRef, files: Record<string, string>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-index-'));
-  try {
-    const file = join(folder, 'index.sqlite');
-    const built = buildIndex(
-      await readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))),
-      {
-        file,
-      },
-    );
-    await createSiteIndexStore(pool).publish(site, { ...built, format: indexFormat, file });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryDirectory();
+  const file = join(folder, 'index.sqlite');
+  const built = buildIndex(await readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), {
+    file,
+  });
+  await createSiteIndexStore(pool).publish(site, { ...built, format: indexFormat, file });
 }
 
 export interface TestSite {

@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildProject } from '../../support/database/build.ts';
 import { jpeg, pngOf } from '../../support/sandbox/images.ts';
 import { serveCommands } from './served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('sends images with a job and with a message', async () => {
   await using served = await serveCommands({ DOCKET_MODEL_PRICES: '{"offline/editor": {"images": true}}' });
   await buildProject(served.database.pool, { organizationId: served.org });
-  const folder = await mkdtemp(join(tmpdir(), 'docket-images-'));
+  const folder = temporaryDirectory();
   const [design, photo] = [join(folder, 'design'), join(folder, 'photo.JPG')];
   await writeFile(design, pngOf({ width: 7, height: 5 }));
   await writeFile(photo, jpeg);
@@ -27,5 +27,4 @@ it('sends images with a job and with a message', async () => {
   await expect(served.docket('job', 'create', 'x', '--image', join(folder, 'none.png'))).rejects.toThrow(
     'none.png cannot be read',
   );
-  await rm(folder, { recursive: true });
 });

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
@@ -8,6 +7,7 @@ import { readBundle } from '../../../db/jobs/bundle-file.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let served: ServedCommands;
 beforeAll(async () => void (served = await serveCommands()));
@@ -55,8 +55,7 @@ describe('docket job', () => {
 
   it('downloads a bundle', async () => {
     const job = await buildJob(served.database.pool, await newProject());
-    const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = temporaryDirectory();
     const file = join(folder, 'one.gz');
     expect(await served.docketJson('job', 'bundle', job.id, '--output', file)).toEqual({ id: job.id, file });
     expect((await collectJob(readBundle(file)))?.job.id).toBe(job.id);
@@ -170,8 +169,7 @@ describe('a service whose connections break', () => {
   });
 
   it('leaves no partial bundle when the connection breaks', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-bundle-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = temporaryDirectory();
     const half = (response: ServerResponse) => {
       response.writeHead(200, { 'Content-Type': 'application/gzip' });
       response.write('half of it', () => response.destroy());

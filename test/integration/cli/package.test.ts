@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildProject } from '../../support/database/build.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveCommands } from './served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../../..');
@@ -18,8 +18,7 @@ it(
     await using served = await serveCommands();
     const { site, organizationId, adminKey, assistantKey } = await buildIndexedSite(served.database.pool);
     await buildProject(served.database.pool, { organizationId });
-    const folder = await mkdtemp(join(tmpdir(), 'docket-package-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = temporaryDirectory();
     await run('npm', ['pack', './cli', '--pack-destination', folder], { cwd: checkout });
     const [tarball = ''] = await readdir(folder);
     expect((await stat(join(folder, tarball))).size).toBeLessThan(200_000);

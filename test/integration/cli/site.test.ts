@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
 import { buildIndexedSite } from '../assistant/site.ts';
 import { serveCommands, type ServedCommands } from './served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let served: ServedCommands;
 beforeAll(async () => void (served = await serveCommands({ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1' })));
@@ -66,8 +66,7 @@ it('changes only the named settings of a site, and re-indexes it when its source
     queryRewriting: null,
     contact: null,
   });
-  const folder = await mkdtemp(join(tmpdir(), 'docket-sources-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const file = join(folder, 'sources.json');
   await expect(docket(`update changing --sources ${file}`)).rejects.toThrow(/cannot be read/);
   await writeFile(file, '[{');
@@ -93,8 +92,7 @@ it('changes only the named settings of a site, and re-indexes it when its source
 
 it('reads what verifies the tokens of readers from a file, encrypts it, and shows it nowhere', async () => {
   await createSite('guarded');
-  const folder = await mkdtemp(join(tmpdir(), 'docket-readers-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const files = { secret: join(folder, 'secret'), pem: join(folder, 'key.pem') };
   const secret = 'shared-by-two-servers-0123456789abcdef';
   await writeFile(files.secret, `${secret}\n`);
@@ -138,8 +136,7 @@ it('evaluates the answers of a site, and shows two configurations side by side',
   const { site, adminKey } = await buildIndexedSite(served.database.pool);
   const { domain } = site;
   served.env['DOCKET_API_KEY'] = adminKey;
-  const folder = await mkdtemp(join(tmpdir(), 'docket-questions-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const file = join(folder, 'questions.json');
   await writeFile(file, '{"text": "retries?"}');
   await expect(docket(`questions create ${domain} --name Basics --file ${file}`)).rejects.toThrow(/must be a list/);

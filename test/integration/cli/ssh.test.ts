@@ -1,19 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { testKeys } from '../../support/database/encryption.ts';
 import { createKeyPair } from '../../support/ssh/ssh-server.ts';
 import { serveCommands } from './served.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('docket project reads an ssh key from a file or standard input, with its servers’ host keys, and encrypts it', async () => {
   await using served = await serveCommands();
   const { docket, docketJson, database } = served;
   await docket('org', 'grant', served.org, 'https://github.com/acme/*');
-  const folder = await mkdtemp(join(tmpdir(), 'docket-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryDirectory();
   const [first, second] = [createKeyPair().private, createKeyPair().private];
   const files = { key: join(folder, 'key'), hosts: join(folder, 'hosts') };
   await writeFile(files.key, first);

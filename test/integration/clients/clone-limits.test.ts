@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TransferLimits } from '../../../activities/git/transfer-limits.ts';
@@ -16,6 +15,7 @@ import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { access } from './setup.ts';
 import { makeBomb } from './tree-bomb.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const wide = { bytes: 1e9, files: 1_000, depth: 20 };
 
@@ -24,23 +24,19 @@ async function openWith(
   limits: Partial<TreeLimits>,
   transfer: TransferLimits = { bytes: 1e9, timeoutMs: 60_000 },
 ): Promise<{ error: unknown; written: string[] }> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-limits-'));
-  try {
-    const home = join(directory, 'home');
-    const git = createTestGit({ home, transports: ['http', 'file'], egress: loopbackEgress, transfer });
-    const workspaces = createWorkspaces({ git, directory: join(directory, 'work'), limits: { ...wide, ...limits } });
-    const error = await (async () => {
-      const { commit } = await workspaces.resolve({ ...access(repository), ref: null });
-      const job = { jobId: 'job', baseCommit: commit, snapshot: null };
-      await (await workspaces.open({ ...access(repository), ...job })).release();
-    })().then(
-      () => null,
-      (thrown: unknown) => thrown,
-    );
-    return { error, written: await readdir(join(directory, 'work/jobs/job/tree')).catch(() => []) };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const directory = temporaryDirectory();
+  const home = join(directory, 'home');
+  const git = createTestGit({ home, transports: ['http', 'file'], egress: loopbackEgress, transfer });
+  const workspaces = createWorkspaces({ git, directory: join(directory, 'work'), limits: { ...wide, ...limits } });
+  const error = await (async () => {
+    const { commit } = await workspaces.resolve({ ...access(repository), ref: null });
+    const job = { jobId: 'job', baseCommit: commit, snapshot: null };
+    await (await workspaces.open({ ...access(repository), ...job })).release();
+  })().then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  return { error, written: await readdir(join(directory, 'work/jobs/job/tree')).catch(() => []) };
 }
 
 describe('the limits of a repository', () => {
@@ -94,19 +90,15 @@ describe('the limits of a repository', () => {
   it('include the memory of git', { tags: ['slow'] }, async () => {
     await using repository = await createTestRepository();
     await makeBomb(repository, { depth: 6, content: 'x' });
-    const home = await mkdtemp(join(tmpdir(), 'docket-limits-'));
-    try {
-      const args = ['diff-tree', '-r', '-M', '--name-only', 'main', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'];
-      const call = { gitDir: repository.path, args, maxOutputBytes: 1_000, signal: new AbortController().signal };
-      const error = await createTestGit({ home, memoryBytes: 2 ** 27 })
-        .run(call)
-        .catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ kind: 'out-of-memory', message: expect.stringMatching(/DOCKET_GIT_MEMORY_MB/) });
-      expect(verdictOf(error)).toMatchObject({ category: 'repository_too_large', tolerated: 0 });
-      await expect(createTestGit({ home }).run(call)).resolves.toMatchObject({ exitCode: -1, truncated: true });
-    } finally {
-      await rm(home, { recursive: true, force: true });
-    }
+    const home = temporaryDirectory();
+    const args = ['diff-tree', '-r', '-M', '--name-only', 'main', '4b825dc642cb6eb9a060e54bf8d69288fbee4904'];
+    const call = { gitDir: repository.path, args, maxOutputBytes: 1_000, signal: new AbortController().signal };
+    const error = await createTestGit({ home, memoryBytes: 2 ** 27 })
+      .run(call)
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'out-of-memory', message: expect.stringMatching(/DOCKET_GIT_MEMORY_MB/) });
+    expect(verdictOf(error)).toMatchObject({ category: 'repository_too_large', tolerated: 0 });
+    await expect(createTestGit({ home }).run(call)).resolves.toMatchObject({ exitCode: -1, truncated: true });
   });
 
   it('end an exchange that takes too long, and name the setting', async () => {
@@ -114,7 +106,7 @@ describe('the limits of a repository', () => {
     await once(silent, 'listening');
     try {
       const { port } = silent.address() as AddressInfo;
-      const directory = await mkdtemp(join(tmpdir(), 'docket-limits-'));
+      const directory = temporaryDirectory();
       const transfer = { bytes: 1e9, timeoutMs: 300 };
       const git = createTestGit({ home: directory, transports: ['http'], egress: loopbackEgress, transfer });
       const remote = `http://127.0.0.1:${port}/a/b`;
@@ -124,7 +116,6 @@ describe('the limits of a repository', () => {
         kind: 'timeout',
         message: expect.stringMatching(/DOCKET_CLONE_MINUTES/),
       });
-      await rm(directory, { recursive: true, force: true });
     } finally {
       silent.close();
     }

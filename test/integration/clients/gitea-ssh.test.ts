@@ -1,7 +1,6 @@
 // @module-tag slow
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, type KeyPair } from '../../support/ssh/ssh-server.ts';
 import { live } from './setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const binary = await findGitea(process.env);
 const writer = createKeyPair();
@@ -26,7 +26,7 @@ let knownHosts: string[];
 describe.runIf(binary !== null && hasSsh)('a real Gitea over ssh', () => {
   beforeAll(async () => {
     gitea = await startGitea(binary!, { hasSsh: true });
-    directory = await mkdtemp(join(tmpdir(), 'docket-gitea-ssh-'));
+    directory = temporaryDirectory();
     await gitea.ask('POST', '/user/repos', { name: 'lamp', private: true, auto_init: true, default_branch: 'main' });
     for (const [title, { public: key }, isReader] of [
       ['writer', writer, false],
@@ -38,7 +38,6 @@ describe.runIf(binary !== null && hasSsh)('a real Gitea over ssh', () => {
   });
   afterAll(async () => {
     await gitea?.[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   });
 
   const urlOf = (name: string) => `ssh://git@127.0.0.1:${gitea.sshPort}/bot/${name}`;

@@ -1,8 +1,5 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../lib/network/egress.ts';
@@ -16,6 +13,7 @@ import { createWebhookSender } from '../../../activities/network/webhook-sender.
 import type { Marks } from '../../../activities/forges/forge.ts';
 import { holdOf } from '../../support/database/hold-of.ts';
 import { live } from './setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const opened: Server[] = [];
 afterEach(() => {
@@ -129,23 +127,19 @@ describe('a malicious server', () => {
       const first = [line('# service=git-upload-pack\n'), '0000', line('version 2\n'), line('ls-refs\n')];
       response.end([...(isFirst ? first : listed), '0000'].join(''));
     });
-    const directory = await mkdtemp(join(tmpdir(), 'docket-servers-'));
-    try {
-      const git = createTestGit({
-        home: directory,
-        transports: ['http'],
-        egress: createEgress({ privateHosts: [at] }),
-      });
-      const access = { repository: `http://${at}/acme/lamp`, credential: null, signal: live };
-      const list = () => listRemote(git, { gitDir: directory, access, names: ['HEAD'] });
-      for (const name of ['main', '--upload-pack=x', 'x'.repeat(60_000), '\u001b[31m']) {
-        listed = [line(`${commit} HEAD symref-target:refs/heads/${name}\n`)];
-        expect((await list()).defaultBranch).toBe(name === 'main' ? 'main' : null);
-      }
-      listed = Array.from({ length: 30_000 }, (_, number) => line(`${commit} refs/${number}/HEAD\n`));
-      await expect(list()).rejects.toMatchObject({ kind: 'too-large' });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
+    const directory = temporaryDirectory();
+    const git = createTestGit({
+      home: directory,
+      transports: ['http'],
+      egress: createEgress({ privateHosts: [at] }),
+    });
+    const access = { repository: `http://${at}/acme/lamp`, credential: null, signal: live };
+    const list = () => listRemote(git, { gitDir: directory, access, names: ['HEAD'] });
+    for (const name of ['main', '--upload-pack=x', 'x'.repeat(60_000), '\u001b[31m']) {
+      listed = [line(`${commit} HEAD symref-target:refs/heads/${name}\n`)];
+      expect((await list()).defaultBranch).toBe(name === 'main' ? 'main' : null);
     }
+    listed = Array.from({ length: 30_000 }, (_, number) => line(`${commit} refs/${number}/HEAD\n`));
+    await expect(list()).rejects.toMatchObject({ kind: 'too-large' });
   });
 });

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
 import type { Git, GitCall } from '../../../activities/git/git.ts';
@@ -9,6 +7,7 @@ import type { TakenSnapshot } from '../../../activities/workspaces/job-snapshot.
 import { createWorkspaces, type Workspaces } from '../../../activities/workspaces/workspaces.ts';
 import { loopbackEgress } from '../../support/servers/loopback.ts';
 import type { GitCredential } from '../../../activities/git/git-credential.ts';
+import { removeDirectory, temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export const live = new AbortController().signal;
 
@@ -26,7 +25,7 @@ export async function createTestWorkspaces({
   env = {},
   growthBytes,
 }: { env?: Record<string, string>; growthBytes?: number } = {}): Promise<TestWorkspaces> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-workspaces-'));
+  const directory = temporaryDirectory();
   const git = createTestGit({
     home: join(directory, 'home'),
     transports: ['https', 'http', 'file'],
@@ -51,7 +50,7 @@ export async function createTestWorkspaces({
     workspaces: again(),
     calls,
     again,
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeDirectory(directory),
   };
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEgress, type Egress } from '../../../lib/network/egress.ts';
@@ -14,6 +13,7 @@ import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
 import { createKeyPair, startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
 import { live } from './setup.ts';
+import { removeDirectory, temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const key = createKeyPair();
 let server: SshServer;
@@ -42,7 +42,7 @@ async function openCopies({
   url = server.url('acme/lamp'),
   shown = credential(),
 }: Setting = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'docket ssh-'));
+  const directory = temporaryDirectory();
   const home = join(directory, "git's home");
   const calls: Omit<ProcessCall, 'signal'>[] = [];
   const kept: { mode: number; name: string }[] = [];
@@ -85,7 +85,7 @@ async function openCopies({
           beforePush,
         });
     },
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true, maxRetries: 3 }),
+    [Symbol.asyncDispose]: () => removeDirectory(directory),
   };
 }
 
@@ -202,31 +202,26 @@ describe.skipIf(!hasSsh)('the directory of a key', () => {
   });
 
   it('that a killed worker left behind is removed at the next use; one in use stays', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'docket-ssh-'));
-    try {
-      const left = join(home, 'ssh/left');
-      await mkdir(left, { recursive: true });
-      await writeFile(join(left, 'key'), 'x');
-      await utimes(left, new Date(0), new Date(0));
-      await using first = await openSshSession(request(home));
-      await using second = await openSshSession(request(home));
-      expect(await readdir(join(home, 'ssh'))).toHaveLength(2);
-      const config = /'(.*)'/.exec(second.env['GIT_SSH_COMMAND'] ?? '')?.[1] ?? '';
-      expect(await readFile(config, 'utf8')).toContain('StrictHostKeyChecking yes');
-      expect(first.env).not.toEqual(second.env);
-    } finally {
-      await rm(home, { recursive: true, force: true });
-    }
+    const home = temporaryDirectory();
+    const left = join(home, 'ssh/left');
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'key'), 'x');
+    await utimes(left, new Date(0), new Date(0));
+    await using first = await openSshSession(request(home));
+    await using second = await openSshSession(request(home));
+    expect(await readdir(join(home, 'ssh'))).toHaveLength(2);
+    const config = /'(.*)'/.exec(second.env['GIT_SSH_COMMAND'] ?? '')?.[1] ?? '';
+    expect(await readFile(config, 'utf8')).toContain('StrictHostKeyChecking yes');
+    expect(first.env).not.toEqual(second.env);
   });
 
   it('is not created without ssh', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'docket-ssh-'));
+    const home = temporaryDirectory();
     await expect(openSshSession({ ...request(home), path: home })).rejects.toMatchObject({
       kind: 'other',
       message: 'ssh could not be started; install the OpenSSH client on the worker.',
     });
     expect(await readdir(home)).toEqual([]);
-    await rm(home, { recursive: true, force: true });
   });
 });
 

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { inspectArchive } from '../../../activities/environment/layer-archive.ts';
@@ -8,15 +7,15 @@ import { provideLayer } from '../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
 import { buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let database: TestDatabase;
 let directory: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  directory = await mkdtemp(join(tmpdir(), 'docket-layers-'));
+  directory = temporaryDirectory();
 });
 afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
   await database?.[Symbol.asyncDispose]();
 });
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,17 +12,17 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { seedSite } from './seed.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import { IndexGoneError } from '../../../db/sites/index-blocks.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const block = 64 * 1024;
 let database: TestDatabase;
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-sites-'));
+  folder = temporaryDirectory();
   database = await createTestDatabase();
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 let builds = 0;

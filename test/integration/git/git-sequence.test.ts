@@ -1,16 +1,15 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createGit } from '../../../activities/git/git.ts';
 import { live } from '../clients/setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let directory: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-git-'));
+  directory = temporaryDirectory();
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function script(name: string, text: string): Promise<string> {
   const path = join(directory, name);

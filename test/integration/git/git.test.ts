@@ -1,23 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createGit } from '../../../activities/git/git.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { loopbackEgress } from '../../support/servers/loopback.ts';
 import { access, createTestWorkspaces, live } from '../clients/setup.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let directory: string;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-git-'));
+  directory = temporaryDirectory();
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function script(name: string, text: string): Promise<string> {
   const path = join(directory, name);

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createWorkspaces } from '../../../activities/workspaces/workspaces.ts';
 import { createTestGit } from '../../support/git.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const toolset = createToolset();
 const { signal } = new AbortController();
@@ -16,8 +16,7 @@ let firstCommit: string;
 let withdrawn: string;
 
 beforeAll(async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-history-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  const directory = temporaryDirectory();
   const repository = resources.use(await createTestRepository({ 'a.txt': 'one\ntwo\n', 'docs/b.md': 'page\n' }));
   firstCommit = await repository.git('rev-parse', 'main');
   await repository.git('update-ref', 'refs/tags/v1', firstCommit);

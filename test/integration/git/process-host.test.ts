@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { ProcessCall } from '../../../activities/git/git-process.ts';
 import { createProcessHost, ProcessHostError } from '../../../activities/git/process-host.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const callOf = (call: Partial<ProcessCall>): ProcessCall => ({
   file: 'sh',
@@ -27,9 +28,8 @@ const shell = (script: string, call: Partial<ProcessCall> = {}) => callOf({ args
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-host-'));
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 /** Writes the id of a process that it leaves running to a file. */
 const lingering = 'sleep 600 & echo $! > pid.new; mv pid.new pid; wait';

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -19,6 +18,7 @@ import { startScriptedModelServer } from '../../support/servers/scripted-model-s
 import { startTestWorker } from '../../support/stack/worker.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const call = (name: string, input: object) => ({ name, input });
 
@@ -35,7 +35,7 @@ let requests: { messages: unknown[] }[];
 
 /** A job of two turns: the first completes, the second fails midway. Temporal's histories are deleted. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-replay-test-'));
+  folder = temporaryDirectory();
   database = await createTestDatabase();
   repository = await createTestRepository({ 'README.md': '# Lamp\n', 'old.txt': 'old\n', 'AGENTS.md': 'Be brief.\n' });
   await using model = await startScriptedModelServer();
@@ -81,7 +81,6 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
   await repository[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
 });
 
 async function replayJson(...args: string[]): Promise<any> {

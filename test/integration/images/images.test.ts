@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openImages, type Images, type ImagesOptions } from '../../../activities/images/images.ts';
 import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
 import {
@@ -14,16 +13,16 @@ import {
   type LayerEntry,
   type TestImage,
 } from '../../support/sandbox/oci-image.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const live = new AbortController().signal;
 const shell: LayerEntry = { path: 'bin/sh', content: '#!', mode: 0o755 };
 let directory: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-images-'));
+  directory = temporaryDirectory();
   await mkdir(join(directory, 'archives'));
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 function open(options: Partial<ImagesOptions> = {}): Promise<Images> {
   return openImages({

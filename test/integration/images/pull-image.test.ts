@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { createPuller } from '../../../activities/images/pull-image.ts';
 import { hasSkopeo, startRegistry, type ImageRegistry } from '../../support/servers/image-registry.ts';
 import { architectureOfImages, blobsOf, type LayerEntry } from '../../support/sandbox/oci-image.ts';
 import { processesNamed } from '../../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const skopeo = '/usr/bin/skopeo';
 const isInstalled = await hasSkopeo(skopeo);
@@ -37,7 +37,7 @@ describe.runIf(isInstalled)('an image in a registry', () => {
 
   beforeAll(async () => {
     registry = await startRegistry({ tool, large, slow: tool });
-    directory = await mkdtemp(join(tmpdir(), 'docket-pull-'));
+    directory = temporaryDirectory();
     const settings = join(directory, '.config/containers');
     await mkdir(settings, { recursive: true });
     await writeFile(
@@ -58,7 +58,6 @@ describe.runIf(isInstalled)('an image in a registry', () => {
   afterAll(async () => {
     registry[Symbol.dispose]();
     process.env['HOME'] = before;
-    await rm(directory, { recursive: true, force: true });
   });
 
   it('is pulled once, by tag or by digest', async () => {

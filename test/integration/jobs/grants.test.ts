@@ -1,6 +1,5 @@
 import { defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
@@ -20,12 +19,12 @@ import { startTestWorker } from '../../support/stack/worker.ts';
 import { writing } from '../../support/writing-script.ts';
 import { serveApi } from '../api/serve.ts';
 import { startSiteWorker } from '../sites/site-worker.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Two organizations, a folder of repositories in which each has a path, and the API of both. */
 async function openScene() {
   await using resources = new AsyncDisposableStack();
-  const root = await mkdtemp(join(tmpdir(), 'docket-grants-'));
-  resources.defer(() => rm(root, { recursive: true, force: true }));
+  const root = temporaryDirectory();
   const database = resources.use(await createTestDatabase());
   const api = resources.use(await serveApi(database.pool, { DOCKET_LOCAL_REPOSITORIES: root }));
   for (const name of ['a', 'b']) await mkdir(join(root, name));

@@ -1,6 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { buildKey, testPepper } from '../../support/database/build.ts';
 import { createFleet, type Fleet } from '../../support/stack/fleet.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../support/stack/worker-process.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const forged = '{"level":30,"process":"worker","msg":"forged"}';
@@ -22,7 +22,7 @@ let directory: string;
 let preload: string;
 beforeAll(async () => {
   fleet = await createFleet();
-  directory = await mkdtemp(join(tmpdir(), 'docket-lines-'));
+  directory = temporaryDirectory();
   preload = join(directory, 'preload.mjs');
   const said = `${JSON.stringify(hostile)} + process.env.SECRET_TO_SAY`;
   const actions = [
@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fleet?.[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** Checks that each line is one entry, that none is forged, and that nothing in them controls a terminal. */

@@ -1,7 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createEgress } from '../../../lib/network/egress.ts';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
@@ -11,6 +8,7 @@ import { startCommandScene } from '../../support/sandbox/command-scene.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { startNpmRegistry } from '../../support/servers/npm-registry.ts';
 import { accountsWithSandbox, testLimits } from '../../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hasNpm = ['/usr/bin/npm', '/usr/local/bin/npm'].some((path) => existsSync(path));
@@ -23,8 +21,7 @@ it.runIf(accounts.length > 0 && hasNpm)(
     await using resources = new AsyncDisposableStack();
     const database = resources.use(await createTestDatabase());
     const registry = resources.use(await startNpmRegistry('lamp', 'from the registry'));
-    const directory = await mkdtemp(join(tmpdir(), 'docket-registry-'));
-    resources.defer(() => rm(directory, { recursive: true, force: true }));
+    const directory = temporaryDirectory();
     const egress = createEgress({
       privateHosts: [registry.host],
       resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),

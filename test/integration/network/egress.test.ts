@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../lib/network/egress.ts';
@@ -13,6 +11,7 @@ import { createTokenCredential } from '../../../activities/forges/github-credent
 import { createGitlabForge } from '../../../activities/forges/gitlab.ts';
 import type { Resolve } from '../../../lib/network/public-lookup.ts';
 import { live } from '../clients/setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let server: Server;
 let port: number;
@@ -20,7 +19,7 @@ let directory: string;
 const seen: (string | undefined)[] = [];
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-egress-'));
+  directory = temporaryDirectory();
   server = createServer((request, response) => {
     seen.push(request.headers.host);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
@@ -30,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   server.close();
-  await rm(directory, { recursive: true, force: true });
 });
 beforeEach(() => void seen.splice(0));
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const execute = promisify(execFile);
 const { accounts } = await accountsWithSandbox();
@@ -13,22 +13,18 @@ const module = join(import.meta.dirname, '../../../activities/sandbox/open-sandb
 
 /** Returns what a worker finds if `program` replaces bubblewrap, in its own mount namespace. */
 async function openWith(program: string): Promise<{ problem: string | null }> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-open-'));
-  try {
-    const file = join(directory, 'bwrap');
-    await writeFile(file, program);
-    await chmod(file, 0o755);
-    const script = `
+  const directory = temporaryDirectory();
+  const file = join(directory, 'bwrap');
+  await writeFile(file, program);
+  await chmod(file, 0o755);
+  const script = `
       const { openSandbox } = await import(${JSON.stringify(module)});
       const limits = { memoryBytes: 2 ** 29, processes: 64, diskBytes: 2 ** 25 };
       const { problem } = await openSandbox({ directory: ${JSON.stringify(join(directory, 'sandbox'))}, limits });
       console.log(JSON.stringify({ problem }));`;
-    const enter = 'mount --bind "$0" /usr/bin/bwrap && exec "$1" --input-type=module -e "$2"';
-    const { stdout } = await execute('unshare', ['--mount', 'sh', '-c', enter, file, process.execPath, script]);
-    return JSON.parse(stdout);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const enter = 'mount --bind "$0" /usr/bin/bwrap && exec "$1" --input-type=module -e "$2"';
+  const { stdout } = await execute('unshare', ['--mount', 'sh', '-c', enter, file, process.execPath, script]);
+  return JSON.parse(stdout);
 }
 
 const version = '[ "$1" = --version ] && { echo "bubblewrap 0.11.0"; exit 0; }\n';

@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { openOwnFolder } from '../../../worker/own-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let parent: string;
 beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'docket-own-folder-'));
+  parent = temporaryDirectory();
 });
-afterEach(() => rm(parent, { recursive: true, force: true }));
 
 const program = `
   const { openOwnFolder } = await import(${JSON.stringify(import.meta.resolve('../../../worker/own-folder.ts'))});

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSandboxHost, type HostedSandbox } from '../../../activities/sandbox/sandbox-host.ts';
 import { accountsWithSandbox, processesNamed, testLimits } from '../../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const { accounts } = await accountsWithSandbox();
 const hostProgram = 'sandbox/sandbox-host-main.ts';
@@ -16,7 +16,7 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   let hosted: HostedSandbox;
   beforeAll(async () => {
     process.env['DOCKET_CANARY'] = 'canary-environment';
-    directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-host-'));
+    directory = temporaryDirectory();
     tree = join(directory, 'tree');
     await mkdir(tree);
     const network = { hosts: ['reached.invalid'], privateHosts: [] };
@@ -30,7 +30,6 @@ describe.runIf(accounts.length > 0)('the process that runs commands', () => {
   afterAll(async () => {
     delete process.env['DOCKET_CANARY'];
     await hosted[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
   });
 
   const run = (command: string, { signal = new AbortController().signal, timeoutMs = 60_000 } = {}) => {

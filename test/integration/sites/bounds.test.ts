@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildIndexInThread, type BuildFile } from '../../../activities/sites/index-build.ts';
@@ -12,6 +10,7 @@ import { createTestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { holdOf } from '../../support/database/hold-of.ts';
 import { startSiteWorker } from './site-worker.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 it('fails at once on a few objects that list as a billion pages, without blocking the worker', async () => {
   await using database = await createTestDatabase();
@@ -42,7 +41,7 @@ it('fails at once on a few objects that list as a billion pages, without blockin
 });
 
 it('passes many small files to the build without blocking the worker', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-build-'));
+  const directory = temporaryDirectory();
   const { signal } = new AbortController();
   // buffers are transferred, so each run needs its own set
   const sets = [smallFiles(30_000), smallFiles(30_000), smallFiles(30_000), smallFiles(2_500)];
@@ -52,12 +51,8 @@ it('passes many small files to the build without blocking the worker', async () 
     const request = { parts, files, file: join(directory, `${sets.length}`), signal };
     expect(await buildIndexInThread(request)).toMatchObject({ pages: 2 });
   };
-  try {
-    await build();
-    expect(await holdOf(build)).toBe(0);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  await build();
+  expect(await holdOf(build)).toBe(0);
 });
 
 /** A page and an API description that share a buffer, more than a thousand files apart; no other file is a page. */

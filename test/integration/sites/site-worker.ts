@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
@@ -37,6 +35,7 @@ import type { TestDatabase } from '../../support/database/database.ts';
 import { quietRuntime, testWorkers } from '../../support/stack/worker.ts';
 import { createIndexChangeStore } from '../../../db/for-service/index-changes.ts';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 export interface SiteWorkerOptions {
   database: TestDatabase;
@@ -64,8 +63,7 @@ export const silent = pino({ level: 'silent' });
 export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sites-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  const directory = temporaryDirectory();
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
   resources.defer(() => connection.close());
@@ -142,23 +140,19 @@ export async function search(
   query: string,
   access: PageAccess = 'all',
 ): Promise<string[] | null> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-search-'));
-  try {
-    const store = createSiteIndexStore(pool);
-    await using indexes = new SiteIndexes({
-      isQuiet: () => false,
-      store,
-      changes: createIndexChangeStore(pool),
-      searches: createSearchPool({ deadlineMs: 60_000 }),
-      directory,
-      logger: silent,
-      pollMs: 1_000,
-    });
-    const lease = await indexes.lease(site, access);
-    const found = await lease?.index.search({ query, limit: 5 }, new AbortController().signal);
-    lease?.release();
-    return found?.map(({ title }) => title) ?? null;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const directory = temporaryDirectory();
+  const store = createSiteIndexStore(pool);
+  await using indexes = new SiteIndexes({
+    isQuiet: () => false,
+    store,
+    changes: createIndexChangeStore(pool),
+    searches: createSearchPool({ deadlineMs: 60_000 }),
+    directory,
+    logger: silent,
+    pollMs: 1_000,
+  });
+  const lease = await indexes.lease(site, access);
+  const found = await lease?.index.search({ query, limit: 5 }, new AbortController().signal);
+  lease?.release();
+  return found?.map(({ title }) => title) ?? null;
 }

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GitError } from '../../../activities/git/git-error.ts';
@@ -11,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { createTestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let resources: AsyncDisposableStack;
 let database: TestDatabase;
@@ -19,8 +19,7 @@ let root: string;
 beforeAll(async () => {
   resources = new AsyncDisposableStack();
   database = resources.use(await createTestDatabase());
-  root = await mkdtemp(join(tmpdir(), 'docket-directories-'));
-  resources.defer(() => rm(root, { recursive: true, force: true }));
+  root = temporaryDirectory();
   worker = resources.use(await startSiteWorker({ database, siteDirectories: join(root, 'allowed') }));
 });
 afterAll(() => resources.disposeAsync());

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { identityOf } from '../../../local/processes/process-identity.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const tests = ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate'];
@@ -35,8 +35,7 @@ it.each([
   { tags: 'slow' },
   async ({ command, home: name, inside, signal, code }) => {
     await using cleanup = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(tmpdir(), 'docket-interrupted-'));
-    cleanup.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const folder = temporaryDirectory();
     await chmod(folder, 0o711); // PostgreSQL runs under another account when the tests run as root
     const programs = join(folder, 'programs');
     await mkdir(programs);

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { expect, inject, it } from 'vitest';
@@ -14,6 +12,7 @@ import { createTestNamespace } from '../../support/sandbox/namespace.ts';
 import { startReceiver } from './receiver.ts';
 import { buildWebhook, listDeliveries, testBox } from './webhook-worker.ts';
 import { untilBlocked } from '../../support/database/database.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
 
@@ -27,7 +26,7 @@ async function createNamespace(address: string): Promise<string> {
 }
 
 async function startWorker(env: NodeJS.ProcessEnv) {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
+  const directory = temporaryDirectory();
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env['PATH'], DOCKET_WORK_DIR: directory, ...env },
     stdio: 'ignore',
@@ -41,7 +40,6 @@ async function startWorker(env: NodeJS.ProcessEnv) {
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { holdOf } from '../../support/database/hold-of.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const texts: Record<string, string> = {
   'one line': 'aB3dE5gH7 '.repeat(400_000),
@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 
 let root: string;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'docket-files-'));
+  root = temporaryDirectory();
   for (const [name, text] of Object.entries(texts)) await writeFile(join(root, name), text);
   // code that runs for the first time is compiled meanwhile
   await writeFile(join(root, 'small'), 'a\n');
@@ -24,7 +24,6 @@ beforeAll(async () => {
   await call('read', { path: 'small' });
   await call('grep', { path: 'small', pattern: '(b+)+$' });
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 function call(name: string, input: unknown) {
   return toolset[name]!.run(input, { root, signal });
@@ -59,10 +58,9 @@ it('edits a large file like a small one', async () => {
 describe('a folder of 100,000 files does not block the event loop', { tags: ['slow'] }, () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'docket-files-'));
+    folder = temporaryDirectory();
     for (let at = 0; at < 100_000; at += 1) writeFileSync(join(folder, `f${at}`), '');
   }, 60_000);
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it.each([
     ['list', { path: '.' }],

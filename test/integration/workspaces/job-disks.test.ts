@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import { createTestRepository, type TestRepository } from '../../support/git-rep
 import { testLimits } from '../../support/sandbox/sandbox.ts';
 import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
 import { access, changeTree, createTestWorkspaces, live, type TestWorkspaces } from '../clients/setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const execute = promisify(execFile);
 const megabyte = 2 ** 20;
@@ -18,15 +18,12 @@ const growthBytes = 24 * megabyte;
 
 /** Whether this machine lets the account that runs the tests use loop devices. */
 async function hasDisks(): Promise<boolean> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-disks-'));
   try {
-    await openJobDisks(directory, { growthBytes });
+    await openJobDisks(temporaryDirectory(), { growthBytes });
     return true;
   } catch (error) {
     process.stderr.write(`${String(error)} The tests of the disks of jobs are left out.\n`);
     return false;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -1,16 +1,15 @@
 import { defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
 import type { MergeMethod } from '../../../activities/forges/merge-pull-request.ts';
 import { checkMerge, deleteBranch, mergeBranch } from '../../../activities/workspaces/merge-branch.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
+const directory = temporaryDirectory();
 const git = createTestGit({ home: join(directory, 'home') });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const place = { directory, limits: defaultTreeLimits };
 const pair = (repository: string) => ({

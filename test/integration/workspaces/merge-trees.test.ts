@@ -1,13 +1,12 @@
 import { defaultTreeLimits } from '../../../activities/workspaces/tree-limits.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createTestGit } from '../../support/git.ts';
 import { jobDirectoryOf } from '../../../activities/workspaces/job-directory.ts';
 import { mergeTrees, mergeTreesYielding } from '../../../activities/workspaces/merge-trees.ts';
 import { createTestRepository, type TestFiles } from '../../support/git-repository.ts';
 import { live } from '../clients/setup.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const begin = { 'README.md': '# Lamp\n', 'a.txt': '1\n2\n3\n4\n5\n', 'dir/b.txt': 'b\n', 'run.sh': 'run\n' };
 
@@ -59,8 +58,7 @@ it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, stri
   ],
 ])('a merge that yields has %s', async (_, { ours, theirs, tree, overruled }) => {
   await using repository = await createTestRepository(begin);
-  const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const git = createTestGit({ home: join(directory, 'home') });
   const treeOf = async (branch: string, files: TestFiles) => {
     await repository.git('update-ref', `refs/heads/${branch}`, 'main');
@@ -87,8 +85,7 @@ it.each<[string, { ours: TestFiles; theirs: TestFiles; tree: Record<string, stri
 
 it('keeps names apart that are not UTF-8', async () => {
   await using repository = await createTestRepository({ a: 'a\n', b: 'b\n', c: 'c\n' });
-  const directory = await mkdtemp(join(tmpdir(), 'docket-merge-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const treeOf = async (...files: string[]) => {
     const [first, second] = await Promise.all(files.map((name) => repository.git('rev-parse', `main:${name}`)));
     return repository.makeTree(`100644 blob ${first}\t"\\376"\n100644 blob ${second}\t"\\377"\n`);

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { extract } from 'tar';
+import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 
@@ -15,7 +15,7 @@ export interface PackedReact extends AsyncDisposable {
 
 /** Packs `@docket/react` as `npm pack` does, from a copy: a build in the checkout would disturb builds of the dashboard. */
 export async function packReact(): Promise<PackedReact> {
-  const root = await mkdtemp(join(tmpdir(), 'docket-react-'));
+  const root = temporaryDirectory();
   const source = join(root, 'source');
   for (const path of ['dashboard/react', 'dashboard/widget', 'lib/check-node.cjs', 'package.json', 'tsconfig.json']) {
     await cp(join(checkout, path), join(source, path), { recursive: true });
@@ -37,7 +37,7 @@ export async function packReact(): Promise<PackedReact> {
   return {
     folder,
     files: await readdir(installed, { recursive: true }),
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeDirectory(root),
   };
 }
 

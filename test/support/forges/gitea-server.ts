@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findFreePort } from '../../../local/processes/ports.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 export interface Gitea extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`, or https with a certificate of its own authority. */
@@ -34,8 +35,7 @@ const password = 'pass-word-1';
 /** Starts a real Gitea on a free port, with an account `bot` and a token. */
 export async function startGitea(binary: string, { isTls = false, hasSsh = false } = {}): Promise<Gitea> {
   await using started = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), 'docket-gitea-'));
-  started.defer(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+  const home = temporaryDirectory();
   const port = await findFreePort();
   const sshPort = hasSsh ? await findFreePort() : null;
   const origin = `${isTls ? 'https' : 'http'}://127.0.0.1:${port}`;

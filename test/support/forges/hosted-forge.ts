@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { operatorOf } from '../../../db/caller.ts';
@@ -7,6 +6,7 @@ import { createGrantAdministration } from '../../../db/for-operator/grants.ts';
 import { answerOf, type Api } from '../../../cli/http/api.ts';
 import { createTestAuthority } from '../servers/test-authority.ts';
 import { createFakeGithub, type FakeGithub } from './fake-github.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** A forge that a whole stack can use: it speaks TLS, with a certificate that the stack trusts. */
 export interface HostedForge extends AsyncDisposable {
@@ -20,8 +20,7 @@ export const projectToken = 'ghs_projectTOKEN0123456789abcdefg';
 
 export async function startHostedForge(): Promise<HostedForge> {
   await using started = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'docket-hosted-forge-'));
-  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   const authority = await createTestAuthority();
   const github = started.use(await createFakeGithub({ certificate: await authority.issue('localhost') }));
   github.tokens.add(projectToken);

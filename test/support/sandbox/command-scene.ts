@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createRunTool } from '../../../activities/tools/run-tool.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { openSandboxHost } from '../../../activities/sandbox/sandbox-host.ts';
@@ -10,6 +7,7 @@ import { createTestRepository } from '../git-repository.ts';
 import { testLimits } from './sandbox.ts';
 import { startScriptedModelServer } from '../servers/scripted-model-server.ts';
 import { startTestWorker } from '../stack/worker.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** The real worker with the sandbox of this machine, a repository and a scripted model. */
 export async function startCommandScene(
@@ -17,8 +15,7 @@ export async function startCommandScene(
   change: (deps: ActivityDeps) => Partial<ActivityDeps> = () => ({}),
 ) {
   await using resources = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'docket-commands-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const opened = resources.use(
     await openSandboxHost({ directory, limits: testLimits, network: null, authorities: null }),
   );

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { openImages } from '../../../activities/images/images.ts';
 import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
 import { architectureOfImages, writeImage } from './oci-image.ts';
+import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
 
 const execute = promisify(execFile);
 const packages = [
@@ -34,8 +34,8 @@ export const machineArchive = 'machine.tar';
 
 /** Unpacks the image without a registry; null where it cannot be packed. */
 export async function buildMachineImage(): Promise<MachineImage | null> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-machine-image-'));
-  const dispose = () => rm(directory, { recursive: true, force: true });
+  const directory = temporaryDirectory();
+  const dispose = () => removeDirectory(directory);
   if (!(await packMachineImage(directory))) {
     await dispose();
     return null;

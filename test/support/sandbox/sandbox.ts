@@ -1,7 +1,6 @@
 import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEgress, type EgressOptions } from '../../../lib/network/egress.ts';
@@ -11,6 +10,7 @@ import type { CommandEnvironment, SandboxLimits } from '../../../activities/sand
 import type { SandboxRoot } from '../../../activities/sandbox/sandbox-root.ts';
 import type { CommandEnd } from '../../../activities/sandbox/running-command.ts';
 import type { AccountRequest } from './sandbox-account.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** `owner`: the account that the tests run as; `other`: an ordinary user, when that is root. */
 export type TestAccount = 'owner' | 'other';
@@ -45,15 +45,11 @@ export type OpenSandbox = (options?: TestSandboxOptions) => Promise<TestSandbox>
 
 /** Returns the accounts that have a sandbox here, and why the others do not; the tests of those are skipped. */
 export async function accountsWithSandbox(): Promise<{ accounts: TestAccount[]; problem: string | null }> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
-  try {
-    const { problem } = await openSandbox({ directory, limits: testLimits });
-    if (problem !== null) console.error(`${problem} The tests of the sandbox are left out.`);
-    if (problem !== null) return { accounts: [], problem };
-    return { accounts: (await hasOther()) ? ['owner', 'other'] : ['owner'], problem: null };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const directory = temporaryDirectory();
+  const { problem } = await openSandbox({ directory, limits: testLimits });
+  if (problem !== null) console.error(`${problem} The tests of the sandbox are left out.`);
+  if (problem !== null) return { accounts: [], problem };
+  return { accounts: (await hasOther()) ? ['owner', 'other'] : ['owner'], problem: null };
 }
 
 /** Only for root, and if an ordinary user can read this checkout. */
@@ -88,7 +84,7 @@ export async function openTestSandbox(
   account: TestAccount,
   { limits = testLimits, network, authorities = null, tree: wanted, root = null }: TestSandboxOptions = {},
 ): Promise<TestSandbox> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
+  const directory = temporaryDirectory();
   const tree = wanted ?? join(directory, 'private', 'tree');
   await mkdir(tree, { recursive: true });
   await mkdir(join(directory, 'private'), { recursive: true });
@@ -131,7 +127,6 @@ export async function openTestSandbox(
     },
     async [Symbol.asyncDispose]() {
       await close();
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

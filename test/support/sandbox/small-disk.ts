@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 const execute = promisify(execFile);
 
@@ -16,11 +16,10 @@ export interface SmallDisk extends AsyncDisposable {
 /** Mounts a file system of this many megabytes; null if this account may not mount one. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return null;
-  const directory = await mkdtemp(join(tmpdir(), 'docket-disk-'));
+  const directory = temporaryDirectory();
   try {
     await execute('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'docket-test', directory]);
   } catch {
-    await rm(directory, { recursive: true });
     return null;
   }
   await chmod(directory, 0o755);
@@ -38,7 +37,6 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
     empty: () => rm(filler, { force: true }),
     async [Symbol.asyncDispose]() {
       await execute('umount', ['--lazy', directory]);
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

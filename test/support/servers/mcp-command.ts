@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { openSandbox } from '../../../activities/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../../activities/sandbox/network.ts';
 import type { Commands } from '../../../activities/tools/commands.ts';
+import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
 
 export interface TestCommands extends AsyncDisposable {
   commands: Exclude<Commands, null>;
@@ -15,11 +14,11 @@ const limits = { memoryBytes: 384 << 20, processes: 64, diskBytes: 32 << 20 };
 
 /** Opens the sandbox of this machine as a worker does. */
 export async function openTestCommands(network: SandboxNetwork | null = null): Promise<TestCommands> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-sandbox-'));
+  const directory = temporaryDirectory();
   const opened = await openSandbox({ directory, limits, network });
   return {
     commands: { ...opened, maxSeconds: 60, directory, hosts: network?.hosts ?? [] },
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeDirectory(directory),
   };
 }
 

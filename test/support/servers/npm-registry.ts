@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** A registry of npm packages on the loopback interface. */
 export interface NpmRegistry extends Disposable {
@@ -47,16 +47,12 @@ async function packed(
   description: Record<string, unknown>,
   { content, program }: { content: string; program: string | undefined },
 ): Promise<Buffer> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-npm-'));
-  try {
-    await mkdir(join(folder, 'package'));
-    await writeFile(join(folder, 'package/package.json'), JSON.stringify(description));
-    await writeFile(join(folder, 'package/index.js'), `module.exports = ${JSON.stringify(content)};\n`);
-    if (program !== undefined)
-      await writeFile(join(folder, 'package/program.js'), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
-    await promisify(execFile)('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package']);
-    return await readFile(join(folder, 'package.tgz'));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryDirectory();
+  await mkdir(join(folder, 'package'));
+  await writeFile(join(folder, 'package/package.json'), JSON.stringify(description));
+  await writeFile(join(folder, 'package/index.js'), `module.exports = ${JSON.stringify(content)};\n`);
+  if (program !== undefined)
+    await writeFile(join(folder, 'package/program.js'), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
+  await promisify(execFile)('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package']);
+  return await readFile(join(folder, 'package.tgz'));
 }

@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 export interface Certificate {
   key: string;
@@ -57,10 +57,6 @@ async function pairIn(folder: string): Promise<Certificate> {
 }
 
 async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-authority-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryDirectory();
+  return await work(folder);
 }

@@ -1,6 +1,5 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../../db/migrate.ts';
@@ -11,14 +10,13 @@ import { startTemporal } from '../../../local/temporal/temporal.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { guardServers } from '../servers/guard-servers.ts';
 import { findThrowawayFolder } from './throwaway-folder.ts';
+import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A PostgreSQL database whose user may create others; `docket_template` on the same server has the schema. */
     databaseUrl: string;
     temporalAddress: string;
-    /** Is removed after the run. */
-    temporaryFolder: string;
   }
 }
 
@@ -33,13 +31,11 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   const run = vitest.getRootProject();
   if ('databaseUrl' in run.getProvidedContext()) return undefined;
   await using started = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), 'docket-test-servers-'));
+  const home = temporaryDirectory();
   const data = await mkdtemp(join(await findThrowawayFolder(), 'docket-test-data-'));
   await chmod(data, 0o711); // PostgreSQL runs under another account when the tests run as root
-  guardServers(home, data, home); // vitest ends at a signal without its teardown
-  started.defer(async () => {
-    for (const folder of [data, home]) await rm(folder, { recursive: true, force: true });
-  });
+  guardServers(home, data, dirname(home)); // vitest ends at a signal without its teardown
+  started.defer(() => removeDirectory(data));
   const record = await openProcessRecord(join(home, 'processes.json'));
   const { signal } = new AbortController();
   const hooks = (name: string) => ({
@@ -68,7 +64,6 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   if (engine.status === 'rejected') throw engine.reason;
   run.provide('databaseUrl', database.value.url);
   run.provide('temporalAddress', engine.value.address);
-  run.provide('temporaryFolder', home);
   const running = started.move();
   return () => running.disposeAsync();
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { endProcess, sendSignal } from '../../../local/processes/process-identity.ts';
 import { openProcessRecord } from '../../../local/processes/process-record.ts';
 import { localJsonSchema } from '../../../local/local-json.ts';
 import type { ChildName, LocalJson } from '../../../local/local-json.ts';
+import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const startTimeoutMs = 240_000;
@@ -47,7 +47,7 @@ export interface TestStack extends AsyncDisposable {
 
 /** Creates a home that PostgreSQL can enter even when the tests run as root. */
 export async function createTestHome(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-test-stack-'));
+  const folder = temporaryDirectory();
   await chmod(folder, 0o711);
   return join(folder, 'home');
 }
@@ -55,8 +55,7 @@ export async function createTestHome(): Promise<string> {
 /** Removes a home of `createTestHome`, and ends processes that still use it. */
 export async function removeTestHome(home: string): Promise<void> {
   await (await openProcessRecord(join(home, 'processes.json'))).endLeftovers();
-  // processes of a database that has just been killed may still write
-  await rm(dirname(home), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  await removeDirectory(dirname(home));
 }
 
 /** Runs `npm start`'s program on free ports and resolves when it is ready. */

@@ -1,8 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 const main = join(import.meta.dirname, '../../../worker/main.ts');
 
@@ -17,7 +16,7 @@ export interface WorkerProcess extends AsyncDisposable {
 
 /** Starts the worker process, or another program; its output can be awaited. */
 export async function startWorkerProcess(env: NodeJS.ProcessEnv, entry = main): Promise<WorkerProcess> {
-  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
+  const directory = temporaryDirectory();
   const child = spawn(process.execPath, [entry], {
     env: { PATH: process.env['PATH'], DOCKET_WORK_DIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,7 +48,6 @@ export async function startWorkerProcess(env: NodeJS.ProcessEnv, entry = main): 
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await closed;
-      await rm(directory, { recursive: true, force: true });
     },
   };
 }

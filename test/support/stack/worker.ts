@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
@@ -53,6 +51,7 @@ import { jobWorkflowId, jobWorkflowName } from '../../../workflows/contract/mess
 import type { TestDatabase } from '../database/database.ts';
 import { loopbackEgress } from '../servers/loopback.ts';
 import { asOperator } from './operator.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 
 export interface TestJob {
   prompt: string;
@@ -107,8 +106,7 @@ const defaultLimits: JobLimits = { maxSteps: 20, maxTokens: 1_000_000, maxDurati
 export async function startTestWorker(options: TestWorkerOptions): Promise<TestWorker> {
   quietRuntime();
   await using resources = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'docket-worker-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+  const directory = temporaryDirectory();
   const address = inject('temporalAddress');
   const connection = await Connection.connect({ address });
   resources.defer(() => connection.close());

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { expect, it } from 'vitest';
@@ -12,16 +11,13 @@ import { createClients } from '../../../worker/clients.ts';
 import { createJobActivities, createIndexActivities } from '../../../worker/activities.ts';
 import { createFailpointFile, type Failpoint } from '../../suites/chaos/failpoint-file.ts';
 import { createFailpoints, immediate } from '../../suites/chaos/servers/failpoint-proxy.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const pool = { query: () => Promise.resolve({ rows: [], rowCount: 1 }) } as unknown as Pool;
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-failpoints-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryDirectory();
+  await work(folder);
 }
 
 async function placesIn(folder: string): Promise<string[]> {

@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'docket-compile-cache-'));
+  folder = temporaryDirectory();
   writeFileSync(join(folder, 'file'), '');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a program that caches its code in the first writable folder. Returns the cache settings that its child processes inherit. */
 function run(folders: string[], env: Record<string, string> = {}) {

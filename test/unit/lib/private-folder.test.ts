@@ -1,15 +1,15 @@
-import { chmod, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { makePrivateFolder, userCache } from '../../../lib/private-folder.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let shared: string;
 beforeAll(async () => {
-  shared = await mkdtemp(join(tmpdir(), 'docket-shared-'));
+  shared = temporaryDirectory();
   await chmod(shared, 0o1777);
 });
-afterAll(() => rm(shared, { recursive: true }));
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
 

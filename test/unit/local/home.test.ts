@@ -1,17 +1,16 @@
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseEncryptionKeys } from '../../../lib/encryption/keys.ts';
 import { emptyHome, lostSecrets, openHome, readEncryptionKey, readKeyPepper } from '../../../local/home.ts';
 import { homeOf } from '../../../local/local-json.ts';
 import { readLocalJson, writeLocalJson } from '../../../local/local-json.ts';
 import type { LocalJson } from '../../../local/local-json.ts';
 import { openLogFile } from '../../../local/processes/log-file.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-home-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   return folder;
 }
 

@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runBatch } from '../../../activities/tools/run-batch.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createOfflineEditor } from '../../../models/offline-editor/offline-editor.ts';
 import { startAgent, type Call, type Files } from './memory-agent.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docket-editor-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryDirectory();
 
 /** Returns what the model does to real files with the agent's own tools. */
 async function work(before: Files, prompt: string) {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPriceBook, parsePrices } from '../../../models/prices.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const usage = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
@@ -62,13 +62,9 @@ describe('custom prices', () => {
   });
 
   it('can be in a file', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-prices-'));
-    try {
-      await writeFile(join(folder, 'prices.json'), own);
-      expect(parsePrices(join(folder, 'prices.json'))).toEqual(parsePrices(own));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = temporaryDirectory();
+    await writeFile(join(folder, 'prices.json'), own);
+    expect(parsePrices(join(folder, 'prices.json'))).toEqual(parsePrices(own));
   });
 
   it.each([

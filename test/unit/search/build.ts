@@ -1,18 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { openSiteIndex } from '../../../search/query/site-index.ts';
 import type { SourcePage } from '../../../search/read/source-page.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
-
-/** A folder that is removed after the file's tests. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'docket-search-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 let files = 0;
 

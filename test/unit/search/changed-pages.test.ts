@@ -5,14 +5,15 @@ import { buildIndex, type BuiltIndex } from '../../../search/build/build-index.t
 import { readKnownPages, readKnownSources, sourceKey, UnreadError } from '../../../search/query/known-pages.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { readSources } from '../../../search/read/read-sources.ts';
-import { fileOf, openWhole, temporaryFolder } from './build.ts';
+import { fileOf, openWhole } from './build.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { fc, propertyRuns } from '../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
 type Files = ReadonlyMap<string, string>;
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 const queries = ['heron', 'walrus', 'token', 'createThing', 'retry limit', 'list users', 'note', 'heron walrus'];
 let builds = 0;
 

@@ -4,7 +4,8 @@ import { readPages } from '../../../search/read/read-pages.ts';
 import { evaluate, filesOf, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
 import { answersOf } from '../../suites/quality/answers.ts';
 import { checkStatements } from '../../suites/quality/statements.ts';
-import { indexOf, temporaryFolder } from './build.ts';
+import { indexOf } from './build.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 
@@ -15,7 +16,7 @@ const gates = [
 ];
 
 it.each(gates)('finds the right page for $of, and refuses what the pages do not answer', async (gate) => {
-  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const questions = readQuestions(join(checkout, 'test/suites/quality', gate.file));
   const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(index, questions);
   expect(hit1).toBeGreaterThanOrEqual(gate.hit1);
@@ -26,7 +27,7 @@ it.each(gates)('finds the right page for $of, and refuses what the pages do not 
 });
 
 it('tells good rewrites of follow-up questions from bad ones, and finds more with good ones than without', async () => {
-  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const questions = readQuestions(join(checkout, 'test/suites/quality/own-rewrites.json'));
   const off = evaluate(index, questions);
   const good = evaluate(index, questions, 'good');
@@ -39,13 +40,13 @@ it('tells good rewrites of follow-up questions from bad ones, and finds more wit
 });
 
 it('finds both halves of a compound question', async () => {
-  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const file = join(checkout, 'test/suites/quality/own-compound.json');
   expect(shareOfWhole(index, file)).toBeGreaterThanOrEqual(0.7);
 });
 
 it('quotes a right page first for our own questions, and answers none that the pages do not answer', async () => {
-  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const answers = await answersOf(index, readQuestions(join(checkout, 'test/suites/quality/own-questions.json')));
   const answerable = answers.filter(({ isAnswerable }) => isAnswerable);
   expect(answerable.filter(({ isFirst }) => isFirst).length / answerable.length).toBeGreaterThanOrEqual(0.75);
@@ -53,7 +54,7 @@ it('quotes a right page first for our own questions, and answers none that the p
 });
 
 it('marks false sentences about our own pages, and no true ones', { tags: 'slow' }, async () => {
-  using index = indexOf(temporaryFolder(), await readPages(filesOf(join(checkout, 'docs'))));
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   for (const figures of Object.values(checkStatements(index))) {
     for (const [wrongly, ofTrue] of [figures.true, figures.reordered])
       expect(wrongly / ofTrue).toBeLessThanOrEqual(0.01);

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../../../api/config.ts';
@@ -11,6 +10,7 @@ import { createOwner, insertForeignRows, receiver, secretIdsOf, type Owner as Sc
 import { evaluationCalls, id, site, type Asked } from './owned-calls.ts';
 import { neverGiven, rowsWith } from './rows-of-owner.ts';
 import { serveApi, type ServedApi } from '../serve.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 type Method<Store extends keyof ApiStores, Name extends keyof ApiStores[Store]> = ApiStores[Store][Name];
 type IsScoped<Called> = Called extends (owner: infer First, ...rest: never[]) => unknown
@@ -246,7 +246,7 @@ let theirs: Scene;
 beforeAll(async () => {
   database = await createTestDatabase();
   api = await serveApi(database.pool, { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver).host });
-  directory = await mkdtemp(join(tmpdir(), 'docket-owned-'));
+  directory = temporaryDirectory();
   await writeFile(join(directory, 'in'), 'an index');
   ours = await createOwner(database.pool, api);
   theirs = await createOwner(database.pool, api);
@@ -255,7 +255,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api?.[Symbol.asyncDispose]();
   await database?.[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** The raw result of a call, and the same without the parts that vary. */

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,12 +12,13 @@ import type { TestDatabase } from '../../../support/database/database.ts';
 import { untilEarlyIn } from '../../../support/early-in.ts';
 import { comparable, serveApi } from '../serve.ts';
 import type { Answer, ServedApi } from '../serve.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const shared = {} as { database: TestDatabase; api: ServedApi; project: ProjectRow; dashboard: string };
 
 beforeAll(async () => {
   shared.database = await createTestDatabase();
-  shared.dashboard = await mkdtemp(join(tmpdir(), 'docket-dashboard-'));
+  shared.dashboard = temporaryDirectory();
   shared.api = await serveApi(shared.database.pool, {
     DASHBOARD: shared.dashboard,
     DOCKET_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
@@ -29,7 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await shared.api?.[Symbol.asyncDispose]();
   await shared.database?.[Symbol.asyncDispose]();
-  await rm(shared.dashboard, { recursive: true, force: true });
 });
 
 const ours = () => ({ origin: shared.api.url });

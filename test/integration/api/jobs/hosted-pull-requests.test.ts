@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
@@ -30,6 +28,7 @@ import { createFakeGithub } from '../../../support/forges/fake-github.ts';
 import { createTestGit } from '../../../support/git.ts';
 import { loopbackEgress } from '../../../support/servers/loopback.ts';
 import { serveApi } from '../serve.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const log = pino({ level: 'silent' });
 const head = 'docket/fix';
@@ -96,8 +95,7 @@ async function openScene() {
   const ask = (action = '', json?: object, asKey = key) =>
     api.ask(`/v1/pull-requests/${id}${action}`, { key: asKey, json, ...(action !== '' && { method: 'POST' }) });
 
-  const directory = await mkdtemp(join(tmpdir(), 'docket-hosted-'));
-  resources.defer(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const git = createTestGit({ home: join(directory, 'home'), transports: ['http'], egress: loopbackEgress });
   const unused = () => Promise.reject(new Error('This is for local repositories.'));
   const stored = createPullRequestMergeStore(pool);

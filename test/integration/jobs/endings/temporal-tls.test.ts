@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
@@ -11,6 +10,7 @@ import { runWorkers } from '../../../../worker/run-workers.ts';
 import { prepareWorkflowBundle } from '../../../../worker/workflow-bundle.ts';
 import { startSecuredTemporal } from '../../../support/servers/secured-temporal.ts';
 import { createTestAuthority, hasOpenssl, type Certificate } from '../../../support/servers/test-authority.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const log = pino({ level: 'silent' });
 const lookMs = 50;
@@ -18,8 +18,7 @@ const lookMs = 50;
 describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certificate and an API key', () => {
   it('is used by the API and the worker, even after each credential was rotated', { tags: 'slow' }, async () => {
     await using resources = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(tmpdir(), 'docket-temporal-tls-'));
-    resources.defer(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryDirectory();
     const [servers, clients, later] = await Promise.all([0, 1, 2].map(() => createTestAuthority()));
     const [server, first, second] = await Promise.all([
       servers!.issue('temporal.test'),

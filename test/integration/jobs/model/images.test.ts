@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openImages, type Images } from '../../../../activities/images/images.ts';
@@ -9,6 +8,7 @@ import { recordHistory } from '../../../support/database/histories.ts';
 import { architectureOfImages, shellWithLibraries, writeImage } from '../../../support/sandbox/oci-image.ts';
 import { accountsWithSandbox } from '../../../support/sandbox/sandbox.ts';
 import { jobWorkflowId } from '../../../../workflows/contract/messages.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const { accounts } = await accountsWithSandbox();
 const finish = { name: 'finish', input: { title: 'Change it', summary: 'Changed.' } };
@@ -20,7 +20,7 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
   let images: Images;
   beforeAll(async () => {
     database = await createTestDatabase();
-    directory = await mkdtemp(join(tmpdir(), 'docket-job-images-'));
+    directory = temporaryDirectory();
     await mkdir(join(directory, 'archives'));
     const image = { layers: [await shellWithLibraries()], variables: ['GREETING=from the image'] };
     await writeImage(join(directory, 'archives/tools.tar'), image);
@@ -35,7 +35,6 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
     });
   });
   afterAll(async () => {
-    await rm(directory, { recursive: true, force: true });
     await database[Symbol.asyncDispose]();
   });
   const startScene = () =>

@@ -1,28 +1,24 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { numberOf, refusedSyscalls } from '../../../../activities/sandbox/syscalls.ts';
 import { type OpenSandbox, type TestAccount, type TestSandbox } from '../../../support/sandbox/sandbox.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const execute = promisify(execFile);
 const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
 
 /** A fake sandbox that isolates nothing: each attack must succeed in it first. */
 async function withoutDefence(command: string): Promise<string> {
-  const tree = await mkdtemp(join(tmpdir(), 'docket-control-'));
+  const tree = temporaryDirectory();
   const flags = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--bind', tree, tree, '--chdir', tree];
-  try {
-    const { stdout } = await execute('bwrap', [...flags, '--', 'bash', '-c', `${command}\nexit 0`]);
-    return stdout;
-  } finally {
-    await rm(tree, { recursive: true, force: true });
-  }
+  const { stdout } = await execute('bwrap', [...flags, '--', 'bash', '-c', `${command}\nexit 0`]);
+  return stdout;
 }
 
 /** The error number of system calls with all arguments 0. */

@@ -1,22 +1,21 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import { describeEnd } from '../../../../activities/tools/run-tool.ts';
 import { openJobDisks, removeJobFolder } from '../../../../activities/workspaces/job-disks.ts';
 import type { CommandEnvironment, SandboxLimits } from '../../../../activities/sandbox/command-environment.ts';
 import { openSandbox, type OpenedSandbox } from '../../../../activities/sandbox/open-sandbox.ts';
 import type { SandboxNetwork } from '../../../../activities/sandbox/network.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import type { Scene } from './scene.ts';
 
 export const attackLimits: SandboxLimits = { memoryBytes: 256 * 2 ** 20, processes: 64, diskBytes: 16 * 2 ** 20 };
 // the files of a process share the sandboxes
-const temporary = inject('temporaryFolder');
-const directory = await mkdtemp(join(temporary, 'attack-sandbox-'));
+const directory = temporaryDirectory();
 const opened: OpenedSandbox = await openSandbox({ directory, limits: attackLimits });
 
-const online = await mkdtemp(join(temporary, 'attack-sandbox-'));
+const online = temporaryDirectory();
 
-const work = await mkdtemp(join(temporary, 'attack-disks-'));
+const work = temporaryDirectory();
 const disks = await openJobDisks(work, { growthBytes: attackLimits.diskBytes }).catch((error: Error) => error);
 
 /** Why commands with job disks cannot be attacked here, or null. */

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Forge } from '../../../../activities/forges/forge.ts';
@@ -7,6 +6,7 @@ import { createForges } from '../../../../activities/forges/forges.ts';
 import { createGrantedAccess } from '../../../../activities/job/granted-access.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const repository = 'https://github.com/acme/docs';
 const project = {
@@ -136,66 +136,62 @@ describe('a site', () => {
 
 describe('a path on this machine', () => {
   it('is opened only under a grant, wherever symbolic links lead', async () => {
-    const top = await mkdtemp(join(tmpdir(), 'docket-grants-'));
-    try {
-      const at = (path: string) => join(top, 'root', path);
-      for (const folder of ['a/own.git/objects', 'b/other.git/objects', 'a/linked/.git', 'a/docs/guides', 'a/half.git'])
-        await mkdir(at(folder), { recursive: true });
-      await mkdir(join(top, 'outside.git'));
-      await symlink(at('b/other.git'), at('a/link.git'));
-      await symlink(join(top, 'outside.git'), at('a/outside.git'));
-      await symlink(at('a/own.git'), at('a/alias.git'));
-      await symlink(at('b/other.git/objects'), at('a/half.git/objects'));
-      await mkdir(at('a/tree'));
-      await writeFile(at('a/tree/.git'), `gitdir: ${at('b/other.git')}\n`);
-      await symlink(at('b'), at('a/docs/b'));
-      await symlink(join(top, 'root'), join(top, 'alias'));
+    const top = temporaryDirectory();
+    const at = (path: string) => join(top, 'root', path);
+    for (const folder of ['a/own.git/objects', 'b/other.git/objects', 'a/linked/.git', 'a/docs/guides', 'a/half.git'])
+      await mkdir(at(folder), { recursive: true });
+    await mkdir(join(top, 'outside.git'));
+    await symlink(at('b/other.git'), at('a/link.git'));
+    await symlink(join(top, 'outside.git'), at('a/outside.git'));
+    await symlink(at('a/own.git'), at('a/alias.git'));
+    await symlink(at('b/other.git/objects'), at('a/half.git/objects'));
+    await mkdir(at('a/tree'));
+    await writeFile(at('a/tree/.git'), `gitdir: ${at('b/other.git')}\n`);
+    await symlink(at('b'), at('a/docs/b'));
+    await symlink(join(top, 'root'), join(top, 'alias'));
 
-      const scene = { grants: [`${at('a')}/*`] };
-      const checks = (root: string, grants = scene.grants) => accessWith({ root, grants }).access;
-      const owner = { organizationId: 'org_1' };
-      const opens = (path: string, access = checks(at(''))) =>
-        access.checkRepository(owner, path).then(
+    const scene = { grants: [`${at('a')}/*`] };
+    const checks = (root: string, grants = scene.grants) => accessWith({ root, grants }).access;
+    const owner = { organizationId: 'org_1' };
+    const opens = (path: string, access = checks(at(''))) =>
+      access.checkRepository(owner, path).then(
+        () => true,
+        (error: unknown) => (error as Error).message,
+      );
+    const missing = (path: string) =>
+      `There is no repository ${path} that the organization may use. If there should be, ask the operator to run "docket org grant org_1 ${path}".`;
+    for (const path of ['a/own.git', 'a/alias.git', 'a/linked']) expect(await opens(at(path)), path).toBe(true);
+    // a foreign path, one that does not exist, and one reached only through a link in a granted path
+    for (const path of [
+      'b/other.git',
+      'b/none.git',
+      'a/none.git',
+      'a/link.git',
+      'a/link',
+      'a/outside.git',
+      'a/half.git',
+      'a/tree',
+    ])
+      expect(await opens(at(path)), path).toBe(missing(at(path)));
+    expect(await opens(at('a/own.git'), checks(at(''), [at('a/own.git')]))).toBe(true);
+    expect(await opens(at('a/alias.git'), checks(at(''), [at('a/alias.git')]))).toBe(missing(at('a/alias.git')));
+    // the root itself may be given as a link
+    const named = join(top, 'alias/a/own.git');
+    expect(await opens(named, checks(join(top, 'alias'), [`${join(top, 'alias/a')}/*`]))).toBe(true);
+
+    const reads = (directory: string, folder = '', grants = scene.grants) =>
+      checks(at(''), grants)
+        .checkDirectory(owner, directory, folder)
+        .then(
           () => true,
           (error: unknown) => (error as Error).message,
         );
-      const missing = (path: string) =>
-        `There is no repository ${path} that the organization may use. If there should be, ask the operator to run "docket org grant org_1 ${path}".`;
-      for (const path of ['a/own.git', 'a/alias.git', 'a/linked']) expect(await opens(at(path)), path).toBe(true);
-      // a foreign path, one that does not exist, and one reached only through a link in a granted path
-      for (const path of [
-        'b/other.git',
-        'b/none.git',
-        'a/none.git',
-        'a/link.git',
-        'a/link',
-        'a/outside.git',
-        'a/half.git',
-        'a/tree',
-      ])
-        expect(await opens(at(path)), path).toBe(missing(at(path)));
-      expect(await opens(at('a/own.git'), checks(at(''), [at('a/own.git')]))).toBe(true);
-      expect(await opens(at('a/alias.git'), checks(at(''), [at('a/alias.git')]))).toBe(missing(at('a/alias.git')));
-      // the root itself may be given as a link
-      const named = join(top, 'alias/a/own.git');
-      expect(await opens(named, checks(join(top, 'alias'), [`${join(top, 'alias/a')}/*`]))).toBe(true);
-
-      const reads = (directory: string, folder = '', grants = scene.grants) =>
-        checks(at(''), grants)
-          .checkDirectory(owner, directory, folder)
-          .then(
-            () => true,
-            (error: unknown) => (error as Error).message,
-          );
-      expect(await reads(at('a/docs'), 'guides')).toBe(true);
-      expect(await reads(at('a/docs'), 'guides', [at('a/docs')])).toBe(true);
-      const none = expect.stringContaining(`There is no directory ${at('a/docs')}`);
-      expect(await reads(at('a/docs'), 'b')).toEqual(none);
-      expect(await reads(at('a/docs'), '../../b')).toEqual(none);
-      expect(await reads(at('b'))).toEqual(expect.stringContaining(`There is no directory ${at('b')}`));
-    } finally {
-      await rm(top, { recursive: true, force: true });
-    }
+    expect(await reads(at('a/docs'), 'guides')).toBe(true);
+    expect(await reads(at('a/docs'), 'guides', [at('a/docs')])).toBe(true);
+    const none = expect.stringContaining(`There is no directory ${at('a/docs')}`);
+    expect(await reads(at('a/docs'), 'b')).toEqual(none);
+    expect(await reads(at('a/docs'), '../../b')).toEqual(none);
+    expect(await reads(at('b'))).toEqual(expect.stringContaining(`There is no directory ${at('b')}`));
   });
 });
 

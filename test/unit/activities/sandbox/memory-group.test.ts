@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openMemoryGroups, parentsIn } from '../../../../activities/sandbox/memory-group.ts';
+import { removeDirectory, temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const memory = '36 25 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory';
 const unified = '30 25 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate';
@@ -52,7 +52,7 @@ const files = ['cgroup.procs', 'memory.max', 'memory.swap.max', 'memory.oom.grou
 
 /** A service unit with the group that the worker is in; only groups below the unit get a memory limit. */
 async function openUnit() {
-  const root = await mkdtemp(join(tmpdir(), 'docket-groups-'));
+  const root = temporaryDirectory();
   const unit = join(root, 'docket.service');
   await mkdir(join(unit, 'worker'), { recursive: true });
   await writeFile(join(unit, 'cgroup.subtree_control'), '');
@@ -69,7 +69,7 @@ async function openUnit() {
         await writeFile(join(path, 'memory.events'), 'low 0\noom 0\noom_kill 0\n');
       },
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeDirectory(root),
   };
 }
 

@@ -1,9 +1,9 @@
-import { chownSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createTreeOwner } from '../../../../activities/sandbox/tree-owner.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const uid = 20_123;
 
@@ -20,13 +20,12 @@ describe.runIf(process.getuid?.() === 0)('changing the owner of a tree', () => {
   /** Waits until a change can be distinguished from the earlier state. */
   const settle = () => sleep(40);
   beforeEach(() => {
-    tree = mkdtempSync(join(tmpdir(), 'docket-owner-'));
+    tree = temporaryDirectory();
     write('a/b/c.txt', 'a/d.txt', 'e.txt');
   });
-  afterEach(() => rmSync(tree, { recursive: true, force: true }));
 
   it('changes all of it, including links but not their targets', () => {
-    const outside = mkdtempSync(join(tmpdir(), 'docket-owner-'));
+    const outside = temporaryDirectory();
     symlinkSync(outside, place('link'));
     createTreeOwner().give(tree, uid);
     for (const path of ['', 'a', 'a/b', 'a/b/c.txt', 'a/d.txt', 'e.txt', 'link']) expect(ownerOf(path)).toBe(uid);

@@ -1,20 +1,19 @@
 import type { SiteRef } from '../../../../db/caller.ts';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createSiteArtifacts, type SiteArtifacts } from '../../../../activities/sites/site-artifacts.ts';
 import type { StoredIndex } from '../../../../db/sites/site-indexes.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 let directory: string;
 let artifacts: SiteArtifacts;
 let downloads: number[];
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'docket-artifacts-'));
+  directory = temporaryDirectory();
   downloads = [];
   artifacts = makeArtifacts();
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 function makeArtifacts(): SiteArtifacts {
   const download = async (_site: SiteRef, version: number, { file }: { file: string }) => {

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ToolOutput } from '../../../../activities/tools/agent-tool.ts';
 import { createToolset } from '../../../../activities/tools/toolset.ts';
+import { removeDirectory, temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 export interface TestTree extends AsyncDisposable {
   root: string;
@@ -16,7 +16,7 @@ export interface TestTree extends AsyncDisposable {
 
 /** A tree with these files, next to a folder with a secret. */
 export async function createTree(files: Record<string, string | Uint8Array> = {}): Promise<TestTree> {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'agent-tools-')));
+  const base = await realpath(temporaryDirectory());
   const root = join(base, 'tree');
   const outside = join(base, 'outside');
   await mkdir(root);
@@ -34,6 +34,6 @@ export async function createTree(files: Record<string, string | Uint8Array> = {}
     bytes: (name) => readFile(join(root, name)),
     text: (name) => readFile(join(root, name), 'utf8'),
     run: (tool, input, signal = new AbortController().signal) => toolset[tool]!.run(input, { root, signal }),
-    [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => removeDirectory(base),
   };
 }

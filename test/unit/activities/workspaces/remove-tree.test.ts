@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { removeTree } from '../../../../activities/workspaces/remove-tree.ts';
 import { digDown } from '../../../integration/clients/hostile-files.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 it('removes folders nested deeper than a path may be long', async () => {
-  const root = join(await mkdtemp(join(tmpdir(), 'docket-remove-')), 'job');
+  const root = join(temporaryDirectory(), 'job');
   // they are still being removed when the deepest is found to be out of reach
   for (let folder = 0; folder < 4; folder += 1) {
     const path = join(root, String(folder));

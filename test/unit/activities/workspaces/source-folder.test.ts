@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as nextLook } from 'node:timers/promises';
 import type { Git } from '../../../../activities/git/git.ts';
 import { readDirectory, readGitFolder, SourceFolderError } from '../../../../activities/workspaces/source-folder.ts';
 import { watchEventLoop } from '../../../../lib/threads/watch-event-loop.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const { signal } = new AbortController();
 
@@ -14,11 +14,10 @@ describe('readDirectory', () => {
   let folder: string;
   let root: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'docket-folder-'));
+    folder = temporaryDirectory();
     root = join(folder, 'root');
     await mkdir(root);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   async function write(files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {

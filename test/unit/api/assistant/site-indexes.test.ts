@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { SiteRef } from '../../../../db/caller.ts';
 import { createSearchPool } from '../../../../search/query/search-pool.ts';
 import { SiteIndexes } from '../../../../api/assistant/site-indexes.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const anHourAgo = new Date(Date.now() - 61 * 60_000);
 
@@ -28,7 +28,7 @@ function open(
 }
 
 it('removes the page data of a killed process, and keeps that of a running one', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'site-indexes-'));
+  const directory = temporaryDirectory();
   try {
     await using running = open(directory);
     const own = await vi.waitFor(async () => {
@@ -54,7 +54,7 @@ it('removes the page data of a killed process, and keeps that of a running one',
 });
 
 it('seldom looks for newer indexes while they would be announced', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'site-indexes-'));
+  const directory = temporaryDirectory();
   try {
     let isQuiet = true;
     const changed = vi.fn(() => Promise.resolve([]));

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { readApiSettings } from '../../../../cli/http/settings.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const keyOf = (letter: string, prefix = 'svc_') => prefix + letter.repeat(61);
 const local = {
@@ -20,11 +20,10 @@ const local = {
 
 let home: string;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'docket-home-'));
+  home = temporaryDirectory();
   await writeFile(join(home, 'local.json'), JSON.stringify(local));
   await writeFile(join(home, 'key'), `${keyOf('F')}\n`);
 });
-afterAll(() => rm(home, { recursive: true }));
 
 const nowhere = { DOCKET_HOME: '/nowhere/docket' };
 

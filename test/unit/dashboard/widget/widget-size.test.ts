@@ -1,28 +1,24 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const builder = resolve(import.meta.dirname, '../../../../dashboard/widget/build-widget.ts');
 const mostBytes = 45_000;
 
 it('is one file, small enough for any page, that evaluates no text', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-widget-'));
-  try {
-    // a process of its own: Vite takes the mode of its build from the environment
-    await promisify(execFile)(
-      process.execPath,
-      ['-e', `import(${JSON.stringify(builder)}).then(({ buildWidget }) => buildWidget(${JSON.stringify(folder)}))`],
-      { env: { ...process.env, NODE_ENV: 'production' } },
-    );
-    expect(await readdir(folder)).toEqual(['widget.js']);
-    const script = await readFile(join(folder, 'widget.js'), 'utf8');
-    expect(gzipSync(script).length).toBeLessThan(mostBytes);
-    expect(script).not.toMatch(/\beval\(|new Function|document\.write|process\.env/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryDirectory();
+  // a process of its own: Vite takes the mode of its build from the environment
+  await promisify(execFile)(
+    process.execPath,
+    ['-e', `import(${JSON.stringify(builder)}).then(({ buildWidget }) => buildWidget(${JSON.stringify(folder)}))`],
+    { env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  expect(await readdir(folder)).toEqual(['widget.js']);
+  const script = await readFile(join(folder, 'widget.js'), 'utf8');
+  expect(gzipSync(script).length).toBeLessThan(mostBytes);
+  expect(script).not.toMatch(/\beval\(|new Function|document\.write|process\.env/);
 });

@@ -1,6 +1,4 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,14 +6,11 @@ import { createGzip } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { readBundle, writeBundle } from '../../../../db/jobs/bundle-file.ts';
 import type { BundleRecord } from '../../../../db/jobs/bundle-schema.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 async function inFolder<Value>(use: (file: string) => Promise<Value>): Promise<Value> {
-  const folder = await mkdtemp(join(tmpdir(), 'bundle-file-'));
-  try {
-    return await use(join(folder, 'job.docket.gz'));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryDirectory();
+  return await use(join(folder, 'job.docket.gz'));
 }
 
 async function piecesOf(file: string): Promise<BundleRecord[]> {

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTemporalCredentials, readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'docket-temporal-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryDirectory();
 const file = (name: string, text: string) => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);

@@ -1,12 +1,11 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { canEnter } from '../../../../local/postgres/data-location.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 it('lets an account enter a folder only if it may traverse every folder above', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-place-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   const inner = join(folder, 'a/b');
   await mkdir(inner, { recursive: true });
   const stranger = { uid: 54_321, gid: 54_321 };

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +9,7 @@ import { endProcess, identityOf } from '../../../../local/processes/process-iden
 import { openProcessRecord } from '../../../../local/processes/process-record.ts';
 import { superviseProcess } from '../../../../local/processes/supervised-process.ts';
 import type { ProcessSpec, SupervisorHooks } from '../../../../local/processes/supervised-process.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -76,8 +76,7 @@ describe('a supervised process', () => {
   });
 
   it('waits longer before each restart if it keeps failing', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-supervised-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryDirectory();
     const broken = join(folder, 'broken');
     const code = `if (require('fs').existsSync(${JSON.stringify(broken)})) process.exit(7); ${staying}`;
     const { lines, hooks } = record();
@@ -146,8 +145,7 @@ describe('a supervised process', () => {
 
 describe('a process record', () => {
   it('ends its processes, but not another one that now has the same id', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-record-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryDirectory();
     const file = join(folder, 'processes.json');
     const children = [1, 2].map(() =>
       spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }),
@@ -171,8 +169,7 @@ describe('a process record', () => {
   });
 
   it('starts empty if the file is damaged', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docket-record-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryDirectory();
     await writeFile(join(folder, 'processes.json'), '{"api": {"pid"');
     expect(await (await openProcessRecord(join(folder, 'processes.json'))).endLeftovers()).toEqual([]);
   });
@@ -189,8 +186,7 @@ it('treats a zombie process as gone', async () => {
 });
 
 it('lets a child end when its supervisor is killed, but not what that child starts itself', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-follow-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryDirectory();
   const follow = pathToFileURL(resolve(import.meta.dirname, '../../../../local/processes/exit-with-parent.ts')).href;
   await writeFile(
     join(folder, 'supervisor.mjs'),

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { create } from 'tar';
@@ -15,12 +14,12 @@ import { temporalRelease } from '../../../../local/temporal/pinned-downloads.ts'
 import { downloadRelease } from '../../../../local/temporal/temporal-program.ts';
 import { createOutput } from '../../../../local/temporal/terminal.ts';
 import { createTestAuthority, hasOpenssl } from '../../../support/servers/test-authority.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 let folder = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-download-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  folder = temporaryDirectory();
 });
 
 /** Starts an HTTP server and returns its address. */

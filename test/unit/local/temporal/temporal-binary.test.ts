@@ -1,20 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, delimiter, extname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { findTemporalBinary } from '../../../../local/temporal/temporal-binary.ts';
 import { buildGoProgram } from '../../../../local/temporal/go-program.ts';
 import { goToolchain, pinnedPlatform, temporalRelease } from '../../../../local/temporal/pinned-downloads.ts';
 import { obtainTemporal } from '../../../../local/temporal/temporal-program.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let folder = '';
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'docket-binary-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  folder = temporaryDirectory();
 });
 
 /** An executable that answers `--version` like a Temporal CLI. */

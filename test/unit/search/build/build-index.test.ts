@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { buildIndex } from '../../../../search/build/build-index.ts';
 import type { SourcePage } from '../../../../search/read/source-page.ts';
-import { buildPage, openWhole, temporaryFolder } from '../build.ts';
+import { buildPage, openWhole } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 
 describe('building', () => {
   const words = ['alpha', 'beta', 'gamma', 'delta', 'createThing', 'rate limit', 'token'];

@@ -5,9 +5,10 @@ import { openVectorWriter } from '../../../../search/build/vectors.ts';
 import type { PageAccess } from '../../../../search/query/page-access.ts';
 import { openSiteIndex } from '../../../../search/query/site-index.ts';
 import type { SearchRequest } from '../../../../search/query/search-request.ts';
-import { buildPage, temporaryFolder } from '../build.ts';
+import { buildPage } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 const model = 'compatible/embed';
 let files = 0;
 

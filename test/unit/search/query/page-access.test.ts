@@ -4,10 +4,11 @@ import { buildIndex } from '../../../../search/build/build-index.ts';
 import { publicPages, type PageAccess } from '../../../../search/query/page-access.ts';
 import { openSiteIndex } from '../../../../search/query/site-index.ts';
 import { readPages } from '../../../../search/read/read-pages.ts';
-import { buildPage, fileOf, temporaryFolder } from '../build.ts';
+import { buildPage, fileOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 const names = ['staff', 'Partners', 'équipe', 'a b', '"quoted"'];
 const spellings = names.flatMap((name) => [name, name.toUpperCase(), ` ${name} `]);
 

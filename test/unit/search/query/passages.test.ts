@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { weakScoreOf } from '../../../../search/query/site-index.ts';
 import { readPages } from '../../../../search/read/read-pages.ts';
-import { buildPage, fileOf, indexOf, temporaryFolder } from '../build.ts';
+import { buildPage, fileOf, indexOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 
 it('finds an identifier whose underscores Markdown escapes, and shows it without escapes', () => {
   using escaped = indexOf(folder, [

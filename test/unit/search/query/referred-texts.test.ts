@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { referredTexts } from '../../../../search/query/referred-texts.ts';
-import { buildPage, indexOf, temporaryFolder } from '../build.ts';
+import { buildPage, indexOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 describe('a question', () => {
   it.each([
@@ -56,7 +57,7 @@ describe('a question', () => {
 });
 
 describe('the words that a question refers to', () => {
-  const index = indexOf(temporaryFolder(), [
+  const index = indexOf(temporaryDirectory(), [
     buildPage({ path: 'windows', content: 'Windows is not supported. Windows has no such shell.' }),
     buildPage({ path: 'uninstall', content: 'Uninstall the widget on Windows with the control panel.' }),
     buildPage({ path: 'panel', content: 'The control panel of the widget.' }),

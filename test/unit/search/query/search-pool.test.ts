@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildIndex } from '../../../../search/build/build-index.ts';
 import { createSearchPool } from '../../../../search/query/search-pool.ts';
-import { buildPage, openWhole, temporaryFolder } from '../build.ts';
+import { buildPage, openWhole } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 const live = new AbortController().signal;
 const pages = (word: string) => [
   buildPage({ path: 'guides/retry', content: `# Retry limits\n\nSet the ${word} limit to 3.\n` }),

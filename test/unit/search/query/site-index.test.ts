@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { SearchFilter } from '../../../../search/query/search-request.ts';
-import { buildPage, indexOf, temporaryFolder } from '../build.ts';
+import { buildPage, indexOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { fc, propertyRuns } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const folder = temporaryFolder();
+const folder = temporaryDirectory();
 
 describe('search', () => {
   const index = indexOf(folder, [

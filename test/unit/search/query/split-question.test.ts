@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { mergeParts, partsOf } from '../../../../search/query/split-question.ts';
-import { buildPage, indexOf, temporaryFolder } from '../build.ts';
+import { buildPage, indexOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const questionsOf = (query: string) => partsOf({ query, limit: 5 }).map((part) => part.query);
 
@@ -51,7 +52,7 @@ const wifi = Array.from({ length: 8 }, (_, at) =>
 );
 
 it('finds passages for both halves, the best of the whole question first', () => {
-  using index = indexOf(temporaryFolder(), [lamps, ...wifi]);
+  using index = indexOf(temporaryDirectory(), [lamps, ...wifi]);
   const query = 'How do I choose the password of the network, and how do I pair a lamp?';
   const hits = index.search({ query, limit: 3 });
   expect(hits.map((hit) => hit.path)).toContain('lamps');
@@ -60,7 +61,7 @@ it('finds passages for both halves, the best of the whole question first', () =>
 });
 
 it('keeps what was found for the whole if nothing answers a half', () => {
-  using index = indexOf(temporaryFolder(), [lamps, ...wifi]);
+  using index = indexOf(temporaryDirectory(), [lamps, ...wifi]);
   const query = 'How do I choose the password of the network, and how do I bake bread?';
   const request = { query, limit: 5 };
   expect(index.search(request)).toEqual(index.search({ ...request, vector: [1] }));

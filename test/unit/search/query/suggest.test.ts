@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { buildPage, indexOf, temporaryFolder } from '../build.ts';
+import { buildPage, indexOf } from '../build.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 /** Text that is long enough for its section to be a passage of its own. */
 const text = 'It takes a while to explain what this is good for. '.repeat(30);
-const index = indexOf(temporaryFolder(), [
+const index = indexOf(temporaryDirectory(), [
   buildPage({
     path: 'guides/install',
     metadata: { title: 'Installation', version: 'v2' },

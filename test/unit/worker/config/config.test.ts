@@ -1,6 +1,5 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getCACertificates } from 'node:tls';
 import { expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { testKeysText } from '../../../support/database/encryption.ts';
 import { readConfig, secretsOf } from '../../../../worker/config/config.ts';
 import { allAuthorities } from '../../../../worker/config/extra-authorities.ts';
 import { ConfigError } from '../../../../lib/config/read-variables.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const DATABASE_URL = 'postgres://docket:p%40ss-word@127.0.0.1:5432/docket';
 
@@ -134,7 +134,7 @@ it('knows all of its secrets', () => {
 });
 
 it('reads the servers of forges, and a private key in GitHub’s format', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
+  const folder = temporaryDirectory();
   const file = join(folder, 'app.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(file, privateKey.export({ type: 'pkcs1', format: 'pem' }));
@@ -146,28 +146,24 @@ it('reads the servers of forges, and a private key in GitHub’s format', async 
     gitlab: { url: 'https://gitlab.com', token: 'l' },
     gitea: { url: 'https://git.acme.test', token: 't' },
   });
-  await rm(folder, { recursive: true });
+  await rm(file);
   for (const wrong of [{ ...env }, { ...env, GITEA_URL: '' }, { ...env, GITHUB_APP_ID: '' }])
     expect(() => readConfig(wrong)).toThrow(ConfigError);
 });
 
 it('uses the certificates of NODE_EXTRA_CA_CERTS for git, next to all others, and refuses a file without any', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'docket-config-'));
-  try {
-    const file = join(folder, 'authority.pem');
-    const [authority = ''] = getCACertificates('bundled');
-    await writeFile(file, `# ours\n${authority}`);
-    const { extraAuthorities } = readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS: file });
-    const fingerprintOf = (pem: string) => new X509Certificate(pem).fingerprint256;
-    expect(fingerprintOf(extraAuthorities ?? '')).toBe(fingerprintOf(authority));
-    const all = allAuthorities(extraAuthorities ?? '');
-    for (const other of getCACertificates('bundled')) expect(all).toContain(other.trim());
-    await writeFile(file, 'no certificate');
-    for (const NODE_EXTRA_CA_CERTS of [file, join(folder, 'none.pem')])
-      expect(() => readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS })).toThrow(/^NODE_EXTRA_CA_CERTS must name/);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = temporaryDirectory();
+  const file = join(folder, 'authority.pem');
+  const [authority = ''] = getCACertificates('bundled');
+  await writeFile(file, `# ours\n${authority}`);
+  const { extraAuthorities } = readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS: file });
+  const fingerprintOf = (pem: string) => new X509Certificate(pem).fingerprint256;
+  expect(fingerprintOf(extraAuthorities ?? '')).toBe(fingerprintOf(authority));
+  const all = allAuthorities(extraAuthorities ?? '');
+  for (const other of getCACertificates('bundled')) expect(all).toContain(other.trim());
+  await writeFile(file, 'no certificate');
+  for (const NODE_EXTRA_CA_CERTS of [file, join(folder, 'none.pem')])
+    expect(() => readConfig({ DATABASE_URL, NODE_EXTRA_CA_CERTS })).toThrow(/^NODE_EXTRA_CA_CERTS must name/);
 });
 
 it('allows private addresses for the operator’s own servers, but not for public ones', () => {
