@@ -31,6 +31,8 @@ export const pullRequestSchema = z.object({
   state: z.enum(['open', 'closed', 'merged']),
   draft: z.boolean(),
   job: z.object({ id: z.string(), projectId: z.string() }),
+  turn: z.number().int().meta({ description: 'The turn of the job that opened it.' }),
+  isNewest: z.boolean().meta({ description: 'False when a later turn of the job has opened another one.' }),
   commits: z
     .array(z.object({ id: z.string(), turn: z.number().int(), title: z.string(), createdAt: time }))
     .max(mostCommits)
@@ -97,6 +99,7 @@ export const pullRequestRoutes = {
     key: 'admin',
     params,
     responses: { 200: { description: 'The patch.', content: { 'text/x-diff': z.string() } } },
+    errors: [409],
   }),
   mergePullRequest: defineRoute({
     method: 'post',
@@ -210,6 +213,7 @@ export function createPullRequestsRouter({ admit, pullRequests }: PullRequestRou
 
 function present(row: FoundPullRequest): PublicPullRequest {
   const { id, number, forge, link, repository, head, headCommit, base, title, body, draft, state, job, merge } = row;
+  const { turn: openedIn, isNewest } = row;
   return {
     id,
     number,
@@ -224,10 +228,12 @@ function present(row: FoundPullRequest): PublicPullRequest {
     draft,
     state,
     job: { id: job.id, projectId: job.projectId },
+    turn: openedIn,
+    isNewest,
     commits: job.commits.map(({ commit, turn, prompt, createdAt }) => ({
       id: commit,
       turn,
-      title: turn === 1 ? title : (prompt.split('\n')[0] ?? ''),
+      title: turn === openedIn ? title : (prompt.split('\n')[0] ?? ''),
       createdAt: new Date(createdAt).toISOString(),
     })),
     merge: {

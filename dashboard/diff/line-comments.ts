@@ -62,8 +62,9 @@ function numberOf({ line }: LineComment): number {
   return Number(line.slice(1));
 }
 
-/** Writes the comments as one message to the agent. */
-export function messageOfComments(comments: readonly LineComment[]): string {
+/** Writes the comments as one message to the agent. `earlier` is the number of an earlier pull request that they are on. */
+export function messageOfComments(comments: readonly LineComment[], earlier?: number): string {
   const parts = comments.map(({ path, place, quote, text }) => `${path}, ${place}:\n> ${quote}\n${text.trim()}`);
-  return ['Comments on lines of your change:', ...parts].join('\n\n');
+  const change = earlier === undefined ? 'your change' : `your earlier pull request #${earlier}`;
+  return [`Comments on lines of ${change}:`, ...parts].join('\n\n');
 }

@@ -5,6 +5,7 @@ import { useMay } from '../components/session.tsx';
 import { Problem } from '../components/fields.tsx';
 import { useDraft } from '../drafts.ts';
 import { plural } from '../format.ts';
+import type { PullRequest } from '../http/types.ts';
 import { effectOfMessage, refusalOfMessage } from '../jobs/advice.ts';
 import { jobQuery, type JobRef } from '../jobs/job-queries.ts';
 import { useSendMessage, useShowNewTurn } from '../jobs/send-message.ts';
@@ -19,13 +20,15 @@ const none: Gathered = {};
 interface ReviewedDiffProps {
   job: JobRef;
   patch: string;
+  /** The earlier pull request of the job that the diff is of; null for the newest change. */
+  earlier?: Pick<PullRequest, 'id' | 'number'> | null;
   onSent?: () => void;
 }
 
 /** Shows the diff of a job. Comments on its lines are gathered and sent to the agent as one message. */
-export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
+export function ReviewedDiff({ job, patch, earlier = null, onSent }: ReviewedDiffProps) {
   const standing = useQuery(jobQuery(job));
-  const { values, change, forget } = useDraft(`comments on ${job.id}`, none);
+  const { values, change, forget } = useDraft(`comments on ${earlier?.id ?? job.id}`, none);
   const comments = useMemo(() => inOrder(values), [values]);
   const review = useMemo(() => ({ comments: Map.groupBy(comments, ({ path }) => path), change }), [comments, change]);
   const outdated = useMemo(() => {
@@ -67,7 +70,7 @@ export function ReviewedDiff({ job, patch, onSent }: ReviewedDiffProps) {
             <Button
               className="button button-primary"
               isDisabled={send.isPending}
-              onPress={() => send.mutate({ prompt: messageOfComments(comments) })}
+              onPress={() => send.mutate({ prompt: messageOfComments(comments, earlier?.number) })}
             >
               Send {plural(comments.length, 'comment')} to the agent
             </Button>

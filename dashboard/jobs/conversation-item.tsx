@@ -1,5 +1,5 @@
 import { nameOfActor } from '../actor.ts';
-import type { Job, Turn } from '../http/types.ts';
+import type { Job, JobPullRequest, Turn } from '../http/types.ts';
 import { Images } from './images.tsx';
 import { Copy } from '../components/copy.tsx';
 import { Ago } from '../components/time.tsx';
@@ -16,7 +16,9 @@ const longestMessage = 20_000;
 interface ConversationItemProps {
   item: TimelineItem;
   job: JobRef;
-  details: Job['details'];
+  phase: Job['details']['phase'];
+  /** Those of the job, as far as they are loaded. */
+  pullRequests: readonly JobPullRequest[];
   words: LiveOutput['words'];
   outputs: LiveOutput['outputs'];
   isHere: boolean;
@@ -24,12 +26,21 @@ interface ConversationItemProps {
 }
 
 /** Shows one item of the conversation. */
-export function ConversationItem({ item, job, details, words, outputs, isHere, onInspect }: ConversationItemProps) {
+export function ConversationItem({
+  item,
+  job,
+  phase,
+  pullRequests,
+  words,
+  outputs,
+  isHere,
+  onInspect,
+}: ConversationItemProps) {
   switch (item.kind) {
     case 'prompt':
       return (
         <section aria-label={`Turn ${item.turn.turn}`}>
-          <TurnHead standing={item} details={details} />
+          <TurnHead standing={item} phase={phase} pullRequests={pullRequests} />
           <Said
             job={job}
             by={item.turn.startedBy}
@@ -70,9 +81,7 @@ export function ConversationItem({ item, job, details, words, outputs, isHere, o
       );
     }
     case 'outcome':
-      return (
-        <TurnOutcome job={job} outcome={item.outcome} pullRequest={details.pullRequest} lastStep={item.lastStep} />
-      );
+      return <TurnOutcome job={job} outcome={item.outcome} pullRequests={pullRequests} lastStep={item.lastStep} />;
     default:
       return item satisfies never;
   }

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import {
@@ -14,7 +15,7 @@ import {
 import type { Job, Step, Turn } from '../http/types.ts';
 import { ConversationItem } from './conversation-item.tsx';
 import { KeptStates } from './kept-state.tsx';
-import type { JobRef, LiveOutput } from './job-queries.ts';
+import { pullRequestsQuery, type JobRef, type LiveOutput } from './job-queries.ts';
 import { StepInspector } from './timeline/step-inspector.tsx';
 import { StepJump } from './timeline/step-jump.tsx';
 import { anchorOf, timelineOf } from './timeline/timeline.ts';
@@ -45,6 +46,7 @@ const followUpHeight = 120;
 export function Conversation({ ref, job, snapshot, turns, steps, live }: ConversationProps) {
   const { details, prLink } = snapshot;
   const isActive = details.phase !== null;
+  const { data: pullRequests = [] } = useQuery(pullRequestsQuery(job, details.pullRequest));
   const list = useRef<HTMLDivElement>(null);
   const [offset, setOffset] = useState(0);
   const [kept] = useState(() => new Map<string, boolean>());
@@ -132,7 +134,8 @@ export function Conversation({ ref, job, snapshot, turns, steps, live }: Convers
               <ConversationItem
                 item={item}
                 job={job}
-                details={details}
+                phase={details.phase}
+                pullRequests={pullRequests}
                 words={live.words}
                 outputs={live.outputs}
                 isHere={item.key === hash}

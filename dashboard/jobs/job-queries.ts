@@ -1,8 +1,8 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { useReducer, useRef } from 'react';
 import { answerOf, api } from '../http/client.ts';
 import { useStream, type Connection, type StreamEvent } from '../http/event-stream.ts';
-import type { JobEvent, Step, Turn } from '../http/types.ts';
+import type { JobEvent, JobPullRequest, Step, Turn } from '../http/types.ts';
 import { queryClient } from '../queries.ts';
 import { withOutput, type CommandOutputs } from './timeline/command-outputs.ts';
 
@@ -15,6 +15,22 @@ export function jobQuery({ projectId, id }: JobRef) {
   return queryOptions({
     queryKey: ['job', id],
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}', { params: { path: { projectId, id } } })),
+  });
+}
+
+/** Returns the query for the pull requests of a job. They are loaded again when the state of the one that is seen changes. */
+export function pullRequestsQuery(
+  { projectId, id }: JobRef,
+  seen: Pick<JobPullRequest, 'id' | 'state' | 'draft'> | null,
+) {
+  return queryOptions({
+    queryKey: ['job-pull-requests', id, seen?.id, seen?.state, seen?.draft],
+    queryFn: async () => {
+      const params = { path: { projectId, id } };
+      return (await answerOf(api.GET('/v2/agent/{projectId}/job/{id}/pull-requests', { params }))).pullRequests;
+    },
+    enabled: seen !== null,
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -1,14 +1,14 @@
 import { nameOfActor } from '../actor.ts';
 import { clockTime, dayAndTime, duration } from '../format.ts';
 import { PullRequestBadge, pullRequestName } from '../components/status.tsx';
-import type { Job } from '../http/types.ts';
+import type { Job, JobPullRequest } from '../http/types.ts';
 import type { TurnStanding } from './timeline/timeline.ts';
-
-type PullRequest = NonNullable<Job['details']['pullRequest']>;
 
 interface TurnHeadProps {
   standing: TurnStanding;
-  details: Job['details'];
+  phase: Job['details']['phase'];
+  /** Those of the job, as far as they are loaded. */
+  pullRequests: readonly JobPullRequest[];
 }
 
 const classes = {
@@ -20,10 +20,7 @@ const classes = {
 };
 
 /** Shows the head of a turn: when it began and by whom, how it ended, and its pull request. */
-export function TurnHead({
-  standing: { turn, end, prLink, isNewest },
-  details: { phase, pullRequest },
-}: TurnHeadProps) {
+export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pullRequests }: TurnHeadProps) {
   const { status, createdAt, endedAt } = turn;
   const ended = end?.isCancelled === true ? 'cancelled' : status;
   const label = isNewest && phase === 'waiting' ? phase : ended;
@@ -39,22 +36,33 @@ export function TurnHead({
       <span className={`badge ${classes[label]}`}>{label}</span>
       {endedBy !== null && <span className="quiet">by {endedBy}</span>}
       {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
-      {prLink !== null && <PullRequestLink prLink={prLink} newest={pullRequest} />}
-      {prLink !== null && isNewest && pullRequest !== null && <PullRequestBadge {...pullRequest} />}
+      {prLink !== null && <PullRequestLink prLink={prLink} pullRequests={pullRequests} hasState />}
     </header>
   );
 }
 
-/** Shows the link of a turn's pull request. The local forge keeps the page of a job's newest one only. */
-export function PullRequestLink({ prLink, newest }: { prLink: string; newest: PullRequest | null }) {
-  const isGone = /\/pulls\/pr_\w+$/.test(prLink) && !prLink.endsWith(`/${newest?.id}`);
-  if (isGone) return <span className="quiet">an earlier pull request</span>;
-  return <a href={prLink}>{nameOfLink(prLink, newest)}</a>;
+interface PullRequestLinkProps {
+  prLink: string;
+  /** Those of the job, as far as they are loaded. */
+  pullRequests: readonly JobPullRequest[];
+  /** Shows its state, too. */
+  hasState?: boolean;
 }
 
-/** Returns a pull request's name, with its number if it is the job's newest one or its address has one. */
-export function nameOfLink(prLink: string, newest: Pick<PullRequest, 'id' | 'number'> | null): string {
-  if (newest !== null && prLink.endsWith(`/pulls/${newest.id}`)) return pullRequestName(newest.number);
+/** Shows the link of a turn's pull request. */
+export function PullRequestLink({ prLink, pullRequests, hasState = false }: PullRequestLinkProps) {
+  const known = pullRequests.find(({ id, link }) => link === prLink || prLink.endsWith(`/pulls/${id}`));
+  if (known === undefined) return <a href={prLink}>{nameOfLink(prLink)}</a>;
+  return (
+    <>
+      <a href={`/pulls/${known.id}`}>{pullRequestName(known.number)}</a>
+      {hasState && <PullRequestBadge {...known} />}
+    </>
+  );
+}
+
+/** Returns a pull request's name, with its number if its address has one. */
+export function nameOfLink(prLink: string): string {
   const [, number = null] = /\/(?:pull|pulls|merge_requests)\/(\d+)\/?$/.exec(prLink) ?? [];
   return pullRequestName(number);
 }

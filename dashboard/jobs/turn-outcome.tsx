@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { Button } from 'react-aria-components';
-import type { Job, Step } from '../http/types.ts';
+import type { JobPullRequest, Step } from '../http/types.ts';
 import { Markdown } from '../components/markdown.tsx';
 import { Loading } from '../components/notes.tsx';
 import { plain } from '../plain.ts';
@@ -14,14 +14,14 @@ const TurnDiff = lazy(() => import('../diff/turn-diff.tsx').then(({ TurnDiff }) 
 interface TurnOutcomeProps {
   job: JobRef;
   outcome: Outcome;
-  /** The job's newest pull request. */
-  pullRequest: Job['details']['pullRequest'];
+  /** Those of the job, as far as they are loaded. */
+  pullRequests: readonly JobPullRequest[];
   /** Last step of a turn that changed files. */
   lastStep: Step | null;
 }
 
 /** Shows the outcome of a turn: first what is incomplete, then what it did, and its changes on request. */
-export function TurnOutcome({ job, outcome, pullRequest, lastStep }: TurnOutcomeProps) {
+export function TurnOutcome({ job, outcome, pullRequests, lastStep }: TurnOutcomeProps) {
   const { heading, kind, incomplete, message, prLink } = outcome;
   const [shown, setShowsDiff] = useKeptState(`changes of turn ${lastStep?.turn ?? 0}`);
   const showsDiff = shown === true;
@@ -40,7 +40,7 @@ export function TurnOutcome({ job, outcome, pullRequest, lastStep }: TurnOutcome
           {showsDiff ? 'Hide' : 'Show'} the changes after turn {lastStep.turn}
         </Button>
       )}
-      {prLink !== null && <PullRequestLink prLink={prLink} newest={pullRequest} />}
+      {prLink !== null && <PullRequestLink prLink={prLink} pullRequests={pullRequests} />}
       {lastStep !== null && showsDiff && (
         <Suspense fallback={<Loading />}>
           <TurnDiff job={job} step={lastStep} />

@@ -9,7 +9,7 @@ import { Ago } from '../components/time.tsx';
 import { repositoryName } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
 import type { PullRequest } from '../http/types.ts';
-import type { JobRef } from '../jobs/job-queries.ts';
+import { pullRequestsQuery } from '../jobs/job-queries.ts';
 import { plain } from '../plain.ts';
 import { forgeNames, MergeBox } from '../pull-requests/merge-box.tsx';
 import { useTitle } from '../use-title.ts';
@@ -43,13 +43,13 @@ export function PullRequestPage() {
         </Link>
       }
     >
-      {(data) => <Shown request={data} />}
+      {(data) => <Shown key={data.id} request={data} />}
     </Loaded>
   );
 }
 
 function Shown({ request }: { request: PullRequest }) {
-  const { id, number, state, draft, forge, link, head, base, repository, createdAt, body, commits, job } = request;
+  const { number, state, draft, forge, link, head, base, repository, createdAt, body, commits, job } = request;
   return (
     <>
       <div className="pull-head">
@@ -75,6 +75,7 @@ function Shown({ request }: { request: PullRequest }) {
         <Markdown text={withoutComments(body) || 'No description.'} />
       </section>
       <MergeBox pull={request} />
+      <OfSameJob request={request} />
       <h2 className="section-head">
         Commits <span className="badge">{commits.length}</span>
       </h2>
@@ -90,22 +91,54 @@ function Shown({ request }: { request: PullRequest }) {
         ))}
       </ul>
       <h2 className="section-head">Changes</h2>
-      <Changes id={id} head={request.headCommit ?? ''} job={job} />
+      <Changes request={request} />
+    </>
+  );
+}
+
+/** Shows all pull requests of a job that has several. */
+function OfSameJob({ request }: { request: PullRequest }) {
+  const { data: pulls = [] } = useQuery(pullRequestsQuery(request.job, request));
+  if (pulls.length < 2) return null;
+  return (
+    <>
+      <h2 className="section-head" id="of-same-job">
+        Pull requests of this job <span className="badge">{pulls.length}</span>
+      </h2>
+      <ul className="commits" aria-labelledby="of-same-job">
+        {pulls.map(({ id, number, title, turn, state, draft, createdAt }) => (
+          <li key={id}>
+            <PullRequestBadge state={state} draft={draft} />
+            <Link
+              className="pull-title words"
+              to="/pulls/$id"
+              params={{ id }}
+              aria-current={id === request.id ? 'page' : undefined}
+            >
+              {plain(title)} <span className="quiet">#{number}</span>
+            </Link>
+            <span className="quiet">Turn {turn}</span>
+            <span className="quiet">
+              <Ago date={createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
 
 /** Shows the diff between the base and the branch at its last commit. */
-function Changes({ id, head, job }: { id: string; head: string; job: JobRef }) {
+function Changes({ request: { id, number, headCommit, job, isNewest } }: { request: PullRequest }) {
   const diff = useQuery({
-    queryKey: ['pull-request', id, 'diff', head],
+    queryKey: ['pull-request', id, 'diff', headCommit ?? ''],
     queryFn: () => answerOf(api.GET('/v1/pull-requests/{id}/diff', { params: { path: { id } }, parseAs: 'text' })),
   });
   return (
     <Loaded query={diff} problem="The diff could not be loaded">
       {(patch) => (
         <Suspense fallback={<Loading />}>
-          <ReviewedDiff job={job} patch={patch} />
+          <ReviewedDiff job={job} patch={patch} earlier={isNewest ? null : { id, number }} />
         </Suspense>
       )}
     </Loaded>

@@ -61,7 +61,7 @@ export function MergeBox({ pull }: { pull: PullRequest }) {
         <Link to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
           its job
         </Link>{' '}
-        opens a new one.
+        {pull.isNewest ? 'opens a new one' : 'does not reopen it'}.
       </p>
     );
   }

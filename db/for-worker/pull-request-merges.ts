@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
 import { toStoredJson } from '../stored-text.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import type { Mergeability, MergeWish, PullRequestRow } from '../pull-requests/pull-requests.ts';
+import { openerFirst, type Mergeability, type MergeWish, type PullRequestRow } from '../pull-requests/pull-requests.ts';
 
 /** The owner is that of the job it came from. */
 export type MergeWork = CheckWork & MergeWish & Pick<PullRequestRow, 'number' | 'title' | 'createdAt'>;
@@ -12,7 +12,7 @@ export interface CheckWork extends Owner, Pick<PullRequestRow, 'id' | 'repositor
   job: RepositoryUser;
   /** Its number on another forge; null on the local one. */
   forgeId: string | null;
-  /** The last commit of the branch: the one seen by the person who wants it merged, or the job's; null before a push. */
+  /** The last commit of the branch: the one seen by the person who wants it merged, or the one pushed last; null before a push. */
   headCommit: string | null;
 }
 
@@ -43,10 +43,10 @@ const workColumns = `
 
 /** Selects due pull requests with their job, for a claim. */
 const dueWithJob = `
-  select pull_requests.id, head_commit,
-         jsonb_build_object('id', jobs.id, 'organizationId', organization_id, 'projectId', project_id,
+  select pull_requests.id, pull_requests.head_commit,
+         jsonb_build_object('id', jobs.id, 'organizationId', jobs.organization_id, 'projectId', project_id,
                             'repository', jobs.repository) as job
-  from pull_requests join jobs on pull_request_of(jobs.id, pr_id) = pull_requests.id`;
+  from pull_requests join jobs on jobs.id = opened_by`;
 
 /** Stores merges of pull requests. Their result is written into the job at once. */
 export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
@@ -77,11 +77,11 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
 
     async merged(id, commit) {
       await pool.query(
-        `with merged as (
+        `with ${openerFirst}, merged as (
            update pull_requests
            set state = 'merged', merge_commit = $2, merge_requested_at = null, merge_claimed_at = null, merge_problem = null,
                updated_at = now()
-           where id = $1 and state = 'open' returning id
+           from opener where pull_requests.id = $1 and state = 'open' returning pull_requests.id
          )
          update jobs set pr_state = 'merged' from merged where pull_request_of(jobs.id, pr_id) = merged.id`,
         [id, commit],
@@ -114,12 +114,12 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
 
     async checked(id, { problem, cause = null, conflicts, standing }) {
       await pool.query(
-        `with checked as (
+        `with ${openerFirst}, checked as (
            update pull_requests
            set check_requested_at = null, check_claimed_at = null, draft = coalesce($5, draft),
                state = case when state = 'merged' then state else coalesce($4, state) end,
                mergeability = jsonb_build_object('problem', $2::text, 'cause', $6::text, 'conflicts', $3::jsonb, 'checkedAt', now())
-           where id = $1 returning id, state, draft
+           from opener where pull_requests.id = $1 returning pull_requests.id, state, draft
          )
          update jobs set pr_state = checked.state, pr_draft = checked.draft, updated_at = now() from checked
          where $4::text is not null and pull_request_of(jobs.id, pr_id) = checked.id and pr_state is distinct from 'merged'

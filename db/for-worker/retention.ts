@@ -40,7 +40,7 @@ export const snapshotSize = `(
     where job_steps.job_id = job_snapshots.job_id and job_steps.tree = job_snapshots.tree and job_steps.patch is not null
   ), 0))`;
 
-/** Trees that are kept longest: the newest, those at the end of each turn, and those that a turn started with. */
+/** Trees that are kept longest: the newest, those of pull requests, at the end of each turn, and at its start. */
 export const keptTree = `
   coalesce(tree in (
     select last.tree from job_turns as turns, lateral (
@@ -51,6 +51,7 @@ export const keptTree = `
     union all select job_turns.tree from job_turns where job_turns.job_id = job_snapshots.job_id
     union all select first_tree from job_turns where job_turns.job_id = job_snapshots.job_id
     union all select head_tree from jobs where jobs.id = job_snapshots.job_id
+    union all select head_tree from pull_requests where opened_by = job_snapshots.job_id
   ), false)`;
 
 /**

@@ -4,7 +4,7 @@ export class SnapshotRemovedError extends Error {
 
   constructor() {
     super(
-      'The files of this step were deleted to free space. Those of the newest step and of the end of each turn are kept longest.',
+      'These files were deleted to free space. Those of the newest step, of pull requests and of the end of each turn are kept longest.',
     );
   }
 }

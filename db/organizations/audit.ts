@@ -75,9 +75,7 @@ const namesStatement = `
     select id, coalesce(title, (select left(prompt, ${longestName}) from job_turns where job_id = jobs.id and turn = 1))
     from jobs where organization_id = $1 and id = any($2)
     union all
-    select id, title from pull_requests
-    where id = any($2)
-      and exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $1)
+    select id, title from pull_requests where organization_id = $1 and id = any($2)
     union all
     select webhooks.id, webhooks.url from webhook_endpoints as webhooks join projects on projects.id = webhooks.project_id
     where organization_id = $1 and webhooks.id = any($2)

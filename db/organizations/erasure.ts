@@ -54,16 +54,11 @@ export function createErasure(pool: Pool): Erasure {
   };
 }
 
-/** Records the executions to cancel, and deletes the jobs' data of the local forge. */
+/** Records the executions to cancel. */
 async function endJobs(client: PoolClient, column: string, id: string): Promise<void> {
   await client.query(
     `insert into job_cancels (job_id, turn)
      select id, turn from jobs where ${column} = $1 and status = 'active' on conflict do nothing`,
-    [id],
-  );
-  await client.query(
-    `delete from pull_requests where id in (select pull_request_of(id, pr_id) from jobs where ${column} = $1)
-       and not exists (select from jobs where pull_request_of(id, pr_id) = pull_requests.id and ${column} <> $1)`,
     [id],
   );
 }

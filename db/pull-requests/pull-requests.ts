@@ -4,6 +4,7 @@ import type { Caller, Owner } from '../caller.ts';
 import { newestActorOf, type Actor } from '../organizations/actors.ts';
 import { canBeId } from '../ids.ts';
 import type { ForgeKind } from '../organizations/projects.ts';
+import { SnapshotRemovedError } from '../jobs/snapshot-removed.ts';
 import { withTransaction } from '../pool.ts';
 
 export interface PullRequestRow {
@@ -79,15 +80,27 @@ export interface FoundPullRequest extends PullRequestRow {
   /** The last commit of its branch that is known; null before a push. */
   headCommit: string | null;
   job: PullRequestJob;
+  /** The turn that opened it. */
+  turn: number;
+  /** Whether its job has opened no other one since. */
+  isNewest: boolean;
   merge: MergeState;
   /** Who closed it in Docket; null when nobody did. */
   closedBy: Actor | null;
 }
 
+/** A pull request in the list of its job's. */
+export type ListedPullRequest = Pick<
+  FoundPullRequest,
+  'id' | 'number' | 'turn' | 'title' | 'link' | 'draft' | 'state' | 'createdAt'
+>;
+
 /** The pull requests of an organization's jobs. */
 export interface PullRequestStore {
   find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
-  /** Returns its change as a patch against the base commit of its job; null when nothing is stored of it. */
+  /** Returns the newest ones of a job, newest first. */
+  ofJob(owner: Owner, jobId: string): Promise<ListedPullRequest[]>;
+  /** Returns its change as a patch against the base commit of its turns; null when nothing is stored of it. */
   patch(owner: Owner, id: string): Promise<string | null>;
   /** Requests the merge from the workers. False when it is not open, or still a draft. */
   requestMerge(caller: Caller, id: string, request: MergeRequest): Promise<boolean>;
@@ -101,50 +114,78 @@ export interface PullRequestStore {
 
 /** Largest number of commits that a pull request shows. */
 export const mostCommits = 100;
+/** Largest number of pull requests in the list of a job's. */
+export const mostOfJob = 100;
 
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
 
-const ofOwner =
-  'exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $2)';
+const ofOwner = 'organization_id = $2';
+
+/** Locks the job of the pull request `$1` first, in the order of the statements that change a job. */
+export const openerFirst = `
+  opener as materialized (
+    select id from jobs where id = (select opened_by from pull_requests where id = $1) for no key update
+  )`;
 
 const newest = (action: string) => newestActorOf({ organization: '$2', subject: '$1', action });
 
+/** The turns that pushed to a pull request: from the one that opened it to the one that opened the next. */
+const ofItsTurns = `
+  turn >= opened_in and turn < coalesce((
+    select min(later.opened_in) from pull_requests as later
+    where later.opened_by = pull_requests.opened_by and later.opened_in > pull_requests.opened_in
+  ), turn + 1)`;
+
 const findStatement = `
-  select ${pullRequestColumns}, opened.forge, opened.link, opened."headCommit", opened.job, jsonb_build_object(
+  select ${pullRequestColumns}, case when job_id is null then 'local' else opener.forge end as forge, link,
+         head_commit as "headCommit", opened_in as turn, opener."isNewest",
+         jsonb_build_object('id', opened_by, 'projectId', opener."projectId", 'commits', coalesce((
+           select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
+                                               'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
+                            order by turns.turn)
+           from (
+             select job_id, turn, result from job_effects
+             where job_effects.job_id = opened_by and effect = 'push' and result ->> 'commit' is not null and ${ofItsTurns}
+             order by turn desc limit ${mostCommits}
+           ) as effects join job_turns as turns using (job_id, turn)
+         ), '[]')) as job,
+         jsonb_build_object(
            'isMerging', merge_requested_at is not null and state = 'open', 'problem', merge_problem, 'commit', merge_commit,
            'requestedBy', ${newest('pull-request.merge')}, 'isChecking', check_requested_at is not null, 'mergeability', mergeability
          ) as merge, case when state = 'closed' then ${newest('pull-request.close')} end as "closedBy"
   from pull_requests cross join lateral (
-    select case when job_id is null then 'local' else projects.forge end as forge, pr_link as link,
-           head_commit as "headCommit",
-           jsonb_build_object('id', jobs.id, 'projectId', project_id, 'commits', coalesce((
-             select jsonb_agg(jsonb_build_object('turn', turns.turn, 'commit', effects.result ->> 'commit',
-                                                 'prompt', left(turns.prompt, 200), 'createdAt', turns.created_at)
-                              order by turns.turn)
-             from (
-               select job_id, turn, result from job_effects
-               where job_id = jobs.id and effect = 'push' and result ->> 'commit' is not null
-               order by turn desc limit ${mostCommits}
-             ) as effects join job_turns as turns using (job_id, turn)
-           ), '[]')) as job
-    from jobs join projects on projects.id = project_id
-    where pull_request_of(jobs.id, pr_id) = pull_requests.id and jobs.organization_id = $2
-  ) as opened
-  where id = $1`;
+    select projects.forge, project_id as "projectId", pull_request_of(jobs.id, pr_id) = pull_requests.id as "isNewest"
+    from jobs join projects on projects.id = project_id where jobs.id = opened_by
+  ) as opener
+  where id = $1 and organization_id = $2`;
+
+const ofJobStatement = `
+  select id, number, opened_in as turn, title, link, draft, state, created_at as "createdAt"
+  from pull_requests where opened_by = $1 and organization_id = $2
+  order by opened_in desc, id desc limit ${mostOfJob}`;
+
+/** A tree that recurs on a later base is stored as of that. */
+const patchStatement = `
+  select patch, removed_at is not null as "isRemoved"
+  from pull_requests join job_snapshots as stored on stored.job_id = opened_by and tree = head_tree
+  where id = $1 and organization_id = $2 and base_commit = coalesce((
+    select turns.base_commit from job_turns as turns
+    where turns.job_id = opened_by and turns.turn <= opened_in and turns.base_commit is not null
+    order by turns.turn desc limit 1
+  ), base_commit)`;
 
 const mergeStatement = `
   update pull_requests
   set merge_requested_at = coalesce(merge_requested_at, now()), merge_problem = null, merge_method = $3, deletes_branch = $4,
-      merge_head = coalesce($5, (select head_commit from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id
-                                 and organization_id = $2))
+      merge_head = coalesce($5, head_commit)
   where id = $1 and ${ofOwner} and state = 'open' and not draft`;
 
 const closeStatement = `
-  with closed as (
-    update pull_requests set state = 'closed', updated_at = now()
-    where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null and job_id is null
-    returning id
+  with ${openerFirst}, closed as (
+    update pull_requests set state = 'closed', updated_at = now() from opener
+    where pull_requests.id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null and job_id is null
+    returning pull_requests.id
   )
   update jobs set pr_state = 'closed' from closed where pull_request_of(jobs.id, pr_id) = closed.id`;
 
@@ -173,12 +214,14 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
       return rows[0] ?? null;
     },
 
+    async ofJob({ organizationId }, jobId) {
+      const { rows } = await pool.query<ListedPullRequest>(ofJobStatement, [jobId, organizationId]);
+      return rows;
+    },
+
     async patch({ organizationId }, id) {
-      const { rows } = await pool.query<{ patch: string }>(
-        `select patch from job_snapshots join jobs on jobs.id = job_id and jobs.head_tree = tree
-         where pull_request_of(jobs.id, pr_id) = $1 and jobs.organization_id = $2`,
-        [id, organizationId],
-      );
+      const { rows } = await pool.query<{ patch: string; isRemoved: boolean }>(patchStatement, [id, organizationId]);
+      if (rows[0]?.isRemoved === true) throw new SnapshotRemovedError();
       return rows[0]?.patch ?? null;
     },
 

@@ -4,11 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { migrate } from '../../../db/migrate.ts';
+import { fillIn } from '../../../db/migrations/0096-earlier-pull-requests.ts';
 import { createPool, withTransaction } from '../../../db/pool.ts';
 import { isStoreDown } from '../../../db/store-down.ts';
 import { parseGrant } from '../../../lib/inputs/grants.ts';
-import { buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
+import { buildJob, buildOrganization, buildProject, buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 
 async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
@@ -142,4 +145,64 @@ it('gives an organization grants for exactly what its projects and sites use', a
     'https://github.com/acme/ssh',
   ]);
   for (const { resource } of rows) expect(parseGrant(resource)).toEqual({ ok: true, resource });
+});
+
+it('finds the job, the turn and the last push of pull requests that are older than their columns', async () => {
+  await using database = await createTestDatabase();
+  const { pool } = database;
+  const project = await buildProject(pool);
+  const worked = createWorkerJobStore(pool);
+  const local = createWorkerPullRequestStore(pool);
+  /** Publishes each turn, with a further pull request where one is named. */
+  async function publish(isLocal: boolean, names: (string | null)[]): Promise<void> {
+    const { id: jobId } = await buildJob(pool, project, { baseBranch: 'main' });
+    let opened = { branch: '', prId: '', prLink: '' };
+    for (const [index, name] of names.entries()) {
+      const turn = index + 1;
+      if (turn > 1) {
+        await pool.query('insert into job_turns (job_id, turn, prompt) values ($1, $2, $3)', [jobId, turn, 'More']);
+        await pool.query('update jobs set turn = $2 where id = $1', [jobId, turn]);
+      }
+      if (name !== null) {
+        const branch = `docket/${turn === 1 ? jobId : `${jobId}-${turn}`}-${name}`;
+        const prText = { title: name, body: '' };
+        const { repository } = project;
+        const prId = isLocal
+          ? (await local.create({ repository, head: branch, base: 'main', draft: false, ...prText })).id
+          : `${turn + 40}`;
+        opened = { branch, prId, prLink: `https://forge.test/pulls/${prId}` };
+      }
+      const pushed = { commit: `commit ${turn}`, tree: `tree ${turn}` };
+      await pool.query(`insert into job_effects (job_id, turn, effect, result) values ($1, $2, 'push', $3)`, [
+        jobId,
+        turn,
+        pushed,
+      ]);
+      const published = { ...opened, headCommit: pushed.commit, headTree: pushed.tree, check: null };
+      const state = { prState: 'open', prDraft: false, prText: { title: 'x', body: '' } } as const;
+      expect(await worked.setPublished({ jobId, turn, ...published, ...state })).toBe(true);
+    }
+  }
+  await publish(true, ['first', null, '2-more', null]);
+  await publish(false, ['first', '2-more']);
+  await publish(true, ['only']);
+  const read = async () => {
+    const { rows } = await pool.query(
+      `select id, organization_id, opened_by, opened_in, head_commit, head_tree, link from pull_requests order by number, id`,
+    );
+    return rows;
+  };
+  const written = await read();
+  expect(written.map((row) => [row.opened_in, row.head_commit, row.head_tree]).toSorted()).toEqual([
+    [1, 'commit 1', 'tree 1'],
+    [1, 'commit 1', 'tree 1'],
+    [1, 'commit 2', 'tree 2'],
+    [2, 'commit 2', 'tree 2'],
+    [3, 'commit 4', 'tree 4'],
+  ]);
+  await pool.query(
+    'update pull_requests set organization_id = null, opened_by = null, opened_in = null, head_commit = null, head_tree = null, link = null',
+  );
+  await pool.query(fillIn);
+  expect(await read()).toEqual(written);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
 import { createWorkerPullRequestStore } from '../../../db/for-worker/pull-requests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { expectPullRequests } from '../../support/database/expect-pull-requests.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { createTestRepository, type TestRepository } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
@@ -148,13 +149,10 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
       await endPullRequest('closed');
       model.script(...writing('two.txt'));
       const second = await worker.followUp(first.id, 'Write two');
-      expect(second).toMatchObject({
-        status: 'completed',
-        prState: 'open',
-        branch: `docket/${first.id}-2-write-two-txt`,
-      });
+      expect(second).toMatchObject({ status: 'completed', branch: `docket/${first.id}-2-write-two-txt` });
       await recordHistory('follow-up-after-closed', worker.client.workflow.getHandle(`agent-job/${first.id}/turn-2`));
       expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
+      await expectPullRequests(database.pool, [first, second], { closed: ['one.txt'], open: ['one.txt', 'two.txt'] });
       expect(await repository.git('rev-parse', first.branch!)).toBe(first.headCommit);
       expect(Object.keys(await repository.read(second.headCommit!))).toEqual(['README.md', 'one.txt', 'two.txt']);
     });
@@ -175,6 +173,7 @@ describe.each(['local', 'github'] as const)('a follow-up on the %s forge', (forg
         expect(await pullRequestHeads()).toEqual([first.branch, second.branch]);
         expect(await repository.git('rev-parse', `${second.headCommit}^`)).toBe(main);
         expect(await repository.git('diff', '--name-only', main, second.headCommit!)).toBe('two.txt');
+        await expectPullRequests(database.pool, [first, second], { merged: ['one.txt'], open: ['two.txt'] });
       });
     },
   );

@@ -229,9 +229,9 @@ export const capacityMutations: Mutation[] = [
   },
   {
     name: 'the pull requests of a deleted job stay',
-    file: 'db/organizations/erasure.ts',
-    find: 'delete from pull_requests where id in',
-    replace: 'delete from pull_requests where false and id in',
+    file: 'db/migrations/0095-pull-requests-of-jobs.sql',
+    find: 'opened_by text references jobs (id) on delete cascade',
+    replace: 'opened_by text',
     ...erasure,
   },
   {

@@ -69,8 +69,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'a pull request is found by the walk in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: "'exists (select from jobs where pull_request_of(jobs.id, pr_id) = pull_requests.id and organization_id = $2)';",
-    replace: "'$2::text is not null';",
+    find: "const ofOwner = 'organization_id = $2';",
+    replace: "const ofOwner = '$2::text is not null';",
     ...walked,
   },
   {
@@ -175,8 +175,8 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'a pull request is found in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'where pull_request_of(jobs.id, pr_id) = pull_requests.id and jobs.organization_id = $2',
-    replace: 'where pull_request_of(jobs.id, pr_id) = pull_requests.id and $2::text is not null',
+    find: 'as opener\n  where id = $1 and organization_id = $2',
+    replace: 'as opener\n  where id = $1 and $2::text is not null',
     ...owned,
   },
   {
@@ -189,15 +189,22 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'a pull request is closed in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: "where id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null",
-    replace: "where id = $1 and $2::text is not null and state = 'open' and merge_requested_at is null",
+    find: "where pull_requests.id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null",
+    replace: "where pull_requests.id = $1 and $2::text is not null and state = 'open' and merge_requested_at is null",
     ...owned,
   },
   {
     name: 'the change of a pull request is read in any organization',
     file: 'db/pull-requests/pull-requests.ts',
-    find: 'where pull_request_of(jobs.id, pr_id) = $1 and jobs.organization_id = $2',
-    replace: 'where pull_request_of(jobs.id, pr_id) = $1 and $2::text is not null',
+    find: 'where id = $1 and organization_id = $2 and base_commit',
+    replace: 'where id = $1 and $2::text is not null and base_commit',
+    ...owned,
+  },
+  {
+    name: 'the pull requests of a job are listed in any organization',
+    file: 'db/pull-requests/pull-requests.ts',
+    find: 'where opened_by = $1 and organization_id = $2',
+    replace: 'where opened_by = $1 and $2::text is not null',
     ...owned,
   },
   {

@@ -21,6 +21,7 @@ function commentFor(line: string, text: string) {
 it('comments become one message with file, line, quote and text, in the order of the lines', () => {
   const comments = [commentFor('I10', 'Better:\nnewer'), commentFor('D10', 'Keep it.'), commentFor('N9', ' Why? ')];
   const gathered = Object.fromEntries(comments.map((comment) => [keyOfComment(comment), comment]));
+  expect(messageOfComments(inOrder(gathered), 7)).toMatch(/^Comments on lines of your earlier pull request #7:\n\n/);
   expect(messageOfComments(inOrder({ ...gathered, deleted: undefined }))).toBe(
     [
       'Comments on lines of your change:',

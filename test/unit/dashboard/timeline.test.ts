@@ -135,24 +135,27 @@ it('keeps how each turn ended, and the pull request of the turns that changed so
     ['https://forge/pull/2', null],
   ]);
   expect(items.flatMap((item) => (item.kind === 'outcome' ? [item.lastStep?.step ?? null] : []))).toEqual([1, null, 2]);
-  const links = [
-    'https://github.com/a/b/pull/7',
-    'https://gitlab.com/a/-/merge_requests/8',
-    '/pulls/pr_1',
-    '/pulls/pr_2',
-  ];
-  expect(links.map((link) => nameOfLink(link, { id: 'pr_2', number: 9 }))).toEqual([
-    'PR #7',
-    'PR #8',
-    'Pull request',
-    'PR #9',
-  ]);
+  const links = ['https://github.com/a/b/pull/7', 'https://gitlab.com/a/-/merge_requests/8', '/pulls/pr_1'];
+  expect(links.map((link) => nameOfLink(link))).toEqual(['PR #7', 'PR #8', 'Pull request']);
 });
 
-it('links to no pull request of the local forge that is no longer the newest of its job', () => {
-  const newest = { id: 'pr_2', number: 9, state: 'open', draft: false } as const;
-  const shown = (prLink: string) => renderToStaticMarkup(createElement(PullRequestLink, { prLink, newest }));
-  expect(shown('http://127.0.0.1/pulls/pr_1')).toBe('<span class="quiet">an earlier pull request</span>');
-  expect(shown('http://127.0.0.1/pulls/pr_2')).toBe('<a href="http://127.0.0.1/pulls/pr_2">PR #9</a>');
-  expect(shown('https://github.com/a/b/pull/7')).toContain('PR #7');
+it('links each turn to the page of its own pull request, with the state of that one', () => {
+  const one = { turn: 1, title: 'One', draft: false, createdAt: '2026-01-01T00:00:00Z' };
+  const pullRequests = [
+    { ...one, id: 'pr_2', number: 9, state: 'open', link: 'http://127.0.0.1/pulls/pr_2' },
+    { ...one, id: 'pr_1', number: 8, state: 'merged', link: null },
+    { ...one, id: 'pr_x-7', number: 7, state: 'closed', link: 'https://github.com/a/b/pull/7' },
+  ] as const;
+  const shown = (prLink: string) =>
+    renderToStaticMarkup(createElement(PullRequestLink, { prLink, pullRequests, hasState: true }));
+  const expected = {
+    'http://docket.test/pulls/pr_1': ['pr_1', 'PR #8', 'merged'],
+    'http://127.0.0.1/pulls/pr_2': ['pr_2', 'PR #9', 'open'],
+    'https://github.com/a/b/pull/7': ['pr_x-7', 'PR #7', 'closed'],
+  };
+  for (const [link, [id, name, state]] of Object.entries(expected)) {
+    expect(shown(link)).toContain(`<a href="/pulls/${id}">${name}</a>`);
+    expect(shown(link)).toContain(state);
+  }
+  expect(shown('https://github.com/a/b/pull/6')).toBe('<a href="https://github.com/a/b/pull/6">PR #6</a>');
 });

@@ -131,6 +131,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'tools.servers': (a) => a.stores.tools.servers(a.as, id(a, 'agent')),
   'tools.replaceServers': (a) => a.stores.tools.replaceServers(a.as, id(a, 'agent'), []),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
+  'pullRequests.ofJob': (a) => a.stores.pullRequests.ofJob(a.as, id(a, 'job')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) =>
     a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests'), {

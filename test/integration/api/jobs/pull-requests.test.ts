@@ -4,8 +4,9 @@ import { pullRequestSchema } from '../../../../api/pull-requests/routes.ts';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { createPullRequestMergeStore } from '../../../../db/for-worker/pull-request-merges.ts';
 import { createWorkerPullRequestStore } from '../../../../db/for-worker/pull-requests.ts';
+import { withTransaction } from '../../../../db/pool.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
-import { createTestDatabase } from '../../../support/database/database.ts';
+import { createTestDatabase, untilBlocked } from '../../../support/database/database.ts';
 import type { TestDatabase } from '../../../support/database/database.ts';
 import { createMergeChores } from '../../../../worker/chores/merge-chores.ts';
 import { serveApi } from '../serve.ts';
@@ -219,6 +220,27 @@ describe('a pull request of the local forge', () => {
     expect(await stateOfJob()).toBe('closed');
     expect((await ask('/close')).status).toBe(200);
     expect((await ask('/merge')).status).toBe(409);
+  });
+
+  it.each(['merged', 'closed', 'checked'])('is %s while its job is written, without a deadlock', async (change) => {
+    const { id, job, ask } = await open();
+    const { pool } = shared.database;
+    const changes: Record<string, () => Promise<unknown>> = {
+      merged: () => merges().merged(id, 'd'.repeat(40)),
+      closed: () => ask('/close'),
+      checked: () =>
+        merges().checked(id, { problem: null, conflicts: [], standing: { state: 'closed', draft: false } }),
+    };
+    const changed = await withTransaction(pool, async (client) => {
+      await client.query('select from jobs where id = $1 for no key update', [job.id]);
+      const waiting = changes[change]!();
+      await untilBlocked(shared.database);
+      await client.query('update jobs set head_commit = $2 where id = $1', [job.id, 'e'.repeat(40)]);
+      return { waiting };
+    });
+    await changed.waiting;
+    const state = change === 'merged' ? 'merged' : 'closed';
+    expect((await ask()).body).toMatchObject({ state, headCommit: 'e'.repeat(40) });
   });
 
   it('is merged only after its draft was marked as ready', async () => {
