@@ -84,12 +84,13 @@ export const jobCountsSchema = z.object({
       z.object({
         category: z.string(),
         title: z.string(),
+        state: z.enum(jobStates),
         count: z.number().int().max(mostCounted),
-        isLowerBound: z.boolean().meta({ description: 'True if there may be more failed jobs than were counted.' }),
+        isLowerBound: z.boolean().meta({ description: 'True if there may be more jobs than were counted.' }),
       }),
     )
-    .max(mostCounted)
-    .meta({ description: 'Failed jobs by the category of their failure, without cancelled ones.' }),
+    .max(2 * mostCounted)
+    .meta({ description: 'Failed and archived jobs by the category of their failure, without cancelled ones.' }),
 });
 
 export const pullRequestCountsSchema = z.object({

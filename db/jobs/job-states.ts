@@ -51,8 +51,9 @@ interface JobCount {
 interface FailureCount {
   /** Category of the failure. */
   category: string;
+  state: JobState;
   count: number;
-  /** There may be more: not all failed jobs were counted. */
+  /** There may be more: not all jobs of the status were counted. */
   isLowerBound: boolean;
 }
 
@@ -64,7 +65,7 @@ interface PullRequestCount {
 }
 
 export interface JobCountStore {
-  /** Counts the newest jobs of an organization by state, up to a thousand of each status, and failed ones by category. */
+  /** Counts the newest jobs of an organization by state, up to a thousand of each status, and by category of failure. */
   count(
     owner: Owner,
     query: { projectId?: string; createdSince?: Date },
@@ -79,14 +80,13 @@ const newest = (status: string, columns = '') => `
     and ($3::timestamptz is null or created_at >= $3)
   order by created_at desc, id desc limit ${mostCounted + 1}`;
 
-// the states of active and failed jobs are in no index, so their rows are read
+// states and failures are in no index, so the rows of jobs that can have several are read
 const countStatement = `
-  select wanted.status, wanted.status as state, null as category, looked.count
-  from unnest(array['completed', 'archived']) as wanted (status),
-       lateral (select count(*)::integer as count from (${newest('wanted.status')}) as jobs) as looked
+  select 'completed' as status, 'completed' as state, null as category, count(*)::integer
+  from (${newest("'completed'")}) as jobs
   union all
-  select status, state, case state when 'failed' then failure_category end as category, count(*)::integer
-  from unnest(array['active', 'failed']) as wanted (status),
+  select status, state, nullif(failure_category, 'cancelled') as category, count(*)::integer
+  from unnest(array['active', 'failed', 'archived']) as wanted (status),
        lateral (
          select ${stateOf} as state, failure_category
          from (${newest('wanted.status', 'status, phase, failure_category')}) as jobs
@@ -127,8 +127,8 @@ export function createJobCountStore(pool: Pool): JobCountStore {
           const count = sumOf(rows.filter((row) => row.state === state));
           return { state, ...bounded(count, statuses[state]) };
         }),
-        failures: rows.flatMap(({ category, count }) =>
-          category === null ? [] : [{ category, ...bounded(count, 'failed') }],
+        failures: rows.flatMap(({ category, status, state, count }) =>
+          category === null ? [] : [{ category, state, ...bounded(count, status) }],
         ),
       };
     },

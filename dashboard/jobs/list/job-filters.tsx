@@ -77,18 +77,18 @@ function useCounts({ project, age }: JobFilters) {
   return useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) })).data;
 }
 
-/** Shows the failures of counted and of listed jobs, some of which are archived or beyond those that are counted. */
+/** Shows the failures of counted and of listed jobs, some of which are beyond those that are counted. */
 function FailureMenu({ filters, listed }: { filters: JobFilters; listed: FiltersProps['failures'] }) {
-  const { model, startedBy, q, failure: chosen } = filters;
+  const { model, startedBy, q, status, failure: chosen } = filters;
   const set = useSetFilters();
-  const counted = useCounts(filters)?.failures ?? [];
+  const counted = (useCounts(filters)?.failures ?? []).filter(({ state }) => status === undefined || state === status);
   // the counts do not follow these filters
   const isCounted = [model, startedBy, q].every((filter) => filter === undefined);
   const titles = new Map([...listed, ...counted.map(({ category, title }) => [category, title] as const)]);
   if (titles.size === 0) return null;
   const options = [...titles].map(([category, title]) => {
-    const found = isCounted ? counted.find((one) => one.category === category) : undefined;
-    return [category, found === undefined ? title : `${title} (${countOf(found)})`] as const;
+    const found = isCounted ? counted.filter((one) => one.category === category) : [];
+    return [category, found.length === 0 ? title : `${title} (${countOf(sumOf(found))})`] as const;
   });
   return (
     <Choice
@@ -101,7 +101,19 @@ function FailureMenu({ filters, listed }: { filters: JobFilters; listed: Filters
   );
 }
 
-function countOf(counted: { count: number; isLowerBound: boolean }): string {
+interface Counted {
+  count: number;
+  isLowerBound: boolean;
+}
+
+function sumOf(counts: Counted[]): Counted {
+  return {
+    count: counts.reduce((sum, one) => sum + one.count, 0),
+    isLowerBound: counts.some(({ isLowerBound }) => isLowerBound),
+  };
+}
+
+function countOf(counted: Counted): string {
   return `${count(counted.count)}${counted.isLowerBound ? '+' : ''}`;
 }
 
@@ -112,14 +124,10 @@ function StateTabs({ filters }: { filters: JobFilters }) {
   // the counts do not follow these filters
   const isCounted = [model, failure, startedBy, q].every((filter) => filter === undefined);
   const counts = isCounted ? (data?.counts ?? []) : [];
-  const all = {
-    count: counts.reduce((sum, one) => sum + one.count, 0),
-    isLowerBound: counts.some(({ isLowerBound }) => isLowerBound),
-  };
   return (
     <div className="segments state-tabs" role="group" aria-label="Status">
       {[undefined, ...states].map((state) => {
-        const shown = state === undefined ? all : counts.find((one) => one.state === state);
+        const shown = state === undefined ? sumOf(counts) : counts.find((one) => one.state === state);
         return (
           <Button
             key={state ?? 'all'}

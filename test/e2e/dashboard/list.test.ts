@@ -48,7 +48,7 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     await pool.query(`update jobs set status = 'failed', phase = null, ended_at = now() where id = any ($1)`, [ids]);
   });
 
-  it('can be filtered by a failure that no loaded job has', async () => {
+  it('can be filtered by a failure that no loaded job has, also of archived jobs', async () => {
     const { browser, stack, pool } = shared;
     const { projectId, baseUrl } = stack.localJson;
     await insertEndedJobs(pool, projectId, 102, 'job_ended');
@@ -56,6 +56,7 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     await pool.query(`update jobs set status = 'failed', failure_category = 'step_limit' where id = any ($1)`, [
       failed,
     ]);
+    await pool.query(`update jobs set status = 'archived', archived_at = now() where id = $1`, [failed[1]]);
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.goto(`${baseUrl}/jobs`);
@@ -63,6 +64,10 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     await page.getByLabel('Failure').selectOption('The job ran out of steps (2)');
     await page.waitForURL(/failure=step_limit/);
     for (const id of failed) await page.locator(`[data-job='${id}']`).waitFor();
+    await page.getByRole('button', { name: 'archived' }).click();
+    await page.locator(`[data-job='${failed[0]}']`).waitFor({ state: 'detached' });
+    await page.locator(`[data-job='${failed[1]}']`).waitFor();
+    await page.locator('option:checked', { hasText: 'The job ran out of steps (1)' }).waitFor({ state: 'attached' });
     await page.getByLabel('Search jobs').fill('Job number');
     await page.waitForURL(/q=Job/);
     await page.locator('option:checked', { hasText: /^The job ran out of steps$/ }).waitFor({ state: 'attached' });

@@ -76,7 +76,6 @@ const readsMore = [
     rows: 5_000,
     why: 'a page of a filtered list looks through 5,000 jobs at most',
   },
-  { what: /^GET \/v1\/jobs\/counts/, rows: 4_004, why: 'up to 1,000 jobs of each status are counted' },
   { what: /conversations\?/, rows: 4_100, why: 'a page of a search looks through 2,000 conversations at most' },
   { what: /^earlier rollups/, rows: 12_000, why: 'once, the facts of 500 jobs are sorted into slots of three widths' },
   { what: /^retention .* job_snapshots/, rows: Infinity, why: 'the sizes of all snapshots are added up' },

@@ -60,14 +60,22 @@ describe('the jobs of an organization', () => {
     await fail(await buildProject(pool), 'internal');
     const failures = async (query: string) =>
       jobCountsSchema.strict().parse((await api.ask(`/v1/jobs/counts?${query}`, { key })).body).failures;
-    const exact = (category: string, title: string, number: number) => {
-      return { category, title, count: number, isLowerBound: false };
+    const exact = (category: string, title: string, number: number, state = 'failed') => {
+      return { category, title, state, count: number, isLowerBound: false };
     };
+    const archived = { status: 'archived' } as const;
+    await buildJob(pool, sibling, { ...archived, failureCategory: 'step_limit' });
+    await buildJob(pool, sibling, { ...archived, failureCategory: 'cancelled' });
+    await buildJob(pool, sibling, archived);
     const missing = exact('ref_not_found', 'The branch or commit does not exist in the repository', 2);
     const all = await failures('');
-    expect(all).toHaveLength(2);
+    expect(all).toHaveLength(3);
     expect(all).toContainEqual(missing);
-    expect(all).toContainEqual(exact('step_limit', 'The job ran out of steps', 1));
+    for (const state of ['failed', 'archived']) {
+      expect(all).toContainEqual(exact('step_limit', 'The job ran out of steps', 1, state));
+      const { body } = await api.ask(`/v1/jobs?failure=step_limit&state=${state}`, { key });
+      expect(body.jobs).toHaveLength(1);
+    }
     expect(await failures(`project=${project.id}`)).toEqual([missing]);
     await insertEndedJobs(pool, project.id, 1_001, 'job_failed');
     await pool.query(`update jobs set status = 'failed', failure_category = 'internal' where id like 'job_failed%'`);
