@@ -6,10 +6,11 @@ import { join } from 'node:path';
 const variable = 'DOCKET_TEST_DIRECTORY';
 /** A process that has just been killed may still write. */
 const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
+let own: string | null = null;
 
 /** Creates an empty directory that only this account can enter. It is removed when the run of the tests ends. */
 export function temporaryDirectory(): string {
-  return mkdtempSync(join((process.env[variable] ??= ownedByProcess()), 't-'));
+  return mkdtempSync(join(process.env[variable] ?? (own ??= createRoot()), 't-'));
 }
 
 /** Removes such a directory earlier, because it is large or one of many. */
@@ -17,23 +18,16 @@ export function removeDirectory(directory: string): Promise<void> {
   return rm(directory, removal);
 }
 
-/** For programs other than vitest. */
-function ownedByProcess(): string {
-  const directory = createRoot();
-  process.on('exit', () => rmSync(directory, removal));
-  return directory;
+/** Global setup of vitest: one directory for all its processes. */
+export function setup(): void {
+  process.env[variable] = createRoot();
 }
 
-/** Global setup of vitest: one directory for the whole run. */
-export function setup(): () => Promise<void> {
-  const directory = createRoot();
-  process.env[variable] = directory;
-  return () => removeDirectory(directory);
-}
-
+/** Creates a directory that is removed when this process ends. */
 function createRoot(): string {
   const directory = mkdtempSync(join(tmpdir(), 'docket-test-'));
   // tests of another account work below it
   chmodSync(directory, 0o711);
+  process.on('exit', () => rmSync(directory, removal));
   return directory;
 }

@@ -12,8 +12,8 @@ const tests = ['test/support/run-tests.ts', 'test', 'test/integration/db/migrate
 const chaos = (suite: string) => ['test/suites/chaos/main.ts', suite, '--jobs', '1', '--kills', '0'];
 
 it.each([
-  { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGINT', code: 130 },
-  { of: 'the tests', command: tests, home: /^docket-test-servers-/, inside: '', signal: 'SIGTERM', code: 130 },
+  { of: 'the tests', command: tests, home: /^docket-test-data-/, inside: '', signal: 'SIGINT', code: 130 },
+  { of: 'the tests', command: tests, home: /^docket-test-data-/, inside: '', signal: 'SIGTERM', code: 130 },
   {
     of: 'a chaos suite',
     command: chaos('jobs'),
@@ -44,7 +44,7 @@ it.each([
     const path = [programs, join(checkout, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
     const run = spawn(process.execPath, command, {
       cwd: checkout,
-      env: { ...process.env, TMPDIR: folder, PATH: path },
+      env: { ...process.env, TMPDIR: folder, PATH: path, DOCKET_TEST_DIRECTORY: undefined },
       stdio: 'ignore',
     });
     cleanup.defer(() => void run.kill('SIGKILL'));
@@ -61,7 +61,9 @@ it.each([
     run.kill(signal);
     expect((await ended)[0]).toBe(code);
     await expect.poll(() => existsSync(home)).toBe(false);
-    expect((await readdir(folder)).filter((entry) => entry.startsWith('docket-test-data-'))).toEqual([]);
+    await expect
+      .poll(async () => (await readdir(folder)).filter((name) => name.startsWith('docket-test-data-')))
+      .toEqual([]);
     for (const { pid, identity } of servers) await expect.poll(() => identityOf(pid)).not.toBe(identity);
   },
 );

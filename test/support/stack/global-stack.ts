@@ -1,5 +1,5 @@
 import { chmod, mkdtemp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../../db/migrate.ts';
@@ -10,7 +10,7 @@ import { startTemporal } from '../../../local/temporal/temporal.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { guardServers } from '../servers/guard-servers.ts';
 import { findThrowawayFolder } from './throwaway-folder.ts';
-import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
+import { removeDirectory } from '../temporary-directory.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -31,12 +31,11 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
   const run = vitest.getRootProject();
   if ('databaseUrl' in run.getProvidedContext()) return undefined;
   await using started = new AsyncDisposableStack();
-  const home = temporaryDirectory();
   const data = await mkdtemp(join(await findThrowawayFolder(), 'docket-test-data-'));
   await chmod(data, 0o711); // PostgreSQL runs under another account when the tests run as root
-  guardServers(home, data, dirname(home)); // vitest ends at a signal without its teardown
+  guardServers(data, data); // vitest ends at a signal without its teardown
   started.defer(() => removeDirectory(data));
-  const record = await openProcessRecord(join(home, 'processes.json'));
+  const record = await openProcessRecord(join(data, 'processes.json'));
   const { signal } = new AbortController();
   const hooks = (name: string) => ({
     log: (line: string) => console.error(line),

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { endProcess, sendSignal } from '../../../local/processes/process-identity.ts';
 import { openProcessRecord } from '../../../local/processes/process-record.ts';
 import { localJsonSchema } from '../../../local/local-json.ts';
 import type { ChildName, LocalJson } from '../../../local/local-json.ts';
-import { removeDirectory, temporaryDirectory } from '../temporary-directory.ts';
+import { removeDirectory } from '../temporary-directory.ts';
 
 const checkout = resolve(import.meta.dirname, '../../..');
 const startTimeoutMs = 240_000;
@@ -45,9 +46,9 @@ export interface TestStack extends AsyncDisposable {
   stop(): Promise<number | null>;
 }
 
-/** Creates a home that PostgreSQL can enter even when the tests run as root. */
+/** Creates a home that PostgreSQL can enter even when the tests run as root. It outlives this process, for its guard. */
 export async function createTestHome(): Promise<string> {
-  const folder = temporaryDirectory();
+  const folder = await mkdtemp(join(tmpdir(), 'docket-test-stack-'));
   await chmod(folder, 0o711);
   return join(folder, 'home');
 }
