@@ -27,6 +27,7 @@ const longestSentence = 1_000;
 const mostFactsChecked = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
+const letterOrNumber = /[\p{L}\p{N}]/u;
 const title = /(^[^\p{L}]*\*\*[^*\n]{1,200}(?:[:.]\*\*|\*\*(?=\s*[:–—-]))|\[[^[\]\n]{0,500}\])/u;
 const unspacedLetters = new RegExp(unspaced, 'gu');
 const escapes = /\\(?=[!-/:-@[-`{-~])/g;
@@ -84,7 +85,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         const unsupported = facts.filter((fact) =>
           typeof fact === 'string'
             ? !evidence.some((passage) =>
-                containsFact(cached(normalizedPassages, passage, normalized), normalized(fact)),
+                containsFact(cached(normalizedPassages, passage, evidenceText), normalized(fact)),
               )
             : !haveName(names, fact),
         );
@@ -141,7 +142,8 @@ function factsOf(sentence: string, options: { isEnglish: boolean }): (string | N
   // numbers of a list's items are not facts
   const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
   const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
-  const spaced = prose.replaceAll(codeSpans, ' ').replaceAll(unspacedLetters, ' ').replaceAll(escapes, '');
+  // the rest of `Session`-level is no option
+  const spaced = prose.replaceAll(codeSpans, '`').replaceAll(unspacedLetters, ' ').replaceAll(escapes, '');
   const others = [...spaced.matchAll(words)]
     .map(([word]) =>
       word
@@ -161,6 +163,14 @@ function factsOf(sentence: string, options: { isEnglish: boolean }): (string | N
     .split(title)
     .flatMap((part, at) => namesIn(part, { ...options, isHeading: isHeading || at % 2 === 1 }));
   return [...new Set([...codes, ...others].filter((fact) => fact !== '')), ...names].slice(0, mostFacts);
+}
+
+/** Returns a normalized passage, also with spaces around code that is part of a word: `Enum`s contain `Enum`. */
+function evidenceText(text: string): string {
+  const apart = text.replaceAll(codeSpans, (span: string, _marks, code: string, at: number) =>
+    letterOrNumber.test(`${text.charAt(at - 1)}${text.charAt(at + span.length)}`) ? ` ${code} ` : span,
+  );
+  return apart === text ? normalized(text) : `${normalized(text)}\n${normalized(apart)}`;
 }
 
 /** A passage is compared with every sentence that cites it. */

@@ -63,6 +63,31 @@ it('finds facts beside letters of a script without spaces', () => {
   expect(unsupportedIn('限制是10个请求，适用于GitHub。')).toEqual(['10', 'GitHub']);
 });
 
+it.each([
+  [
+    'the plural of code',
+    'Of `str`, a `kind`, use `Enum`s.',
+    'An `Enum` has `Enum`s.',
+    'An `Enun` has `Enun`s.',
+    'Enun',
+  ],
+  ['code in a word', 'It is `g`reater than `fd`s.', 'Of `g`, use `fd`.', 'Of `gg`, use `fd`.', 'gg'],
+  [
+    'code beside a word',
+    'Its `Session`-level state, `None`-able.',
+    '`Session`-level.',
+    '`Sessions`-level.',
+    'Sessions',
+  ],
+  ['the possessive of code', 'The `Enum`’s value.', 'An `Enum`’s value, `Enum`s.', 'An `Enums`’s value.', 'Enums'],
+])('takes %s for the code', (_, text, stated, wrong, marked) => {
+  const unsupportedIn = (answer: string) =>
+    citationsOf(answer, { sources, shown: [{ path: 'retries', text }], known, pathOf })[0]?.unsupported;
+  expect(unsupportedIn(text)).toEqual([]);
+  expect(unsupportedIn(stated)).toEqual([]);
+  expect(unsupportedIn(wrong)).toEqual([marked]);
+});
+
 it('compares a sentence without any source with all that was shown', () => {
   expect(cite('There are 100 requests.')).toEqual([[[], []]]);
   expect(cite('There are 7 requests.')).toEqual([[[], ['7']]]);
