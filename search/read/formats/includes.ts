@@ -12,6 +12,8 @@ export interface IncludeSyntax {
   pattern: RegExp;
   /** Returns the path of the file that a target names, from the file that includes it; null for none. */
   resolve(target: string, from: string): string | null;
+  /** Reports whether the text of the file is code, in which no directive is followed. */
+  isCode?(directive: RegExpExecArray): boolean;
   /** Selects or adapts the text of the included file. */
   adapt?(text: string, directive: RegExpExecArray): string;
 }
@@ -47,6 +49,7 @@ export function withIncludes(
     if (++uses > mostIncludes) return '';
     const text = readIncluded(file.read())?.slice(0, left) ?? '';
     left -= text.length;
-    return expand(syntax.adapt?.(text, match) ?? text, [...chain, found]);
+    const adapted = syntax.adapt?.(text, match) ?? text;
+    return syntax.isCode?.(match) === true ? adapted : expand(adapted, [...chain, found]);
   }
 }

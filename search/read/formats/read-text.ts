@@ -1,13 +1,15 @@
 import { posix } from 'node:path';
 import type { FrontMatter } from '../front-matter.ts';
 import { groupsOf, readFrontMatter } from '../front-matter.ts';
-import type { Layout, SourceFiles } from '../layouts/layout.ts';
+import type { Layout, SourceFiles, Target } from '../layouts/layout.ts';
 import { mdxToMarkdown, plainMarkdown } from '../mdx.ts';
 import type { SourceFile } from '../source-file.ts';
 import { usesSnippets, withSnippets } from '../../query/snippets.ts';
 import { withIncludes, type IncludeSyntax } from './includes.ts';
 import { formatOf, type SourceFormat } from './format-of.ts';
 import { withPageLinks } from './page-links.ts';
+import { rstIncludes } from './rst-includes.ts';
+import type { Referred, References } from './rst-labels.ts';
 
 export interface ReadText extends FrontMatter {
   /** No other file is part of the page. */
@@ -38,8 +40,9 @@ export async function readText(
   const syntax = layout.includes ?? (format === null ? undefined : includesOf[format]);
   const included = syntax === undefined ? whole : withIncludes(whole, { path: file.path, files, syntax });
   const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
-  const page = await converted(prepared, { format, isMdx, path: file.path, layout });
-  const isShared = included !== whole || (isMdx && usesSnippets(source));
+  const { references, isUsed } = referencesOf(layout, file.path);
+  const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
+  const isShared = included !== whole || (isMdx && usesSnippets(source)) || isUsed();
   const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;
   const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, layout });
   // whichever of the two restricts the page counts
@@ -49,7 +52,13 @@ export async function readText(
 
 async function converted(
   text: string,
-  { format, isMdx, path, layout }: { format: SourceFormat | null; isMdx: boolean; path: string; layout: Layout },
+  {
+    format,
+    isMdx,
+    path,
+    layout,
+    references,
+  }: { format: SourceFormat | null; isMdx: boolean; path: string; layout: Layout; references: References },
 ): Promise<FrontMatter> {
   if (format === 'asciidoc') {
     const { readAsciiDoc } = await import('./asciidoc.ts');
@@ -57,19 +66,30 @@ async function converted(
   }
   if (format === 'restructuredtext') {
     const { readRst } = await import('./rst.ts');
-    return readRst(text, layout.substitutions);
+    return readRst(text, { substitutions: layout.substitutions, references });
   }
   return { values: {}, body: isMdx ? mdxToMarkdown(text) : plainMarkdown(text) };
+}
+
+/** Returns what the references of a page name on other pages, and reports whether it looked there. */
+function referencesOf(layout: Layout, path: string): { references: References; isUsed: () => boolean } {
+  let isUsed = false;
+  const find = (target: Target | null | undefined): Referred | null => {
+    isUsed ||= layout.references !== undefined;
+    if (target == null) return null;
+    const link = posix.relative(posix.dirname(path), target.file);
+    return { title: target.title, link: target.anchor === undefined ? link : `${link}#${target.anchor}` };
+  };
+  const references: References = {
+    section: (label) => find(layout.references?.section(label)),
+    document: (name) => find(layout.references?.document(name, path)),
+  };
+  return { references, isUsed: () => isUsed };
 }
 
 const besideFile = (target: string, from: string) => posix.normalize(posix.join(posix.dirname(from), target));
 
 const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
   asciidoc: { pattern: /^include::([^[\]\n]{1,500})\[[^\]\n]{0,500}\]$/gm, resolve: besideFile },
-  restructuredtext: { pattern: /^[ \t]*\.\. include:: +(\S{1,500})$(?:\n[ \t]+:[\w-]+:.*$)*/gm, resolve: fromTop },
+  restructuredtext: rstIncludes,
 };
-
-/** Sphinx takes a leading slash for the folder of its configuration. */
-function fromTop(target: string, from: string): string {
-  return target.startsWith('/') ? posix.normalize(target.slice(1)) : besideFile(target, from);
-}

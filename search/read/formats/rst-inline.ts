@@ -1,3 +1,5 @@
+import { normalizedLabel, type References } from './rst-labels.ts';
+
 /** Roles whose text is a name, a key or a file, as Sphinx and docutils call them. */
 const wordRoles =
   /^(?:ref|doc|numref|term|any|abbr|strong|emphasis|sub|sup|subscript|superscript|title|title-reference|download|guilabel|menuselection|dfn|index|issue|user)$/;
@@ -6,19 +8,34 @@ const standards: Record<string, (number: string) => string> = {
   pep: (number) => `https://peps.python.org/pep-${number.padStart(4, '0')}/`,
   rfc: (number) => `https://datatracker.ietf.org/doc/html/rfc${number}.html`,
 };
-const literal = /(``.+?``)/s;
+const literal = /(``.+?``(?!`))/s;
+/** A literal in the text of a substitution or title. */
+const inner = /``(.+?)``/g;
 const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
 const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
-const reference = /(?<![\w`])([A-Za-z0-9][\w.-]{0,80})_{1,2}(?![\w`])/g;
-const phrase = /`([^`]{1,500})`(_{0,2})/g;
+const reference = /`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?![\w`\0])/g;
+/** Labels of pages that Sphinx generates. */
+const generated: Record<string, string> = {
+  genindex: 'Index',
+  modindex: 'Module Index',
+  'py-modindex': 'Python Module Index',
+  search: 'Search Page',
+};
 
 export interface InlineContext {
   /** Text of a substitution (`|name|`). */
   substitutions: ReadonlyMap<string, string>;
   /** Addresses of the external link targets (`.. _name: https://…`), by lower-case name. */
   targets: ReadonlyMap<string, string>;
+  /** Addresses of the targets without a name (`__ https://…`), in order: each reference takes the next. */
+  anonymous: string[];
+  /** Sections and pages that roles name; null for those that are not found. */
+  references: References;
 }
+
+/** Finds nothing. */
+export const nothing: References = { section: () => null, document: () => null };
 
 /** Converts the inline markup of reStructuredText to Markdown; literals keep their text. */
 export function inlineOf(text: string, context: InlineContext): string {
@@ -26,18 +43,21 @@ export function inlineOf(text: string, context: InlineContext): string {
   return parts.map((part, at) => (at % 2 === 1 ? codeOf(part.slice(2, -2)) : proseOf(part, context))).join('');
 }
 
-function proseOf(text: string, { substitutions, targets }: InlineContext): string {
+function proseOf(text: string, context: InlineContext): string {
+  const { substitutions, targets, anonymous } = context;
   return text
-    .replace(substitution, (whole, name: string) => substitutions.get(name) ?? whole)
-    .replace(role, (_whole, name: string, content: string) => wordsOfRole(name, content))
-    .replace(namedLink, (_whole, words: string, target: string) => linkTo(words || target, target, targets))
-    .replace(phrase, (whole, words: string, mark: string) => {
-      if (mark === '') return words.startsWith('\u0000') ? whole : `*${words}*`;
-      return linkTo(words, targets.get(words.toLowerCase()) ?? '', targets);
+    .replace(substitution, (whole, name: string) => {
+      const words = substitutions.get(name)?.replaceAll(inner, '\0$1\0');
+      return words === undefined || !whole.endsWith('_') ? (words ?? whole) : linkTo(words, `${name}_`, targets);
     })
-    .replace(reference, (whole, name: string) => {
-      const address = targets.get(name.toLowerCase());
-      return address === undefined ? whole : linkTo(name, address, targets);
+    .replace(role, (_whole, name: string, content: string) => wordsOfRole(name, content, context.references))
+    .replace(namedLink, (_whole, words: string, target: string) => linkTo(words || target, target, targets))
+    .replace(reference, (whole, phrase?: string, mark = '', word = '', wordMark = '') => {
+      if (phrase !== undefined && mark === '') return phrase.startsWith('\0') ? whole : `*${phrase}*`;
+      const words = phrase ?? word;
+      const address =
+        (mark || wordMark) === '__' && anonymous.length > 0 ? anonymous.shift() : targets.get(normalizedLabel(words));
+      return phrase === undefined && address === undefined ? whole : linkTo(words, address ?? '', targets);
     })
     .replaceAll(/\\([\\`*_|:<>'"()[\]{}.,-])/g, '$1')
     .replaceAll(/\\[ \n]/g, '')
@@ -45,13 +65,21 @@ function proseOf(text: string, { substitutions, targets }: InlineContext): strin
 }
 
 function linkTo(words: string, target: string, targets: ReadonlyMap<string, string>): string {
-  const address = target.endsWith('_') ? (targets.get(target.slice(0, -1).toLowerCase()) ?? '') : target;
+  const name = target.endsWith('_') ? target.slice(0, -1).replaceAll('`', '') : null;
+  const address = name === null ? target : (targets.get(normalizedLabel(name)) ?? '');
   return /^\S+$/.test(address) ? `[${words}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})` : words;
 }
 
-function wordsOfRole(name: string, content: string): string {
+function wordsOfRole(name: string, content: string, references: References): string {
   const [, words = '', target = content] = /^(.*?)\s*<([^<>]+)>$/s.exec(content) ?? [];
   const kind = name.split(':').at(-1) ?? name;
+  const referred = kind === 'doc' ? references.document(target) : kind === 'ref' ? references.section(target) : null;
+  if (referred !== null) {
+    const shown = words || titleOf(referred.title);
+    return /[[\]]/.test(shown) ? shown : `[${shown}](${referred.link})`;
+  }
+  if (kind === 'ref' && words === '' && generated[normalizedLabel(target)] !== undefined)
+    return generated[normalizedLabel(target)] ?? '';
   if (kind === 'doc') {
     const shown = words || (target.split('/').at(-1) ?? target).replaceAll(/[-_]/g, ' ');
     const link = target.trim();
@@ -66,6 +94,12 @@ function wordsOfRole(name: string, content: string): string {
   const shown = words || target.replace(/^!/, '').replace(/^~(?:.*\.)?/, '');
   if (wordRoles.test(kind)) return kind === 'ref' && words === '' ? shown.replaceAll(/[-_:]/g, ' ') : shown;
   return `\u0000${shown}\u0000`;
+}
+
+function titleOf(text: string): string {
+  return text
+    .replaceAll(inner, '\0$1\0')
+    .replace(role, (_whole, name: string, content: string) => wordsOfRole(name, content, nothing));
 }
 
 function codeOf(text: string): string {

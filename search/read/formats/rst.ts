@@ -1,10 +1,9 @@
 import type { FrontMatter } from '../front-matter.ts';
-import { inlineOf, type InlineContext } from './rst-inline.ts';
+import { inlineOf, nothing, type InlineContext } from './rst-inline.ts';
+import { anchorOf, labelOf, labelsIn, normalizedLabel, rstLines, underline, type References } from './rst-labels.ts';
 
-/** Longest page that is read, in characters. */
-const longest = 2_000_000;
 const deepest = 30;
-const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
+const anonymous = /^(?:__|\.\. __:) +(\S.*)$/;
 const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
 const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
 const directive = /^\.\.\s+(?:\|([^|]+)\|\s+)?([\w+.:-]{1,60})::(?:\s+(.*))?$/;
@@ -23,18 +22,22 @@ const labels: Record<string, string> = {
 };
 const unlabelled = /^(?:admonition|topic|sidebar)$/;
 
+export interface RstSettings {
+  substitutions?: ReadonlyMap<string, string>;
+  references?: References;
+}
+
 /**
  * Reads a reStructuredText page as Markdown, with its first field list as front matter. Directives of Sphinx and its
  * extensions keep their title and text; those that only generate something are left out.
- * `known` are substitutions that all pages share.
+ * `substitutions` are those that all pages share, and `references` finds what is on other pages.
  */
-export function readRst(source: string, known: ReadonlyMap<string, string> = new Map()): FrontMatter {
-  const lines = source
-    .slice(0, longest)
-    .replaceAll('\t', '        ')
-    .split(/\r?\n/)
-    .map((line) => line.trimEnd());
-  const context = namesIn(lines, known);
+export function readRst(
+  source: string,
+  { substitutions = new Map(), references = nothing }: RstSettings = {},
+): FrontMatter {
+  const lines = rstLines(source);
+  const context = { ...namesIn(lines, substitutions), references: referencesOf(lines, references) };
   const values: Record<string, unknown> = {};
   const levels: string[] = [];
   let heading = '';
@@ -54,7 +57,7 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
     while (at < given.length) {
       const line = given[at] ?? '';
       const next = given[at + 1] ?? '';
-      if (line === '') {
+      if (line === '' || anonymous.test(line)) {
         out.push('');
         at += 1;
       } else if (line.startsWith('..') && (line === '..' || line[2] === ' ')) {
@@ -147,13 +150,9 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
 
   /** Converts what begins with two dots: a directive, a target, a footnote or a comment. */
   function explicit(line: string, below: string[], depth: number): string[] {
-    const target = /^\.\.\s+_`?([^`:]+)`?:\s*$/.exec(line);
-    if (target !== null) {
-      heading = (target[1] ?? '')
-        .trim()
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-        .replaceAll(/^-|-$/g, '');
+    const label = labelOf(line);
+    if (label !== null) {
+      heading = anchorOf(label);
       return [];
     }
     const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/.exec(line);
@@ -201,18 +200,34 @@ export function readRst(source: string, known: ReadonlyMap<string, string> = new
   }
 }
 
-function namesIn(lines: string[], known: ReadonlyMap<string, string>): InlineContext {
+/** Sections of the page itself come before those of other pages. */
+function referencesOf(lines: string[], others: References): References {
+  let own: ReturnType<typeof labelsIn> | null = null;
+  return {
+    section(label) {
+      own ??= labelsIn(lines);
+      const section = own.sections.get(normalizedLabel(label));
+      return section === undefined ? others.section(label) : { title: section.title, link: `#${section.anchor}` };
+    },
+    document: (name) => others.document(name),
+  };
+}
+
+function namesIn(lines: string[], known: ReadonlyMap<string, string>): Omit<InlineContext, 'references'> {
   const substitutions = new Map(known);
   const targets = new Map<string, string>();
+  const unnamed: string[] = [];
   for (const [at, line] of lines.entries()) {
     // a long address stands on the next line
     const below = /^\s+https?:\S+$/.test(lines[at + 1] ?? '') ? ` ${lines[at + 1]?.trim()}` : '';
     const target = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+)$/.exec(line + below);
-    if (target !== null) targets.set((target[1] ?? '').toLowerCase(), target[2] ?? '');
+    if (target !== null) targets.set(normalizedLabel(target[1] ?? ''), target[2] ?? '');
+    const address = anonymous.exec(line + below)?.[1];
+    if (address !== undefined) unnamed.push(address);
     const found = directive.exec(line);
     if (found?.[1] !== undefined && found[2] === 'replace') substitutions.set(found[1], (found[3] ?? '').trim());
   }
-  return { substitutions, targets };
+  return { substitutions, targets, anonymous: unnamed };
 }
 
 /** Returns the number of leading blanks, without other white space, which indents nothing. */

@@ -49,6 +49,18 @@ export interface Layout {
   isNavigation?(path: string, text: string): boolean;
   /** Substitutions of reStructuredText that all pages share. */
   substitutions?: ReadonlyMap<string, string>;
+  /** Finds what references of reStructuredText name in other files, which are read for it. */
+  references?: {
+    section(label: string): Target | null;
+    document(name: string, from: string): Target | null;
+  };
+}
+
+/** A section of a file, or the whole of it. */
+export interface Target {
+  title: string;
+  file: string;
+  anchor?: string;
 }
 
 /** Recognizes a layout by its configuration file; null if the files have another one. */

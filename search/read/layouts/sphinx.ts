@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { compileGlob, GlobError } from '../glob.ts';
 import type { Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
+import { sphinxReferences } from './sphinx-references.ts';
 import { configFilesOf, literalOf, textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 import { colonBlock, labelOf, withBlocks, type BlockSyntax } from './markup.ts';
@@ -50,6 +51,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
     prepare: (source, { path }) => (path.endsWith('.rst') ? source : mystToMarkdown(source)),
     isNavigation: (_path, source) => source.includes('toctree'),
     substitutions,
+    references: sphinxReferences(files, { top, isExcluded }),
   };
 }
 

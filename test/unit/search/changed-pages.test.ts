@@ -238,6 +238,22 @@ describe('an index built from the changed files', () => {
     expect(index.search({ query: 'quokka', limit: 5 }).map((hit) => hit.path)).toEqual([page]);
   });
 
+  it('shows the new title of a page on the pages that refer to it', async () => {
+    const files = new Map([
+      ['conf.py', ''],
+      ['index.rst', 'Top\n===\n\nText.\n'],
+      ['a.rst', 'A page\n======\n\nSee :ref:`b` and :doc:`c`.\n'],
+      ['b.rst', '.. _b:\n\nHeron\n=====\n'],
+      ['c.rst', 'Walrus\n======\n'],
+    ]);
+    const before = await buildChanged(files, null);
+    files.set('b.rst', '.. _b:\n\nToken\n=====\n').set('c.rst', 'Otter\n=====\n');
+    const after = await buildChanged(files, before);
+    expectSame(after, await buildFull(files));
+    using index = openWhole(after.file);
+    expect(index.page('a')?.content).toContain('See [Token](/b#b) and [Otter](/c).');
+  });
+
   it('re-reads a file whose page is unchanged only once', async () => {
     const first = await buildChanged(files, null);
     const touched = change('base/page-7.md', `${files.get('base/page-7.md')}<!-- not shown -->`);

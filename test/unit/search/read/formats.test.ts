@@ -124,6 +124,68 @@ describe('a reStructuredText page', () => {
     expect(page?.content).toContain(text);
   });
 
+  it('links references without a name to the targets without one, in order', async () => {
+    const source =
+      'A `first`__, second__, `third <https://a.b/3>`__, `fourth`__ and `foo.__init__`.\n\n__ https://a.b/1\n__ https://a.b/2\n\n.. __: named_\n.. _Named: https://a.b/4\n';
+    const [page] = await read({ 'a.rst': `T\n==\n\n${source}` });
+    expect(page?.content.split('\n\n').at(-1)).toBe(
+      'A [first](https://a.b/1), [second](https://a.b/2), [third](https://a.b/3), [fourth](https://a.b/4) and *foo.__init__*.',
+    );
+  });
+
+  it('links words over two lines, and substitutions, to their targets', async () => {
+    const source =
+      'The `TOML\nformat`_ and |fetch|_.\n\n.. _TOML format: https://a.b/t\n.. |fetch| replace:: ``f()``\n.. _fetch: https://a.b/f\n';
+    const [page] = await read({ 'a.rst': `T\n==\n\n${source}` });
+    expect(page?.content).toContain('The [TOML\nformat](https://a.b/t) and [`f()`](https://a.b/f).');
+  });
+
+  it('reads a literal that ends with a grave accent', async () => {
+    const [page] = await read({ 'a.rst': 'T\n==\n\nWrite ``:ref:`x``` or ``y``.\n' });
+    expect(page?.content).toContain('Write `` :ref:`x` `` or `y`.');
+  });
+
+  const python =
+    '@one\nclass A:\n    @two\n    def b(\n        self,\n    ):\n        return 1\n\n    def c(self):\n        # .. include:: secret.rst\n        pass\n\nx = 1\n';
+  it.each([
+    ['', '```toml\na = 1\n# start\nb = 2\n# end\nc = 3\n```'],
+    [':language: ini\n   :lines: 1,3-4', '```ini\na = 1\nb = 2\n# end\n```'],
+    [':lines: 4-', '```toml\n# end\nc = 3\n```'],
+    [':start-after: start\n   :end-before: end', '```toml\nb = 2\n```'],
+    [':start-at: b =\n   :end-at: end', '```toml\nb = 2\n# end\n```'],
+    [':start-after: nowhere', ''],
+  ])('shows the lines of a file that literalinclude selects by "%s"', async (options, shown) => {
+    const files = {
+      'docs/a.rst': `T\n==\n\n.. literalinclude:: ../x/a.toml\n   ${options}\n\nEnd.\n`,
+      'x/a.toml': 'a = 1\n# start\nb = 2\n# end\nc = 3\n',
+    };
+    const [page] = await read(files);
+    expect(page?.content.replace('# T', '').replace('End.', '').trim()).toBe(shown);
+  });
+
+  it.each([
+    ['A.b', '@two\ndef b(\n    self,\n):\n    return 1'],
+    ['A.c', 'def c(self):\n    # .. include:: secret.rst\n    pass'],
+    ['A', python.slice(0, -'\nx = 1\n'.length).trim()],
+    ['D', ''],
+  ])('shows the Python object %s, whose directives are code', async (name, shown) => {
+    const page = `T\n==\n\n.. literalinclude:: conf.py\n   :pyobject: ${name}\n   :dedent:\n\n`;
+    const [first] = await read({ 'a.rst': page, 'conf.py': python, 'secret.rst': 'S\n==\n\nWalrus\n' });
+    expect(first?.content.replace('# T', '').trim()).toBe(shown === '' ? '' : `\`\`\`py\n${shown}\n\`\`\``);
+  });
+
+  it('includes part of a file, or a file as code, and nothing from outside of the folder or for groups', async () => {
+    const source =
+      '.. include:: b.inc.rst\n   :start-after: here\n   :end-before: there\n\n.. include:: b.inc.rst\n   :code: rst\n\n.. literalinclude:: ../../etc/passwd.yml\n\n.. literalinclude:: /../s.rst\n\n.. literalinclude:: s.rst\n';
+    const files = {
+      'a.rst': `T\n==\n\n${source}`,
+      'b.inc.rst': 'no here *yes* there no\n',
+      's.rst': ':groups: x\n\nWalrus\n',
+    };
+    const page = (await read(files)).find(({ path }) => path === 'a');
+    expect(page?.content).toBe('# T\n\n*yes*\n\n```rst\nno here *yes* there no\n```');
+  });
+
   it('takes its first field list for front matter', async () => {
     const [page] = await read({ 'a.rst': ':groups: staff\n:language: de\n\nA\n=\n\nText.\n' });
     expect(page).toMatchObject({ restrictedTo: ['staff'], metadata: { title: 'A', language: 'de' } });

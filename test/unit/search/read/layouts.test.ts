@@ -136,9 +136,35 @@ it('recognizes Sphinx: tables of contents, substitutions, MyST, excluded files',
   expect({ layout, suffix }).toEqual({ layout: 'Sphinx', suffix: '.html' });
   expect(Object.keys(byPath).sort()).toEqual(['a', 'guide/b', 'index']);
   expect(byPath['guide/b']).toMatchObject({ order: 1, metadata: { groups: ['Guides'], language: 'de' } });
-  expect(byPath['guide/b']?.content).toContain('This is 1.2 of Acme, see [a](/a) and [index](/index).');
+  expect(byPath['guide/b']?.content).toContain('This is 1.2 of Acme, see [A](/a) and [Top](/index).');
   for (const text of ['**Note**\n\nLook.', '**Tip: Hot**', 'Words.', '`there`'])
     expect(byPath.a?.content).toContain(text);
+});
+
+it('shows the titles of the sections and documents that references of Sphinx name', async () => {
+  const { byPath } = await read({
+    'docs/conf.py': '',
+    'docs/index.rst':
+      'Top\n===\n\nSee :ref:`more_here`, :ref:`Own Label`, :ref:`these words <MORE_HERE>`, :ref:`genindex`, :ref:`no-where`,\n:doc:`/guide/b`, :doc:`guide/m`, :doc:`its page <guide/b>`, :doc:`guide/none` and :ref:`in-m`.\n\n.. _own label:\n\nOwn section\n-----------\n',
+    'docs/guide/b.rst':
+      '====\n``B``\n====\n\n.. _first:\n.. _more_here:\n\nMore *here*\n-----------\n\n.. _list:\n\n- No title\n',
+    'docs/guide/m.md': '# Of MyST\n\n(in-m)=\n## Inner\n',
+  });
+  expect(byPath.index?.content).toContain(
+    'See [More *here*](/guide/b#more-here), [Own section](#own-label), [these words](/guide/b#more-here), Index, no where,\n[`B`](/guide/b), [Of MyST](/guide/m), [its page](/guide/b), [none](/guide/none) and [Inner](/guide/m#in-m).',
+  );
+  expect(byPath['guide/b']?.content).toContain('## More *here* {#more-here}');
+});
+
+it('shows no title of a page for groups to readers of another page', async () => {
+  const { byPath } = await read({
+    'conf.py': '',
+    'index.rst': 'Top\n===\n\nSee :doc:`b`, :doc:`c`, :ref:`d`.\n',
+    'b.rst': ':groups: staff\n\n.. _d:\n\nWalrus\n======\n',
+    'c.md': '---\ngroups: [staff]\n---\n# Walrus\n',
+  });
+  expect(byPath.b?.restrictedTo).toEqual(['staff']);
+  expect(byPath.index?.content).toContain('See [b](/b), [c](/c), d.');
 });
 
 it('recognizes Antora: components, modules, resource ids, attributes', async () => {

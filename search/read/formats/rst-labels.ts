@@ -1,0 +1,78 @@
+/** A section or page that a reference names. */
+export interface Referred {
+  title: string;
+  /** Address as a link on the page has it. */
+  link: string;
+}
+
+/** Finds what the references of a page name. */
+export interface References {
+  section(label: string): Referred | null;
+  document(name: string): Referred | null;
+}
+
+export interface RstLabels {
+  /** Title of the page: its first one. */
+  title: string | null;
+  /** Sections by the labels that stand before them, with the anchors that these give them. */
+  sections: Map<string, { title: string; anchor: string }>;
+}
+
+/** Longest page that is read, in characters. */
+const longest = 2_000_000;
+export const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
+const label = /^\.\.\s+_`?((?:[^`:\\]|\\:)+)`?:\s*$/;
+
+/** Returns the lines of a page without white space at their ends. */
+export function rstLines(source: string): string[] {
+  return source
+    .slice(0, longest)
+    .replaceAll('\t', '        ')
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd());
+}
+
+/** Finds the titles of a reStructuredText page that references may show, in its lines without white space at their ends. */
+export function labelsIn(lines: readonly string[]): RstLabels {
+  const labels: RstLabels = { title: null, sections: new Map() };
+  let open: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    const name = line.startsWith('.. _') ? labelOf(line) : null;
+    if (name !== null) open.push(name);
+    if (name !== null || line === '') continue;
+    const title = titleAt(lines, at);
+    if (title !== null) {
+      labels.title ??= title;
+      const anchor = anchorOf(open.at(-1) ?? '');
+      for (const each of open) labels.sections.set(normalizedLabel(each), { title, anchor });
+    }
+    open = [];
+  }
+  return labels;
+}
+
+/** Returns the name of a target without an address; null for other lines. */
+export function labelOf(line: string): string | null {
+  return label.exec(line)?.[1]?.replaceAll('\\', '') ?? null;
+}
+
+/** Labels are compared without regard to case and white space. */
+export function normalizedLabel(name: string): string {
+  return name.trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}
+
+/** Returns the anchor that a label gives to its section. */
+export function anchorOf(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/** Returns the title that starts at a line, with a line above it or only below. */
+function titleAt(lines: readonly string[], at: number): string | null {
+  const [line = '', next = '', third = ''] = lines.slice(at, at + 3);
+  if (underline.test(line)) return next !== '' && !underline.test(next) && underline.test(third) ? next.trim() : null;
+  return underline.test(next) && next.length >= Math.min(line.length, 3) && !line.startsWith(' ') ? line : null;
+}
