@@ -4,7 +4,7 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
-import { indexFormat } from '../../search/query/index-format.ts';
+import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import type {
   BuildSiteInput,
@@ -121,7 +121,8 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     signal.throwIfAborted();
     await using build = await artifacts.openBuild();
     const file = join(build.folder, 'index.sqlite');
-    const previousFile = await previousOf(site, current, build.folder);
+    const earlierFile = await earlierOf(site, current, build.folder);
+    const previousFile = current?.format === indexFormat ? earlierFile : undefined;
     if (source.failure !== null && previousFile === undefined) throw source.failure;
     const { built, parts } = await buildFrom(source, site, { file, previousFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
@@ -137,7 +138,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       }
     }
     const vectors =
-      deps.embedding === null ? null : await embed(site, { ...deps.embedding, file, previousFile, signal });
+      deps.embedding === null
+        ? null
+        : await embed(site, { ...deps.embedding, file, previousFile: earlierFile, signal });
     const { changedPages, counts, ...index } = built;
     const report = { ...index.report, sources: reportsOf(site, parts, counts) };
     // an index whose vectors are not complete is built again by the next request
@@ -173,8 +176,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     return { ...result, problem };
   }
 
-  async function previousOf(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
-    const isUsable = current !== null && current.format === indexFormat;
+  /** Fetches the current artifact. One of an older format has vectors to reuse, but its pages were read differently. */
+  async function earlierOf(site: SiteRow, current: StoredIndex | null, folder: string): Promise<string | undefined> {
+    const isUsable = current !== null && isSearchable(current.format);
     return isUsable ? artifacts.fetch(site, current, folder) : undefined;
   }
 

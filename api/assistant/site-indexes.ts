@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../../lib/private-folder.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SearchPool } from '../../search/query/search-pool.ts';
 import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
-import { indexFormat } from '../../search/query/index-format.ts';
+import { isSearchable } from '../../search/query/index-format.ts';
 import { openSiteIndex, type OpenedIndex, type SitePages } from '../../search/query/site-index.ts';
 import type { Suggestion, SuggestRequest } from '../../search/query/suggest.ts';
 import type { IndexChangeStore } from '../../db/for-service/index-changes.ts';
@@ -175,7 +175,7 @@ export class SiteIndexes {
       await this.#retire(entry.current);
       return;
     }
-    if (stored === null || stored.format !== indexFormat || stored.version === entry.current?.version) return;
+    if (stored === null || !isSearchable(stored.format) || stored.version === entry.current?.version) return;
     const file = join(await this.#folder, `${site.id}-${stored.version}.sqlite`);
     const copy = await this.#deps.store.download(site, stored.version, { file, previous: entry.current?.copy });
     const index = openSiteIndex(file);

@@ -2,4 +2,12 @@
  * Format of the artifact and of its pages. With another one, an index is rebuilt from all files, and what was crawled or
  * read as a thread is read again.
  */
-export const indexFormat = 8;
+export const indexFormat = 9;
+
+/** Oldest format that can be searched until the index is rebuilt: later ones only read pages in another way. */
+const oldestSearchedFormat = 8;
+
+/** Reports whether an artifact of a format can be searched. */
+export function isSearchable(format: number): boolean {
+  return format >= oldestSearchedFormat && format <= indexFormat;
+}

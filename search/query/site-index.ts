@@ -7,7 +7,7 @@ import { spaceOf } from '../build/vectors.ts';
 import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
 import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
-import { indexFormat } from './index-format.ts';
+import { isSearchable } from './index-format.ts';
 import { mergeParts, partsOf } from './split-question.ts';
 import { createSuggester, type SuggestRequest, type Suggestion } from './suggest.ts';
 
@@ -60,7 +60,7 @@ const mostUnpacked = 2_000_000;
 const isReadable = `(?3 is null or readers is null or exists (
   select 1 from json_each(readers) as reader join json_each(?3) as own on own.value = reader.value))`;
 
-/** Opens an artifact. Throws when the file is not an index of `indexFormat`. */
+/** Opens an artifact. Throws when the file is not an index of a format that can be searched. */
 export function openSiteIndex(file: string): OpenedIndex {
   const database = openArtifact(file);
   try {
@@ -74,7 +74,7 @@ export function openSiteIndex(file: string): OpenedIndex {
 function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
   const rows = database.prepare('select key, value from meta').all();
   const meta = new Map(rows.map((row) => [String(row.key), String(row.value)]));
-  if (meta.get('format') !== String(indexFormat))
+  if (!isSearchable(Number(meta.get('format') ?? NaN)))
     throw new Error(`${file} is an index of another format. Build it again.`);
   const suffix = meta.get('suffix') ?? '';
   const mainLanguage = meta.get('language') ?? 'en';

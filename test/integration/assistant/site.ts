@@ -1,5 +1,6 @@
 import type { SiteRef } from '../../../db/caller.ts';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Pool } from 'pg';
 import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
 import type { NewSite, SiteRow } from '../../../db/sites/sites.ts';
@@ -29,14 +30,23 @@ The delay between two retries is set by \`retryDelayMs\`.
   'secret.md': '---\nhidden: true\n---\n\n# Secret\n\nThe hidden launch code is 4711.\n',
 };
 
-/** Publishes an index of the pages as the site's newest version. */
-export async function publishPages(pool: Pool, site: SiteRef, files: Record<string, string>): Promise<void> {
+/** Publishes an index of the pages as the site's newest version, also one of an older format. */
+export async function publishPages(
+  pool: Pool,
+  site: SiteRef,
+  files: Record<string, string>,
+  format = indexFormat,
+): Promise<void> {
   const folder = temporaryDirectory();
   const file = join(folder, 'index.sqlite');
   const built = buildIndex(await readPages(Object.entries(files).map(([path, text]) => ({ path, read: () => text }))), {
     file,
   });
-  await createSiteIndexStore(pool).publish(site, { ...built, format: indexFormat, file });
+  {
+    using database = new DatabaseSync(file);
+    database.prepare(`update meta set value = ? where key = 'format'`).run(String(format));
+  }
+  await createSiteIndexStore(pool).publish(site, { ...built, format, file });
 }
 
 export interface TestSite {

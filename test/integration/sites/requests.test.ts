@@ -7,6 +7,8 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
 import { indexSiteWorkflowId, refreshSiteScheduleId } from '../../../workflows/contract/messages.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
+import { publishPages } from '../assistant/site.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -105,6 +107,27 @@ describe('an index request', () => {
     expect(await get(site)).toMatchObject({ indexVersion: 0, indexRequestedAt: expect.any(Date) });
     await using _second = await startSiteWorker({ database, taskQueue });
     expect(await answered(site)).toMatchObject({ indexVersion: 1, indexFailure: null });
+  });
+});
+
+describe('an index of the format before', () => {
+  it('answers until every page has been read again in the background, without a request', async () => {
+    await using repository = await createTestRepository(pages);
+    const site = await buildSite(database.pool, { repository: repository.path });
+    await publishPages(database.pool, site, { 'a.md': '# As it was read\n\nThe heron waits.\n' }, indexFormat - 1);
+    const publishing = holdPublish();
+    await using _worker = await startSiteWorker({ database, hasChores: true, change: publishing.change });
+    await publishing.reached;
+    expect(await search(database, site, 'heron')).toEqual(['As it was read']);
+    publishing.release();
+    expect(await answered(site)).toMatchObject({ indexVersion: 2, indexFailure: null });
+    expect(await search(database, site, 'heron')).toEqual(['Page']);
+  });
+
+  it('does not answer if it can no longer be searched', async () => {
+    const site = await buildSite(database.pool, { repository: '/nowhere' });
+    await publishPages(database.pool, site, pages, 1);
+    expect(await search(database, site, 'heron')).toBeNull();
   });
 });
 
