@@ -23,35 +23,31 @@ export interface Description {
   notices: string[];
 }
 
-const borrowed = [
-  { path: copilotSetupPath, read: readCopilotSetupSteps },
-  ...devcontainerPaths.map((path) => ({ path, read: readDevcontainer })),
-];
+/** Files of other products, in order of precedence. */
+const borrowed = new Map([
+  [copilotSetupPath, readCopilotSetupSteps],
+  ...devcontainerPaths.map((path) => [path, readDevcontainer] as const),
+]);
 
 /**
  * Returns the first description among the project's settings, the repository's own file, and the files of other
  * products, as of the base commit; null when there is none. Throws `setup_failed` when Docket's own is wrong.
  */
 export async function describeEnvironment(
-  workspaces: Pick<Workspaces, 'readFile'>,
+  workspaces: Pick<Workspaces, 'readFirst'>,
   { project, commit, access }: { project: Pick<ProjectRow, 'environment'>; commit: string; access: RepositoryAccess },
 ): Promise<Description | null> {
-  const read = async (path: string) => {
-    const file = await workspaces.readFile({ ...access, commit, path, maxBytes: 4 * longestEnvironment });
-    return file?.toString() ?? null;
-  };
   if (project.environment !== null) return own("The project's environment", project.environment);
-  const text = await read(environmentPath);
-  if (text !== null) return own(environmentPath, text);
-  for (const { path, read: parse } of borrowed) {
-    const found = await read(path);
-    if (found === null) continue;
-    const { environment, ignored } = parse(found);
-    const used = `The environment of this job follows ${path}.`;
-    const notices = ignored.length === 0 ? [used] : [`${used} Ignored: ${ignored.slice(0, 20).join('; ')}.`];
-    return { environment, name: path, isOwn: false, notices };
-  }
-  return null;
+  const paths = [environmentPath, ...borrowed.keys()];
+  const found = await workspaces.readFirst({ ...access, commit, paths, maxBytes: 4 * longestEnvironment });
+  if (found === null) return null;
+  const { path, content } = found;
+  const parse = borrowed.get(path);
+  if (parse === undefined) return own(path, content.toString());
+  const { environment, ignored } = parse(content.toString());
+  const used = `The environment of this job follows ${path}.`;
+  const notices = ignored.length === 0 ? [used] : [`${used} Ignored: ${ignored.slice(0, 20).join('; ')}.`];
+  return { environment, name: path, isOwn: false, notices };
 }
 
 function own(name: string, text: string): Description {

@@ -32,7 +32,7 @@ export interface EnvironmentDeps extends LayerDeps {
   effects: Pick<EffectStore, 'claim' | 'storeResult'>;
   events: Pick<WorkerEventStore, 'appendNotice' | 'appendOutput' | 'removeOutput'>;
   projectSecrets: ProjectSecretReader;
-  workspaces: Pick<Workspaces, 'open' | 'remove' | 'readFile' | 'listFiles'>;
+  workspaces: Pick<Workspaces, 'open' | 'remove' | 'readFirst' | 'listFiles'>;
   commands: Commands;
   ceilings: EnvironmentCeilings;
   secrets: KnownSecrets;

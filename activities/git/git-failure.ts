@@ -27,7 +27,7 @@ const signs: readonly { kind: GitErrorKind; pattern: RegExp }[] = [
   {
     kind: 'corrupt',
     pattern:
-      /is corrupt|object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/i,
+      /is corrupt|object file .* is empty|bad (?:object|tree|signature)|unable to (?:read|find|load|parse|unpack) [0-9a-f]{40}|unable to read (?:tree|sha1|object)|missing (?:blob|tree|commit)|not a valid (?:object|commit|tree)|invalid (?:object|sha1|tree)|packfile .* (?:cannot|does not|is)|index file (?:smaller|corrupt)|not a git repository|not a tree object|unable to normalize alternate|error building trees|unresolved delta|failed to unpack tree|Unable to create '.*\.lock'|ambiguous argument '[0-9a-f]{40}|could not (?:parse|get) (?:commit|object)|reference broken|bad config line/i,
   },
 ];
 

@@ -9,6 +9,10 @@ import { listedEntries } from './listed-entries.ts';
 export interface CommitReader {
   /** Reads at most `maxBytes` of a regular file; null when the commit has no such file. */
   readFile(access: RepositoryAccess & { commit: string; path: string; maxBytes: number }): Promise<Buffer | null>;
+  /** Does the same for the first of several paths at which the commit has a regular file. */
+  readFirst(
+    access: RepositoryAccess & { commit: string; paths: readonly string[]; maxBytes: number },
+  ): Promise<{ path: string; content: Buffer } | null>;
   /** Returns the paths of the files with one of these names, in any folder. */
   findFiles(access: RepositoryAccess & { commit: string; names: readonly string[] }): Promise<string[]>;
   /** Returns the files whose path is wanted, with the ids of their contents. */
@@ -24,33 +28,39 @@ export interface CommitReader {
 }
 
 export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirrors }): CommitReader {
-  async function mirrorWith({ commit, ...access }: RepositoryAccess & { commit: string }): Promise<string> {
-    await mirrors.ensureCommit(access, commit);
-    return mirrors.directoryOf(access);
-  }
+  const readFirst: CommitReader['readFirst'] = async ({ paths, maxBytes, ...at }) => {
+    const plain = paths.filter((path) => path.split('/').every((part) => !['', '.', '..'].includes(part)));
+    // without a path, git lists everything
+    if (plain.length === 0) return null;
+    const { commit, signal } = at;
+    return mirrors.reading(at, commit, async (gitDir) => {
+      const listed = await git.run({ gitDir, args: ['ls-tree', '-z', '--full-tree', commit, '--', ...plain], signal });
+      const objects = new Map<string, string>();
+      for (const entry of listed.stdout.toString().split('\0')) {
+        const [, object, path] = /^100(?:644|755) blob ([0-9a-f]{40})\t(.+)$/s.exec(entry) ?? [];
+        if (object !== undefined && path !== undefined) objects.set(path, object);
+      }
+      for (const path of plain) {
+        const object = objects.get(path);
+        if (object === undefined) continue;
+        const args = ['cat-file', 'blob', object];
+        const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxBytes, signal });
+        return { path, content: stdout };
+      }
+      return null;
+    });
+  };
 
   return {
-    async readFile({ path, maxBytes, ...at }) {
-      if (path.split('/').some((part) => ['', '.', '..'].includes(part))) return null;
-      const { commit, signal } = at;
-      const gitDir = await mirrorWith(at);
-      const listed = await git.run({ gitDir, args: ['ls-tree', '-z', '--full-tree', commit, '--', path], signal });
-      const entries = listed.stdout.toString().split('\0').filter(Boolean);
-      const found = entries.find((entry) => entry.endsWith(`\t${path}`));
-      const [, object] = found?.match(/^100(?:644|755) blob ([0-9a-f]{40})\t/) ?? [];
-      if (object === undefined) return null;
-      const { stdout } = await git.run({
-        gitDir,
-        args: ['cat-file', 'blob', object],
-        maxOutputBytes: maxBytes,
-        signal,
-      });
-      return stdout;
+    readFirst,
+
+    async readFile({ path, ...at }) {
+      return (await readFirst({ ...at, paths: [path] }))?.content ?? null;
     },
 
     async listFiles({ isWanted, ...at }) {
       const { commit, signal } = at;
-      return listFilesAt(git, { gitDir: await mirrorWith(at), commit, isWanted, signal });
+      return mirrors.reading(at, commit, (gitDir) => listFilesAt(git, { gitDir, commit, isWanted, signal }));
     },
 
     async listBranches({ most, ...access }) {
@@ -65,12 +75,13 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
 
     async findFiles({ names, ...at }) {
       const { commit, signal } = at;
-      return findFilesAt(git, { gitDir: await mirrorWith(at), commit, names, signal });
+      return mirrors.reading(at, commit, (gitDir) => findFilesAt(git, { gitDir, commit, names, signal }));
     },
 
     async readFolder({ path, ...at }) {
       const { commit, signal } = at;
-      const gitDir = await mirrorWith(at);
+      await mirrors.ensureCommit(at, commit);
+      const gitDir = mirrors.directoryOf(at);
       const revision = await folderRevision(git, { gitDir, commit, path, signal });
       const read = async (isKnown: IsKnownFile) => {
         if (revision === null) return [];

@@ -55,7 +55,8 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
           const snapshot = await steps.newestSnapshot(job.id);
           const wanted = { ...repository, jobId: job.id, baseCommit: commit, snapshot };
           const workspace = await environments.open({ ...turn, environment }, wanted);
-          await workspace.release();
+          // the first step need not compare a tree that nothing was unpacked into
+          await workspace.release(workspace.isFilled ? { tree: workspace.tree } : undefined);
           const { forkedFrom } = job;
           const firstStep = forkedFrom?.turn === ref.turn ? forkedFrom.step + 1 : 1;
           const own = { ...job, environment };

@@ -32,7 +32,7 @@ export interface PublisherDeps {
   context: Pick<JobContextStore, 'notes'>;
   branches: Pick<JobBranchStore, 'adopt'>;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFile' | 'resolve'>;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'resolve'>;
   redact(text: string): string;
 }
 

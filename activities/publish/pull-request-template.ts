@@ -20,12 +20,10 @@ const templatePaths: Record<ForgeKind, readonly string[]> = {
 
 /** Returns the repository's pull request template at the base commit, or null if it has none. */
 export async function readPullRequestTemplate(
-  workspaces: Pick<Workspaces, 'readFile'>,
+  workspaces: Pick<Workspaces, 'readFirst'>,
   { access, commit, forge }: { access: RepositoryAccess; commit: string; forge: ForgeKind },
 ): Promise<string | null> {
-  for (const path of templatePaths[forge]) {
-    const file = await workspaces.readFile({ ...access, commit, path, maxBytes: maxTemplateBytes });
-    if (file !== null) return new TextDecoder().decode(file.subarray(0, maxTemplateBytes));
-  }
-  return null;
+  const paths = templatePaths[forge];
+  const file = await workspaces.readFirst({ ...access, commit, paths, maxBytes: maxTemplateBytes });
+  return file === null ? null : new TextDecoder().decode(file.content.subarray(0, maxTemplateBytes));
 }

@@ -26,6 +26,8 @@ export interface Mirrors {
   refresh(access: RepositoryAccess): Promise<void>;
   /** Ensures that the mirror has the commit; contacts the remote only if it does not. */
   ensureCommit(access: RepositoryAccess, commit: string): Promise<void>;
+  /** Runs work that reads a commit of the mirror. Ensures the commit, and repeats the work, only if it is not there. */
+  reading<Result>(access: RepositoryAccess, commit: string, work: (gitDir: string) => Promise<Result>): Promise<Result>;
   /** Marks the mirror as damaged, so that the next use rebuilds it. */
   suspect(mirror: MirrorOf): Promise<void>;
 }
@@ -168,12 +170,27 @@ export function createMirrors({
     });
   }
 
+  const reading: Mirrors['reading'] = async (access, commit, work) => {
+    const gitDir = directoryOf(access);
+    if (isUsable(access)) {
+      await markUsed(access);
+      try {
+        return await work(gitDir);
+      } catch (error) {
+        if (!(error instanceof GitError && error.kind === 'corrupt')) throw error;
+      }
+    }
+    await ensureCommit(access, commit);
+    return await work(gitDir);
+  };
+
   return {
     directoryOf,
     isUsable,
     ensure,
     has,
     ensureCommit,
+    reading,
     refresh: (access) => exclusively(access, () => refreshLocked(access)),
     suspect: async (mirror) => {
       await mkdir(mirrors, { recursive: true, mode: 0o700 });

@@ -271,6 +271,7 @@ export function createWorkspaces({
     withdraw: translated(withdraw),
     mergeUpstream: translated(mergePublished),
     readFile: translated(commits.readFile),
+    readFirst: translated(commits.readFirst),
     listFiles: translated(commits.listFiles),
     listBranches: translated(commits.listBranches),
     findFiles: translated(commits.findFiles),

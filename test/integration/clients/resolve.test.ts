@@ -120,4 +120,44 @@ describe('a file of a commit', () => {
       expect(await read(path)).toBeNull();
     }
   });
+
+  it('is the first regular one of several paths, which one command looks up', async () => {
+    await using repository = await createTestRepository({
+      'AGENTS.md': 'rules',
+      'docs/a.md': 'a',
+      link: { link: 'AGENTS.md' },
+    });
+    await using test = await createTestWorkspaces();
+    const commit = await repository.git('rev-parse', 'main');
+    const read = async (...paths: string[]) => {
+      const found = await test.workspaces.readFirst({ ...access(repository.path), commit, paths, maxBytes: 1000 });
+      return found && [found.path, found.content.toString()];
+    };
+    expect(await read('none', '../x', 'docs', 'link', 'docs/a.md', 'AGENTS.md')).toEqual(['docs/a.md', 'a']);
+    test.calls.length = 0;
+    expect(await read('none', 'link', 'docs/none')).toBeNull();
+    expect(test.calls.map(({ args }) => args[0])).toEqual(['ls-tree']);
+    expect(await read('..', '')).toBeNull();
+  });
+
+  it('is fetched if the copy of the repository does not have the commit yet', async () => {
+    await using repository = await createTestRepository({ 'a.md': 'old' });
+    await using test = await createTestWorkspaces();
+    await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const commit = await repository.commit({ 'a.md': 'new' });
+    const at = { ...access(repository.path), commit };
+    expect((await test.workspaces.readFile({ ...at, path: 'a.md', maxBytes: 9 }))?.toString()).toBe('new');
+    const listed = await test.workspaces.listFiles({ ...at, isWanted: () => true });
+    expect(listed.map(({ path }) => path)).toEqual(['a.md']);
+  });
+
+  it('reports a commit that the repository does not have', async () => {
+    await using repository = await createTestRepository({ 'a.md': 'a' });
+    await using test = await createTestWorkspaces();
+    await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const at = { ...access(repository.path), commit: '1'.repeat(40) };
+    await expect(test.workspaces.readFile({ ...at, path: 'a.md', maxBytes: 9 })).rejects.toMatchObject({
+      kind: 'ref-not-found',
+    });
+  });
 });
