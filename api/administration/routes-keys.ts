@@ -34,6 +34,7 @@ export const keyRoutes = {
     path: '/v1/keys',
     summary: 'Lists the API keys of the organization without their secrets.',
     key: 'admin',
+    role: 'admin',
     query: listQuerySchema,
     responses: { 200: json('A page of keys, oldest first.', keyListSchema) },
   }),
@@ -72,6 +73,7 @@ export const keyRoutes = {
     description:
       'With filters, a page may have fewer entries than its limit, also none, and a nextCursor nevertheless.',
     key: 'admin',
+    role: 'admin',
     query: auditQuerySchema,
     responses: { 200: json('A page of entries.', auditPageSchema) },
   }),

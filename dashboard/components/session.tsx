@@ -15,9 +15,14 @@ export function useSession(): Session {
   return session;
 }
 
+/** Reports whether the owner of a session may do what needs a role. */
+export function may(session: Pick<Session, 'role'>, role: Role): boolean {
+  return roles.indexOf(session.role) <= roles.indexOf(role);
+}
+
 /** Reports whether the signed-in user may do what needs a role. */
 export function useMay(role: Role): boolean {
-  return roles.indexOf(useSession().role) <= roles.indexOf(role);
+  return may(useSession(), role);
 }
 
 /** Shows its children only to those who may use them. */

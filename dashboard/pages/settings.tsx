@@ -1,5 +1,7 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { EmptyNote } from '../components/notes.tsx';
+import { may, useSession, type Role } from '../components/session.tsx';
 import { AuditPage } from '../settings/audit.tsx';
 import { KeysPage } from '../settings/keys.tsx';
 import { ProjectsPage } from '../settings/projects.tsx';
@@ -9,24 +11,35 @@ import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 import '../styles/settings.css';
 
-const parts = {
-  keys: { label: 'API keys', Page: KeysPage },
-  projects: { label: 'Projects', Page: ProjectsPage },
-  sites: { label: 'Sites', Page: SitesPage },
-  webhooks: { label: 'Webhooks', Page: WebhooksPage },
-  audit: { label: 'Log', Page: AuditPage },
+interface Part {
+  label: string;
+  Page: () => ReactNode;
+  /** Least role of those who see it. */
+  role: Role;
+}
+
+const parts: Record<string, Part> = {
+  keys: { label: 'API keys', Page: KeysPage, role: 'admin' },
+  projects: { label: 'Projects', Page: ProjectsPage, role: 'viewer' },
+  sites: { label: 'Sites', Page: SitesPage, role: 'viewer' },
+  webhooks: { label: 'Webhooks', Page: WebhooksPage, role: 'admin' },
+  audit: { label: 'Log', Page: AuditPage, role: 'admin' },
 };
 
 /** Shows the settings. Each part has its own address. */
 export function SettingsPage() {
   const { part } = useParams({ from: '/settings/$part' });
+  const session = useSession();
   const shown = Object.entries(parts).find(([name]) => name === part)?.[1];
   useTitle(shown?.label ?? 'Settings');
+  if (shown !== undefined && !may(session, shown.role))
+    return <Navigate to="/settings/$part" params={{ part: 'projects' }} replace />;
+  const visible = Object.entries(parts).filter(([, { role }]) => may(session, role));
   return (
     <>
       <h1>Settings</h1>
       <nav className="tab-list settings-parts" aria-label="Settings">
-        {Object.entries(parts).map(([name, { label }]) => (
+        {visible.map(([name, { label }]) => (
           <Link
             key={name}
             to="/settings/$part"

@@ -1,10 +1,14 @@
 import type { NavigateOptions } from '@tanstack/react-router';
 import type { Theme } from '../../theme.ts';
+import type { Session } from '../../http/types.ts';
+import { may, type Role } from '../session.tsx';
 
 export interface Command {
   label: string;
   to?: NavigateOptions;
   theme?: Theme;
+  /** Least role of those who may use it; by default any. */
+  role?: Role;
 }
 
 const pages: Command[] = [
@@ -16,23 +20,31 @@ const pages: Command[] = [
   { label: 'Analytics', to: { to: '/analytics' } },
   { label: 'Evaluations', to: { to: '/evaluations' } },
   { label: 'Operations', to: { to: '/operations' } },
-  { label: 'Settings: API keys', to: { to: '/settings/$part', params: { part: 'keys' } } },
+  { label: 'Settings: API keys', to: { to: '/settings/$part', params: { part: 'keys' } }, role: 'admin' },
   { label: 'Settings: projects', to: { to: '/settings/$part', params: { part: 'projects' } } },
   { label: 'Settings: sites', to: { to: '/settings/$part', params: { part: 'sites' } } },
-  { label: 'Settings: webhooks', to: { to: '/settings/$part', params: { part: 'webhooks' } } },
-  { label: 'Settings: log', to: { to: '/settings/$part', params: { part: 'audit' } } },
+  { label: 'Settings: webhooks', to: { to: '/settings/$part', params: { part: 'webhooks' } }, role: 'admin' },
+  { label: 'Settings: log', to: { to: '/settings/$part', params: { part: 'audit' } }, role: 'admin' },
 ];
 
 const actions: Command[] = [
-  { label: 'New job', to: { to: '/new' } },
+  { label: 'New job', to: { to: '/new' }, role: 'member' },
   { label: 'Show running jobs', to: { to: '/jobs', search: { status: 'running' } } },
   { label: 'Show failed jobs', to: { to: '/jobs', search: { status: 'failed' } } },
 ];
 
-/** Returns the commands that match a text: each of its words occurs in the label. An id of a pull request is a page. */
-export function commandsFor(text: string, themes: readonly Theme[]): { pages: Command[]; actions: Command[] } {
+/**
+ * Returns the commands that match a text and that the owner of a session may use: each word of the text occurs in the
+ * label. An id of a pull request is a page.
+ */
+export function commandsFor(
+  text: string,
+  themes: readonly Theme[],
+  session: Pick<Session, 'role'>,
+): { pages: Command[]; actions: Command[] } {
   const words = text.toLowerCase().split(/\s+/);
-  const isWanted = ({ label }: Command) => words.every((word) => label.toLowerCase().includes(word));
+  const isWanted = ({ label, role = 'viewer' }: Command) =>
+    may(session, role) && words.every((word) => label.toLowerCase().includes(word));
   const id = /^\s*(pr_\w+)\s*$/.exec(text)?.[1];
   const pull: Command[] =
     id === undefined ? [] : [{ label: `Pull request ${id}`, to: { to: '/pulls/$id', params: { id } } }];

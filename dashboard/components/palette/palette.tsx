@@ -18,6 +18,7 @@ import { headline, plain } from '../../plain.ts';
 import { jobAddress } from '../../jobs/job-address.ts';
 import type { JobRef } from '../../jobs/job-queries.ts';
 import { applyTheme, themes } from '../../theme.ts';
+import { useSession } from '../session.tsx';
 import { StatusBadge } from '../status.tsx';
 import { commandsFor, type Command } from './commands.ts';
 
@@ -40,6 +41,7 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
     queryFn: ({ signal }) => answerOf(api.GET('/v1/jobs', { params: { query: { q, limit: mostJobs } }, signal })),
     placeholderData: keepPreviousData,
   });
+  const session = useSession();
   const go = (to: NavigateOptions) => {
     onClose();
     void navigate(to);
@@ -49,7 +51,8 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
     if (to === undefined) onClose();
     else go(to);
   };
-  const { pages, actions } = compareWith === undefined ? commandsFor(text, themes) : { pages: [], actions: [] };
+  const { pages, actions } =
+    compareWith === undefined ? commandsFor(text, themes, session) : { pages: [], actions: [] };
   const jobs = (found.data?.jobs ?? []).filter(({ id }) => id !== compareWith?.id);
   const isComparing = compareWith !== undefined;
   const placeholder = isComparing ? 'Search jobs, or paste an id' : 'Search pages, actions and jobs, or paste an id';

@@ -38,7 +38,10 @@ describe.runIf(chromiumPath !== null)('people', () => {
     await other.getByRole('button', { name: 'Compare with…' }).waitFor();
     expect(await other.getByRole('button', { name: /^(Cancel|Archive|Delete|Send)$/ }).count()).toBe(0);
     expect(await problemsFor(other)).toEqual([]);
-    await showSettings(other, 'Projects');
+    await other.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
+    await other.waitForURL('**/settings/projects');
+    const parts = other.getByRole('navigation', { name: 'Settings' }).getByRole('link');
+    await expect.poll(() => parts.allInnerTexts()).toEqual(['Projects', 'Sites']);
     await other.locator('details.panel summary').first().click();
     expect(await other.getByLabel('Budget per day (USD)').first().isDisabled()).toBe(true);
     await other.getByText('This needs the role admin.').first().waitFor();

@@ -262,7 +262,7 @@ describe.runIf(chromiumPath !== null)('the settings', () => {
     await checkLooks(page, 'key-origins-light');
     await site.getByRole('button', { name: 'Save' }).click();
     await site.getByText('https://docs.example.com, https://*.example.org', { exact: true }).waitFor();
-    const used = await fetch(`${baseUrl}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+    const used = await fetch(`${baseUrl}/v1/jobs`, { headers: { authorization: `Bearer ${key}` } });
     expect(used.status).toBe(200);
     // the use of a key is stored every few seconds
     await expect
