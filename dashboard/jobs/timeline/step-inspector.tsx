@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
+import { createPortal, flushSync } from 'react-dom';
 import { messageOf } from '../../http/client.ts';
 import type { Job, Step, Turn } from '../../http/types.ts';
 import { clockTime, cost, count, duration, plural } from '../../format.ts';
@@ -33,13 +34,15 @@ export function StepInspector({ job, step: listed, turn, details, firstStep, liv
   const whole = useQuery(stepQuery(job, listed));
   const step = whole.data ?? listed;
   const name = `${step.turn}.${step.step}`;
+  useInertPage();
   useEffect(() => heading.current?.focus(), []);
   const close = () => {
-    onClose();
+    // until then, the page may not take the focus
+    flushSync(onClose);
     document.querySelector<HTMLElement>(`#${anchorOf(step)} .step-name`)?.focus({ preventScroll: true });
   };
   const notices = live.notices.filter((notice) => notice.turn === step.turn && notice.step === step.step);
-  return (
+  return createPortal(
     <aside
       className="inspector"
       aria-label="Step inspector"
@@ -94,8 +97,24 @@ export function StepInspector({ job, step: listed, turn, details, firstStep, liv
           </div>
         </Part>
       )}
-    </aside>
+    </aside>,
+    document.body,
   );
+}
+
+/** Makes the page inert while the inspector covers it, which it does in windows that are not wider. */
+function useInertPage(): void {
+  useLayoutEffect(() => {
+    const page = document.querySelector('#root');
+    const isCovered = matchMedia('(max-width: 31rem)');
+    const update = () => page?.toggleAttribute('inert', isCovered.matches);
+    update();
+    isCovered.addEventListener('change', update);
+    return () => {
+      isCovered.removeEventListener('change', update);
+      page?.removeAttribute('inert');
+    };
+  }, []);
 }
 
 function Part({ title, children }: { title: string; children: ReactNode }) {

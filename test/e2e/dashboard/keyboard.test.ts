@@ -93,6 +93,20 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
       .poll(() => page.locator('#step-1-1 .step-name').evaluate((it) => it === document.activeElement))
       .toBe(true);
 
+    // in a narrow window, it covers the page
+    await page.setViewportSize({ width: 390, height: 844 });
+    await enter(page, inspect);
+    await inspector.waitFor();
+    const isBehind = () => page.evaluate(() => document.activeElement?.closest('#root') !== null);
+    for (let press = 0; press < 30; press += 1) {
+      await page.keyboard.press('Tab');
+      expect(await isBehind()).toBe(false);
+    }
+    await enter(page, inspector.getByRole('button', { name: 'Close' }));
+    await inspector.waitFor({ state: 'detached' });
+    expect(await page.locator('#step-1-1 .step-name').evaluate((it) => it === document.activeElement)).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 860 });
+
     await openAndLeave(page, page.getByRole('button', { name: 'Fork from step 1' }), page.getByRole('dialog'));
     await tabTo(page, page.getByRole('tab', { name: 'Conversation' }), 'Shift+Tab');
     await page.keyboard.press('ArrowRight');
