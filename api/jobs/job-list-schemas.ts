@@ -89,7 +89,7 @@ export const jobCountsSchema = z.object({
         isLowerBound: z.boolean().meta({ description: 'True if there may be more jobs than were counted.' }),
       }),
     )
-    .max(2 * mostCounted)
+    .max(mostCounted)
     .meta({ description: 'Failed and archived jobs by the category of their failure, without cancelled ones.' }),
 });
 

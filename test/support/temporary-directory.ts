@@ -28,6 +28,12 @@ function createRoot(): string {
   const directory = mkdtempSync(join(tmpdir(), 'docket-test-'));
   // tests of another account work below it
   chmodSync(directory, 0o711);
-  process.on('exit', () => rmSync(directory, removal));
+  process.on('exit', () => {
+    try {
+      rmSync(directory, removal);
+    } catch (error) {
+      process.stderr.write(`${directory} is left: ${String(error)}\n`);
+    }
+  });
   return directory;
 }
