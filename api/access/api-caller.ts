@@ -7,7 +7,7 @@ import type { Role } from '../../lib/roles.ts';
 export interface ApiCaller extends Caller {
   keyId: string;
   kind: KeyKind;
-  /** What it may do at endpoints for admin keys. */
+  /** Limits what the caller may do where an admin key or a session is required. */
   role: Role;
   /** Rules of its key; absent for a session. */
   rules?: KeyRules;

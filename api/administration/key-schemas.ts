@@ -12,7 +12,7 @@ const kind = z.enum(['admin', 'assistant']).meta({ description: 'admin: secret, 
 
 const role = z.enum(roles).meta({
   description:
-    'What an admin key may do. viewer: read; member: also start and steer jobs, merge pull requests, work on gaps and evaluations, and update sites; admin: everything.',
+    'What an admin key may do. viewer: read all but keys, webhooks and the audit log; member: also start and steer jobs, merge pull requests, work on gaps and evaluations, and update sites; admin: everything.',
 });
 
 const limit = z.int().min(1).max(1_000_000).nullable();

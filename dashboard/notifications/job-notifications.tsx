@@ -7,7 +7,7 @@ import { createNoticeOnce, isStartedBy } from './notice-of.ts';
 
 const watched = new Set<string>();
 
-/** Notifies about a job from now on, in this tab, whoever started it. */
+/** Turns on notifications of a job in this tab, no matter who started it. */
 export function useWatched(id: string): void {
   useEffect(() => void watched.add(id), [id]);
 }

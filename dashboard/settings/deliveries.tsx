@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Button } from 'react-aria-components';
-import { Only } from '../components/session.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -71,15 +70,13 @@ export function Deliveries({ projectId, webhook: { id, enabled }, onSent }: Deli
                     <Ago date={delivery.createdAt} />
                   </td>
                   <td className="row-actions">
-                    <Only role="admin">
-                      <Button
-                        className="button"
-                        isDisabled={redeliver.isPending || !enabled}
-                        onPress={() => redeliver.mutate(delivery.id)}
-                      >
-                        Redeliver
-                      </Button>
-                    </Only>
+                    <Button
+                      className="button"
+                      isDisabled={redeliver.isPending || !enabled}
+                      onPress={() => redeliver.mutate(delivery.id)}
+                    >
+                      Redeliver
+                    </Button>
                   </td>
                 </tr>
               ))}

@@ -5,7 +5,7 @@ import { Choice } from '../components/choice.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Only, roles, useMay, useSession, type Role } from '../components/session.tsx';
+import { roles, useSession, type Role } from '../components/session.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { dayOf } from '../format.ts';
@@ -46,9 +46,7 @@ export function KeysPage() {
         An admin key is secret, for servers and for this dashboard; its role limits what it may do. An assistant key is
         public and safe to embed in a page. Give each person a key with their name: it appears beside what they do.
       </p>
-      <Only role="admin">
-        <NewKey />
-      </Only>
+      <NewKey />
       <Loaded query={keys} problem="Keys could not be loaded">
         {({ keys }) => (
           <Table name="API keys" columns={['Name', 'Kind', 'Role', 'State', 'Last used', 'Created']} hasActions>
@@ -80,17 +78,16 @@ function Identifier({ what, name, id }: { what: string; name: string; id: string
 function KeyRow({ row }: { row: Key }) {
   const { id, kind, role, name, createdAt, lastUsedAt, revokedAt, expiresAt } = row;
   const isOwn = useSession().keyId === id;
-  const mayChange = useMay('admin') && revokedAt === null;
   return (
     <tr>
       <td>
         <span className="key-name">{name ?? <span className="quiet">unnamed</span>}</span>{' '}
         <code className="quiet">{id}</code>
         {isOwn && <span className="badge key-own">this session</span>}
-        {kind === 'assistant' && mayChange && <KeyRules row={row} onSaved={refresh} />}
+        {kind === 'assistant' && revokedAt === null && <KeyRules row={row} onSaved={refresh} />}
       </td>
       <td>{kind}</td>
-      <td>{role !== null && (mayChange && !isOwn ? <KeyRole id={id} name={name} role={role} /> : role)}</td>
+      <td>{role !== null && (revokedAt === null && !isOwn ? <KeyRole id={id} name={name} role={role} /> : role)}</td>
       <td>
         <KeyState revokedAt={revokedAt} expiresAt={expiresAt} />
       </td>

@@ -6,7 +6,7 @@ import { Confirm } from '../components/confirm.tsx';
 import { Problem } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
-import { Only, useSession } from '../components/session.tsx';
+import { useSession } from '../components/session.tsx';
 import { fullTime } from '../format.ts';
 import { answerOf, api, done } from '../http/client.ts';
 import type { Webhook } from '../http/types.ts';
@@ -125,14 +125,12 @@ function WebhookCard({ projectId, webhook, onChanged }: CardProps) {
         <Button className="button" aria-expanded={showsDeliveries} onPress={() => setShowsDeliveries(!showsDeliveries)}>
           Deliveries
         </Button>
-        <Only role="admin">
-          <Button className="button" isDisabled={ping.isPending || !webhook.enabled} onPress={() => ping.mutate()}>
-            Ping
-          </Button>
-          <Button className="button" isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
-            {webhook.enabled ? 'Disable' : 'Enable'}
-          </Button>
-        </Only>
+        <Button className="button" isDisabled={ping.isPending || !webhook.enabled} onPress={() => ping.mutate()}>
+          Ping
+        </Button>
+        <Button className="button" isDisabled={toggle.isPending} onPress={() => toggle.mutate()}>
+          {webhook.enabled ? 'Disable' : 'Enable'}
+        </Button>
         <Confirm
           label="Delete"
           what="Delete webhook"

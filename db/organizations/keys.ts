@@ -17,7 +17,7 @@ export interface KeyRow {
   id: string;
   organizationId: string;
   kind: KeyKind;
-  /** What an admin key may do. Not used for assistant keys. */
+  /** Role of an admin key. It means nothing for an assistant key. */
   role: Role;
   name: string | null;
   createdAt: Date;

@@ -36,7 +36,7 @@ describe.runIf(chromiumPath !== null)('notifications', () => {
     await expect.poll(() => choice.isChecked()).toBe(true);
     await page.reload();
     await expect.poll(() => choice.isChecked()).toBe(true);
-    // of what ends before the stream is open, nobody is notified
+    // there is no notification of a job that ends before the stream is open
     await page.getByText('live', { exact: true }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
     await recordNotifications(page);

@@ -119,7 +119,7 @@ async function benchLatency({ jobs }: Bench, { isQuick }: BenchOptions): Promise
   );
 }
 
-/** What one step costs: the difference between long and short jobs, so that no part of it is what every job costs. */
+/** Measures one step as the difference between long and short jobs, which leaves out what every job costs. */
 async function benchKind(bench: Bench, kind: StepKind, manySteps: number): Promise<string[]> {
   const short = await runJobs(bench, { kind, steps: fewSteps, since: await databaseWork(bench.pool) });
   const long = await runJobs(bench, { kind, steps: manySteps, since: short.work });
