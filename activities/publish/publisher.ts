@@ -12,7 +12,6 @@ import type { WorkedTurn } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { takenOver } from '../attempt.ts';
 import { checkOf, type CheckReport } from '../tools/check-report.ts';
-import { GitError } from '../git/git-error.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import { publishedOf } from '../job/follow-up.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
@@ -32,7 +31,7 @@ export interface PublisherDeps {
   context: Pick<JobContextStore, 'notes'>;
   branches: Pick<JobBranchStore, 'adopt'>;
   access: JobAccess;
-  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'resolve'>;
+  workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'hasBranch'>;
   redact(text: string): string;
 }
 
@@ -266,13 +265,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
    * a missing branch.
    */
   async function checkBase(repository: RepositoryAccess, { base, branch }: { base: string; branch: string }) {
-    try {
-      await workspaces.resolve({ ...repository, ref: `refs/heads/${base}` });
-    } catch (error) {
-      if (!(error instanceof GitError) || error.kind !== 'ref-not-found') throw error;
-      const sentence = `The base branch ${base} was deleted, so no pull request was opened. Restore it and send a follow-up message; the change is on ${branch}.`;
-      throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.RefNotFound);
-    }
+    if (await workspaces.hasBranch({ ...repository, branch: base })) return;
+    const sentence = `The base branch ${base} was deleted, so no pull request was opened. Restore it and send a follow-up message; the change is on ${branch}.`;
+    throw ApplicationFailure.nonRetryable(redact(sentence), FailureType.RefNotFound);
   }
 
   /** Checks that turn and grant still hold: a worker that was cut off from Temporal can still reach the forge. */

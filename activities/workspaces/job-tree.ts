@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { link, rm } from 'node:fs/promises';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { Git } from '../git/git.ts';
@@ -87,11 +87,13 @@ async function startOver(deps: JobTreeDeps, request: JobTreeRequest): Promise<Jo
   const { git, mirrors, directory } = deps;
   const { job, baseCommit, organizationId, repository, signal } = request;
   await discardJobDirectory(directory, job);
-  await mirrors.ensureCommit(request, baseCommit);
+  // without --verify, the message names a commit that is not there
+  const args = ['rev-parse', `${baseCommit}^{tree}`];
+  const baseTree = await mirrors.reading(request, baseCommit, async (gitDir) =>
+    (await git.run({ gitDir, args, signal })).stdout.toString().trim(),
+  );
   await createJobDirectory(job, { mirror: mirrors.directoryOf(request) });
-  const args = ['rev-parse', '--verify', '--quiet', `${baseCommit}^{tree}`];
-  const { stdout } = await git.run({ gitDir: job.gitDir, args, signal });
-  const base = { organizationId, repository, baseCommit, baseTree: stdout.toString().trim() };
+  const base = { organizationId, repository, baseCommit, baseTree };
   await writeBase(job, base);
   return base;
 }
@@ -118,6 +120,7 @@ export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promi
   await rm(nextIndexPath(job), { force: true });
   // A hard link preserves the index's mtime, which git uses to decide which entries to re-read
   if (present !== null) await link(indexPath(job, present), nextIndexPath(job));
+  const isEmpty = readdirSync(job.tree).length === 0;
   if (present !== null) await removeForeignEntries(job.tree, signal);
   const call = {
     gitDir: job.gitDir,
@@ -127,7 +130,7 @@ export async function ensureTree(deps: JobTreeDeps, request: TreeRequest): Promi
     signal,
   };
   await deps.git.run({ ...call, args: ['read-tree', '--reset', '-u', '--no-recurse-submodules', wanted] });
-  await deps.git.run({ ...call, args: ['clean', '-ffdx', '--quiet'] });
+  if (!isEmpty) await deps.git.run({ ...call, args: ['clean', '-ffdx', '--quiet'] });
   await adoptNextIndex(job, wanted);
   return base;
 }

@@ -22,7 +22,7 @@ import { createMirrors } from './mirrors.ts';
 import { ownPaths, type OwnPath } from './own-paths.ts';
 import { publishBranch, withdrawBranch } from './publish-branch.ts';
 import { createCommitReader, type CommitReader } from '../git/read-commit.ts';
-import type { RepositoryAccess } from '../git/remote.ts';
+import { listRemote, type RepositoryAccess } from '../git/remote.ts';
 import { resolveRef } from '../git/resolve-ref.ts';
 import { defaultTreeLimits, type TreeLimits } from './tree-limits.ts';
 
@@ -43,6 +43,8 @@ interface JobCommit extends RepositoryAccess {
 export interface Workspaces extends CommitReader {
   /** Resolves a ref on the remote (null for the default branch) and refreshes the mirror. */
   resolve(access: RepositoryAccess & { ref: string | null }): Promise<{ branch: string; commit: string }>;
+  /** Reports whether the remote has the branch. Fetches nothing. */
+  hasBranch(access: RepositoryAccess & { branch: string }): Promise<boolean>;
   /**
    * Makes the job's tree equal to `snapshot` (or to the base commit when null) and returns it, locked until `release`.
    * Discards half-written files of a killed batch. A warm tree that already matches is only verified.
@@ -265,6 +267,11 @@ export function createWorkspaces({
 
   return {
     resolve: translated((access) => resolveRef({ git, mirrors }, access)),
+    hasBranch: translated(async ({ branch, ...access }) => {
+      const ref = `refs/heads/${branch}`;
+      const { refs } = await listRemote(git, { gitDir: await mirrors.ensure(access), access, names: [ref] });
+      return refs.has(ref);
+    }),
     open: translated(open),
     snapshot: translated(snapshot),
     publish: translated(publish),

@@ -29,9 +29,9 @@ it('starts git only for what a job needs', { tags: ['slow'] }, async () => {
   model.script({ toolCalls: [read] }, { toolCalls: [write] }, { toolCalls: [finish] });
   calls.length = 0;
   expect(await worker.runJob({ ...job, projectId })).toMatchObject({ status: 'completed' });
-  const preparation = 'ls-remote cat-file ls-tree for-each-ref cat-file rev-parse ls-tree read-tree clean ls-tree';
+  const preparation = 'ls-remote cat-file ls-tree for-each-ref rev-parse ls-tree read-tree ls-tree';
   const stepThatWrites = 'add write-tree pack-objects diff-tree diff-tree';
-  const publication = 'diff-tree commit-tree ls-remote push ls-remote cat-file ls-tree';
+  const publication = 'diff-tree commit-tree ls-remote push ls-remote ls-tree';
   const commands = calls.map(({ args: [command] }) => command);
   expect(commands).toEqual([preparation, stepThatWrites, publication].join(' ').split(' '));
 });

@@ -80,6 +80,21 @@ describe('a damaged or interrupted working copy', () => {
     await second.release();
   });
 
+  it('fetches a base commit that the mirror of this worker lacks', async () => {
+    await using repository = await createTestRepository({ 'a.txt': 'a' });
+    await using test = await createTestWorkspaces();
+    await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const commit = await repository.commit({ 'a.txt': 'newer' });
+    const opened = await test.workspaces.open({
+      ...access(repository.path),
+      jobId: 'job',
+      baseCommit: commit,
+      snapshot: null,
+    });
+    expect(Object.fromEntries(await readTree(opened.path))).toEqual({ 'a.txt': 'file newer' });
+    await opened.release();
+  });
+
   it('is not rebuilt if it is intact', async () => {
     await using repository = await createTestRepository({ 'a.txt': 'a' });
     await using test = await createTestWorkspaces();
