@@ -7,7 +7,7 @@ async function main(databaseUrl: string | undefined): Promise<void> {
     return;
   }
   try {
-    const applied = await migrate(databaseUrl);
+    const applied = await migrate(databaseUrl, { onWait: console.error });
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
   } catch (error) {
     fail(sentenceOf(error));

@@ -1,12 +1,12 @@
 import type { MigrationBuilder } from 'node-pg-migrate';
+import { runConcurrently } from '../run-concurrently.ts';
 
 /**
  * Fills in the pull requests that exist: the newest ones from their jobs, earlier ones from what their turns pushed. Jobs are
  * written meanwhile, because it is not in the transaction that has locked their table.
  */
 export function up(builder: MigrationBuilder): void {
-  builder.noTransaction();
-  builder.sql(fillIn);
+  runConcurrently(builder, [fillIn]);
 }
 
 export const fillIn = `

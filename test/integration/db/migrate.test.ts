@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runner } from 'node-pg-migrate';
 import { Client } from 'pg';
 import { expect, inject, it } from 'vitest';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
@@ -35,6 +36,48 @@ it('migrates once when several processes start together', async () => {
     expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
     expect(applied.flat()).toEqual(applied.flat().sort());
     expect(await migrate(url)).toEqual([]);
+  });
+});
+
+/** Opens a connection that ends with the scope. */
+async function connectTo(connectionString: string): Promise<Client & AsyncDisposable> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+it('lets writers pass while a long transaction keeps a migration from its lock', { tags: ['slow'] }, async () => {
+  await withEmptyDatabase(async (url) => {
+    const dir = join(import.meta.dirname, '../../../db/migrations');
+    const names = (await readdir(dir)).map((name) => name.replace(/\.\w+$/, '')).toSorted();
+    const newest = names.slice(names.indexOf('0095-pull-requests-of-jobs'));
+    await using earlier = await connectTo(url);
+    const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    await runner({
+      dbClient: earlier,
+      dir,
+      migrationsTable: 'schema_migrations',
+      direction: 'up',
+      count: names.length - newest.length,
+      noLock: true,
+      logger: quiet,
+    });
+    await using backup = await connectTo(url);
+    await backup.query('begin; lock table jobs in row exclusive mode');
+    const waits: string[] = [];
+    const waiting = Promise.withResolvers<void>();
+    const migrating = migrate(url, {
+      onWait(sentence) {
+        waits.push(sentence);
+        waiting.resolve();
+      },
+    });
+    await waiting.promise;
+    await using writer = await connectTo(url);
+    await writer.query('update jobs set title = title where false');
+    await backup.query('commit');
+    expect(await migrating).toEqual(newest);
+    expect(waits).toEqual([expect.stringMatching(/^A migration waits for a table/)]);
   });
 });
 
