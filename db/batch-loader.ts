@@ -8,34 +8,38 @@ interface Lookup<Key, Row> {
 
 /**
  * Collects the lookups of one event-loop turn, so that `loadMany` runs once for all of them. A row has the fields of its
- * key. A serial loader also collects lookups while a query runs, so that all callers together use one connection.
+ * key. While `atOnce` queries run, it collects further lookups, so that all callers together use as many connections.
  */
 export function createBatchLoader<Key, Row extends Key>({
   keyOf,
   loadMany,
-  isSerial = false,
+  atOnce = Infinity,
 }: {
   keyOf: (key: Key) => string;
   loadMany: (keys: Key[]) => Promise<Row[]>;
-  isSerial?: boolean;
+  atOnce?: number;
 }) {
   let waiting: Lookup<Key, Row>[] = [];
-  let isLoading = false;
+  let running = 0;
   // the lookup is for several requests, not for the one that happened to be first
   const forAll = AsyncLocalStorage.snapshot();
 
   function load(key: Key): Promise<Row | null> {
-    // requests that arrived together are read from their sockets before the next setImmediate
-    if (waiting.length === 0 && !(isSerial && isLoading)) setImmediate(() => forAll(settle));
+    if (waiting.length === 0 && running < atOnce) settleSoon();
     return new Promise((resolve, reject) => {
       waiting.push({ key, resolve, reject });
     });
   }
 
+  function settleSoon(): void {
+    // requests that arrived together are read from their sockets before the next setImmediate
+    setImmediate(() => forAll(settle));
+  }
+
   async function settle(): Promise<void> {
     const lookups = waiting;
     waiting = [];
-    isLoading = true;
+    running += 1;
     try {
       const keys = new Map<string, Key>();
       for (const { key } of lookups) keys.set(keyOf(key), key);
@@ -46,8 +50,9 @@ export function createBatchLoader<Key, Row extends Key>({
     } catch (error) {
       for (const { reject } of lookups) reject(error);
     }
-    isLoading = false;
-    if (isSerial && waiting.length > 0) setImmediate(settle);
+    running -= 1;
+    // when fewer were running, the first of these lookups has already caused its query
+    if (running === atOnce - 1 && waiting.length > 0) settleSoon();
   }
 
   return { load };

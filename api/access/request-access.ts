@@ -6,7 +6,7 @@ import { checkOrigin } from './check-origin.ts';
 import { createAddressReader } from './client-address.ts';
 import { createFailedAttempts, type FailedAttempts } from './failed-attempts.ts';
 import type { KeyVerifier } from './key-verifier.ts';
-import { createAuthentication, type Authenticate } from './authentication.ts';
+import { createAuthentication } from './authentication.ts';
 import { createProofOfWork, type ProofOfWork } from './proof-of-work.ts';
 import { createRateLimit, type EnforceRateLimit } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limiter.ts';
@@ -30,7 +30,8 @@ export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[K
 
 /** Access checks and limits shared by all routers. */
 export interface RequestAccess {
-  authenticate: Authenticate;
+  /** Returns the caller of a request, whose response ends with the caller's access. */
+  authenticate(ctx: AppContext, kind: ApiCaller['kind']): Promise<ApiCaller>;
   admit: Admission;
   verifyKey: VerifyKey;
   failures: FailedAttempts;
@@ -88,12 +89,13 @@ export function createRequestAccess({
     cookie,
     onExposedKey: (keyId) => log.warn({ keyId }, 'an admin key came from a browser: revoke it'),
   });
-  function admitted<Caller extends ApiCaller>(request: IncomingMessage, caller: Caller): Caller {
+  function admitted<Caller extends ApiCaller>(ctx: AppContext, caller: Caller): Caller {
     holders.name(caller.organizationId);
-    openAnswers.admit(request, caller);
+    openAnswers.admit(ctx, caller);
     return caller;
   }
-  const authenticate: Authenticate = async (request, kind) => admitted(request, await byKeyOrSession(request, kind));
+  const authenticate: RequestAccess['authenticate'] = async (ctx, kind) =>
+    admitted(ctx, await byKeyOrSession(ctx.req, kind));
   const takeStreamSlot = createStreamSlots({ most: config.rateLimits.eventStreams, refusal: tooManyStreams });
   const { assistantPerIpPerDay } = config.rateLimits;
   const takeAnswerSlot = createStreamSlots({
@@ -109,7 +111,7 @@ export function createRequestAccess({
     ctx: AppContext & { params?: unknown },
     proofIdOf: ProofOfWork['check'],
   ): Promise<ApiCaller> {
-    const caller = await authenticate(ctx.req, 'assistant');
+    const caller = await authenticate(ctx, 'assistant');
     checkOrigin(ctx, caller);
     const proofId = proofIdOf(ctx.req, caller);
     const domain = siteParams.safeParse(ctx.params).data?.domain ?? null;
@@ -120,13 +122,13 @@ export function createRequestAccess({
     return { ...caller, site };
   }
   const admit: Admission = {
-    admin: (ctx) => authenticate(ctx.req, 'admin'),
+    admin: (ctx) => authenticate(ctx, 'admin'),
     assistant: (ctx) => admitReader(ctx, proofs.check),
     'assistant-unproven': (ctx) => admitReader(ctx, () => null),
-    async session({ req }) {
-      const caller = await bySession(req, 'admin');
+    async session(ctx) {
+      const caller = await bySession(ctx.req, 'admin');
       if (caller === null) throw unauthorized('You are not signed in, or your session has ended. Sign in again.');
-      return admitted(req, caller);
+      return admitted(ctx, caller);
     },
     none: () => null,
   };

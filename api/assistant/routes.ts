@@ -167,7 +167,7 @@ async function answer(
   using _slot = deps.takeAnswerSlot(deps.addressOf(ctx.req));
   const access = await deps.readerAccess({ caller, site, token: headers['X-Reader-Token'] });
   const request = parseMessageRequest(await readBody());
-  const question = { site, access, request, accessEnded: deps.accessEnded(ctx.req) };
+  const question = { site, access, request, accessEnded: deps.accessEnded(ctx) };
   if (!request.isStream) return sendWhole(deps, ctx, question);
   using stream = await deps.answers.answerQuestion({
     ...question,

@@ -1,9 +1,9 @@
 import type { AppContext, AppMiddleware } from './app-context.ts';
 import type { ApiCaller } from '../access/api-caller.ts';
-import type { Authenticate } from '../access/authentication.ts';
+import type { RequestAccess } from '../access/request-access.ts';
 
 export interface JobPollDeps<Row extends object> {
-  authenticate: Authenticate;
+  authenticate: RequestAccess['authenticate'];
   readJob: (caller: ApiCaller, projectId: string, jobId: string) => Promise<Row>;
   presentJob: (row: Row) => unknown;
 }
@@ -29,10 +29,10 @@ export function createJobPoll<Row extends object>({
 
   async function answer(ctx: AppContext, projectId: string, jobId: string): Promise<void> {
     ctx.state.route = '/v2/agent/:projectId/job/:id';
-    const caller = await authenticate(ctx.req, 'admin');
+    const caller = await authenticate(ctx, 'admin');
     const row = await readJob(caller, projectId, jobId);
-    ctx.set('Content-Type', 'application/json; charset=utf-8');
-    ctx.set('Cache-Control', 'no-store');
+    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
+    ctx.res.setHeader('Cache-Control', 'no-store');
     ctx.body = textOf(row);
   }
 

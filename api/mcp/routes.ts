@@ -59,7 +59,7 @@ export function createMcpRouter(deps: McpRouteDeps): AppRouter {
       await deps.answerMessage(message, {
         reader: { site, access },
         address: deps.addressOf(ctx.req),
-        accessEnded: deps.accessEnded(ctx.req),
+        accessEnded: deps.accessEnded(ctx),
         gone: clientGone(ctx.res),
         protocolVersion: headers['MCP-Protocol-Version'],
         isStream: ctx.get('Accept').includes('text/event-stream'),

@@ -21,7 +21,7 @@ export interface AccessStore {
 export function createAccessStore(pool: Pool): AccessStore {
   const loader = createBatchLoader<{ id: string }, StoredKey>({
     keyOf: ({ id }) => id,
-    isSerial: true,
+    atOnce: 1,
     async loadMany(keys) {
       const { rows } = await pool.query<StoredKey>({
         name: 'find-keys',

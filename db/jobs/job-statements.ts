@@ -39,9 +39,18 @@ const rowVersion = 'jobs.xmin::text as version';
 
 export const findJobs = { name: 'find-jobs', text: `select ${jobColumns}, ${rowVersion} ${fromListed}` };
 
-export const findJobVersions = {
-  name: 'find-job-versions',
-  text: `select organization_id as "organizationId", project_id as "projectId", id, ${rowVersion} ${fromListed}`,
+/**
+ * Selects the positions of the jobs whose version is not the given one, or that are gone. Organizations, ids and versions
+ * are three lists of the same length, separated by spaces.
+ */
+export const findChangedJobs = {
+  name: 'find-changed-jobs',
+  text: `
+    select position::integer as position
+    from unnest(string_to_array($1::text, ' '), string_to_array($2::text, ' '), string_to_array($3::text, ' '))
+      with ordinality as kept (organization_id, id, version, position)
+    left join jobs using (organization_id, id)
+    where jobs.xmin is distinct from kept.version::xid`,
 };
 
 /**

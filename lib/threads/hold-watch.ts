@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Histogram, type Registry } from 'prom-client';
+import { createInFlight } from '../in-flight.ts';
 import { watchEventLoop } from './watch-event-loop.ts';
 
 export interface HoldWatch<Task> {
@@ -37,18 +38,25 @@ export function createHoldWatch<Task>({
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60],
     registers,
   });
-  const underWay = new Set<Task>();
-  // started or ended since the last check; streams are always in flight
-  const moved = new Set<Task>();
+  const underWay = createInFlight<{ task: Task; look: number }>();
+  // since the last look
+  const ended = new Set<string>();
+  let look = 0;
   let watching: Disposable | null = null;
+
+  /** Names what started or ended since the last look; streams are always in flight. */
+  function moved(): string[] {
+    const tasks = underWay.list();
+    const begun = tasks.filter((task) => task.look === look);
+    return [...ended, ...(ended.size + begun.length > 0 ? begun : tasks).map(({ task }) => nameOf(task))];
+  }
 
   return {
     begin(task) {
-      underWay.add(task);
-      moved.add(task);
+      const remove = underWay.add({ task, look });
       return () => {
-        underWay.delete(task);
-        moved.add(task);
+        remove();
+        ended.add(nameOf(task));
       };
     },
     watch(until) {
@@ -57,11 +65,14 @@ export function createHoldWatch<Task>({
         heldMs,
         onHeld({ cpuMs }) {
           holds.observe(cpuMs / 1_000);
-          const during = [...new Set([...(moved.size > 0 ? moved : underWay)].map(nameOf))].slice(0, mostNamed);
+          const during = [...new Set(moved())].slice(0, mostNamed);
           const level = cpuMs < noticedMs ? 'info' : 'warn';
           log[level]({ during, cpuMs: Math.round(cpuMs) }, 'the event loop was blocked');
         },
-        onLook: () => moved.clear(),
+        onLook() {
+          look += 1;
+          ended.clear();
+        },
       });
       until.addEventListener('abort', () => watching?.[Symbol.dispose](), { once: true });
     },

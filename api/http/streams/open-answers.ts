@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../../../db/caller.ts';
 import type { AccessStore } from '../../../db/for-service/access.ts';
+import { createInFlight } from '../../../lib/in-flight.ts';
+import type { AppContext } from '../app-context.ts';
 import { unauthorized } from '../errors.ts';
 import type { RequestWatch } from '../request-watch.ts';
 
@@ -8,15 +10,15 @@ export interface OpenAnswers {
   /** Tracks every response of this process from its request to its last byte. */
   track: RequestWatch;
   /** Records the authenticated caller of a request. */
-  admit(request: IncomingMessage, caller: Caller): void;
+  admit(ctx: AppContext, caller: Caller): void;
   /** Returns a signal that aborts when the key or session of the request ends. A stream is cut shortly afterwards. */
-  accessEnded(request: IncomingMessage): AbortSignal;
+  accessEnded(ctx: AppContext): AbortSignal;
   lookEveryMs: number;
   /** Ends the responses whose key, session or organization has ended, with a single query for all of them. */
   endRevoked(): Promise<void>;
 }
 
-interface OpenAnswer {
+export interface OpenAnswer {
   request: IncomingMessage;
   response: ServerResponse;
   /** Id of the session, or of the key when there is no session; null before authentication. */
@@ -41,7 +43,7 @@ const accessHasEnded = unauthorized(
 
 /** Tracks open responses and rechecks the access of each until it is complete, whichever route writes it. */
 export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid'> }): OpenAnswers {
-  const open = new Map<IncomingMessage, OpenAnswer>();
+  const open = createInFlight<OpenAnswer>();
   let isLooking = false;
 
   function end(answer: OpenAnswer): void {
@@ -62,11 +64,11 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
 
   async function look(): Promise<void> {
     // a write may have started to stream its response in the meantime
-    for (const answer of open.values()) if (answer.hasEnded && answer.response.headersSent) stop(answer);
+    for (const answer of open.list()) if (answer.hasEnded && answer.response.headersSent) stop(answer);
     // listed before the query, which does not cover requests admitted while it runs
-    const held = [...open.values()].flatMap((answer) =>
-      answer.holder === null || answer.hasEnded ? [] : [{ answer, holder: answer.holder }],
-    );
+    const held = open
+      .list()
+      .flatMap((answer) => (answer.holder === null || answer.hasEnded ? [] : [{ answer, holder: answer.holder }]));
     if (held.length === 0) return;
     const valid = await access.valid([...new Set(held.map(({ holder }) => holder))]);
     for (const { answer, holder } of held) if (!valid.has(holder)) end(answer);
@@ -75,18 +77,16 @@ export function createOpenAnswers({ access }: { access: Pick<AccessStore, 'valid
   return {
     lookEveryMs,
 
-    track({ req: request, res: response }) {
-      open.set(request, { request, response, holder: null, hasEnded: false, ended: null });
-      return () => open.delete(request);
+    track({ req: request, res: response, state }) {
+      state.answer = { request, response, holder: null, hasEnded: false, ended: null };
+      return open.add(state.answer);
     },
 
-    admit(request, { keyId, sessionId }) {
-      const answer = open.get(request);
+    admit({ state: { answer } }, { keyId, sessionId }) {
       if (answer !== undefined) answer.holder = sessionId ?? keyId;
     },
 
-    accessEnded(request) {
-      const answer = open.get(request);
+    accessEnded({ state: { answer } }) {
       if (answer === undefined || answer.hasEnded) return AbortSignal.abort();
       return (answer.ended ??= new AbortController()).signal;
     },

@@ -57,8 +57,7 @@ export const accessMutations: Mutation[] = [
     name: 'who is let in while others are looked at is sent away',
     file: 'api/http/streams/open-answers.ts',
     find: 'for (const { answer, holder } of held) if (!valid.has(holder)) end(answer);',
-    replace:
-      'for (const answer of open.values()) if (answer.holder !== null && !valid.has(answer.holder)) end(answer);',
+    replace: 'for (const answer of open.list()) if (answer.holder !== null && !valid.has(answer.holder)) end(answer);',
     project: 'unit',
     tests: ['api/http/streams/open-answers'],
   },
@@ -73,7 +72,7 @@ export const accessMutations: Mutation[] = [
   {
     name: 'authentication does not name the holder of an answer',
     file: 'api/access/request-access.ts',
-    find: 'openAnswers.admit(request, caller);',
+    find: 'openAnswers.admit(ctx, caller);',
     replace: '',
     ...endedAccess,
   },
@@ -145,8 +144,8 @@ export const accessMutations: Mutation[] = [
   {
     name: 'a kept row of a job is returned without a look at its version',
     file: 'db/jobs/find-job.ts',
-    find: '(await versions.load(key))?.version === known.version',
-    replace: 'known.version',
+    find: 'known === undefined ? null : await current.load(known)',
+    replace: 'known ?? null',
     project: 'integration',
     tests: ['db/jobs.test.ts'],
   },

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { createBatchLoader } from '../../../db/batch-loader.ts';
 
-function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>, isSerial = false) {
+function recordingSource(answer: (ids: string[]) => Promise<{ id: string }[]>, atOnce = Infinity) {
   const asked: string[][] = [];
   const loader = createBatchLoader<{ id: string }, { id: string }>({
     keyOf: ({ id }) => id,
-    isSerial,
+    atOnce,
     loadMany(keys) {
       const ids = keys.map(({ id }) => id);
       asked.push(ids);
@@ -57,13 +57,13 @@ it('fails every lookup of a turn whose query fails, and works again in the next'
   expect(await loader.load('a')).toEqual({ id: 'a' });
 });
 
-it('collects during a query if it is serial, so that it never runs two at once', async () => {
+it('collects while as many queries run as may run at once', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const answers = gates.values();
   const { asked, loader } = recordingSource(async (ids) => {
     await answers.next().value?.promise;
     return ids.map((id) => ({ id }));
-  }, true);
+  }, 1);
   const found = [loader.load('a')];
   for (const id of ['b', 'c', 'd']) {
     await new Promise(setImmediate);
@@ -76,4 +76,26 @@ it('collects during a query if it is serial, so that it never runs two at once',
   gates[1]!.resolve();
   expect(await Promise.all(found.slice(1))).toEqual([{ id: 'b' }, { id: 'c' }, { id: 'd' }]);
   expect(asked).toEqual([['a'], ['b', 'c', 'd']]);
+});
+
+it('queries for what it has collected once fewer queries run than may run at once', async () => {
+  const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  const answers = gates.values();
+  const { asked, loader } = recordingSource(async (ids) => {
+    await answers.next().value?.promise;
+    return ids.map((id) => ({ id }));
+  }, 2);
+  const found = [];
+  for (const id of ['a', 'b', 'c', 'd']) {
+    found.push(loader.load(id));
+    await new Promise(setImmediate);
+  }
+  expect(asked).toEqual([['a'], ['b']]);
+  gates[1]!.resolve();
+  await found[1];
+  await expect.poll(() => asked).toEqual([['a'], ['b'], ['c', 'd']]);
+  for (const { resolve } of gates) resolve();
+  expect(await Promise.all(found)).toEqual(['a', 'b', 'c', 'd'].map((id) => ({ id })));
+  expect(await loader.load('e')).toEqual({ id: 'e' });
+  expect(asked).toHaveLength(4);
 });

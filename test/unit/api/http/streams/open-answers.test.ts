@@ -12,13 +12,13 @@ function stage() {
     },
   });
   function open(holder: { keyId: string; sessionId?: string } | null) {
-    const req = {} as any;
     const res = Object.assign(new EventEmitter(), { headersSent: true, destroy: () => res.emit('close') }) as any;
-    answers.track({ req, res } as any);
+    const ctx = { req: {}, res, state: {} } as any;
+    answers.track(ctx);
     const admit = (keyId: string, sessionId: string | null = null) =>
-      answers.admit(req, { organizationId: 'org', keyId, sessionId });
+      answers.admit(ctx, { organizationId: 'org', keyId, sessionId });
     if (holder !== null) admit(holder.keyId, holder.sessionId ?? null);
-    return { res, admit, ended: answers.accessEnded(req) };
+    return { res, admit, ended: answers.accessEnded(ctx) };
   }
   return { looks, answers, open };
 }
@@ -63,8 +63,9 @@ async function serveEnding(count: number, goOn: (res: ServerResponse) => void) {
   const go = Promise.withResolvers<void>();
   const seen: string[] = [];
   const server = createServer((req, res) => {
-    answers.track({ req, res } as any);
-    answers.admit(req, { organizationId: 'org', keyId: 'a', sessionId: 's' });
+    const ctx = { req, res, state: {} } as any;
+    answers.track(ctx);
+    answers.admit(ctx, { organizationId: 'org', keyId: 'a', sessionId: 's' });
     req.on('error', () => undefined).resume();
     seen.push(req.method ?? '');
     if (seen.length === count) arrived.resolve();
