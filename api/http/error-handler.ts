@@ -37,7 +37,7 @@ export function createErrorHandler({ log, refusalOfStore }: ErrorHandlerDeps): A
   const refusalOf = createRefusals({ refusalOfStore });
 
   return async function handleErrors(ctx, next) {
-    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.res.setHeader('X-Content-Type-Options', 'nosniff');
     try {
       await next();
     } catch (error) {

@@ -8,7 +8,7 @@ export function createRequestId(): AppMiddleware {
   return (ctx, next) => {
     const given = ctx.req.headers['x-request-id'];
     ctx.state.requestId = typeof given === 'string' && acceptable.test(given) ? given : sortableUuid();
-    ctx.set('X-Request-Id', ctx.state.requestId);
+    ctx.res.setHeader('X-Request-Id', ctx.state.requestId);
     return next();
   };
 }

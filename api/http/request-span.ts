@@ -4,7 +4,7 @@ import {
   ATTR_HTTP_RESPONSE_STATUS_CODE,
   ATTR_HTTP_ROUTE,
 } from '@opentelemetry/semantic-conventions';
-import { endSpan, startTurnRequest, tracer, traceOfTurn } from '../../lib/tracing/turn-trace.ts';
+import { endSpan, isTracing, startTurnRequest, tracer, traceOfTurn } from '../../lib/tracing/turn-trace.ts';
 import type { AppMiddleware } from './app-context.ts';
 import { routeOf } from './route-of.ts';
 
@@ -14,6 +14,7 @@ import { routeOf } from './route-of.ts';
  */
 export function createRequestSpan(): AppMiddleware {
   return (ctx, next) => {
+    if (!isTracing()) return next();
     const startTime = Date.now();
     const client = clientOf(propagation.extract(ROOT_CONTEXT, ctx.headers));
     const span = tracer().startSpan('request', { kind: SpanKind.SERVER, startTime }, client ?? ROOT_CONTEXT);

@@ -1,6 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { ROOT_CONTEXT, SpanStatusCode, trace, type Span, type SpanOptions, type Tracer } from '@opentelemetry/api';
+import {
+  ProxyTracerProvider,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  trace,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from '@opentelemetry/api';
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
 
 export interface SpanIds {
@@ -14,6 +22,14 @@ export const givenIds = new AsyncLocalStorage<SpanIds>();
 /** The provider may be registered later, and replaced by another one. */
 export function tracer(): Tracer {
   return trace.getTracer('docket');
+}
+
+const noProvider = new ProxyTracerProvider().getDelegate();
+
+/** Returns whether a provider is registered; without one, spans do nothing. */
+export function isTracing(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== noProvider;
 }
 
 /**
