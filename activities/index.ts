@@ -111,10 +111,11 @@ export function createActivities(deps: ActivityDeps) {
   const askPaid = createSpending({ ...deps, askModel });
   const compact = createCompaction({ ...deps, askPaid, maskSecrets });
   const access = createJobAccess({ ...deps, granted: createGrantedAccess(deps) });
+  const transcripts = createTranscriptReader(deps);
   const conversation = createConversation({
     ...deps,
     compact,
-    readTranscript: createTranscriptReader(deps),
+    transcripts,
     tellGuidance: createGuidance({ ...deps, access, maskSecrets }),
   });
   const shared = {
@@ -124,6 +125,7 @@ export function createActivities(deps: ActivityDeps) {
     maskSecrets,
     askPaid,
     conversation,
+    transcripts,
     access,
     mcpToolset: createMcpToolset(deps.traceTools),
     remindOfFinish: createFinishReminder({ ...deps, access }),

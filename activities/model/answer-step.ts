@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
-import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
+import type { ClaimedCall } from '../../db/for-worker/step-claims.ts';
 import type { StepResponse, StepRow, StepStore } from '../../db/for-worker/steps.ts';
 import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
@@ -9,11 +9,13 @@ import type { ClaimedTools } from '../tools/run-calls.ts';
 import type { AskStep } from './ask-step.ts';
 import type { CallLeases } from './call-lease.ts';
 import type { AnsweredStep, StoreAnswer } from './store-answer.ts';
+import type { TranscriptReader } from './transcript/read-transcript.ts';
 
 export interface AnswerStepDeps {
   attempt: Attempt;
   leases: CallLeases;
   steps: Pick<StepStore, 'claimAnswer'>;
+  transcripts: Pick<TranscriptReader, 'lastKnown'>;
   askStep: AskStep;
   storeAnswer: StoreAnswer;
   context: Pick<JobContextStore, 'compactions'>;
@@ -37,20 +39,21 @@ export type AnswerStep = (call: ModelCall) => Promise<ClaimedAnswer>;
  * paid for again.
  */
 export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
-  const { attempt, leases, steps, askStep, storeAnswer, context, access, countFailure, remindOfFinish } = deps;
+  const { attempt, leases, steps, transcripts, askStep, storeAnswer, context, access } = deps;
+  const { countFailure, remindOfFinish } = deps;
   return async function answerStep(call) {
     const { jobId, turn, step } = call;
     const ref = { jobId, turn, step };
     const scope = { turn: ref, outlivesHeartbeat: true, countFailure: (error: unknown) => countFailure(ref, error) };
     return attempt(scope, async (signal) => {
       const claimed = await claimFree(ref, signal);
-      const { fence, response, toolResults, job } = claimed;
+      const { fence, response, toolResults } = claimed;
       if (response !== null) {
         const result = await resultOf(call, await storedAnswer(claimed, response));
         return { result, claimed: { fence, response, toolResults, read: null } };
       }
       return leases.during({ ...ref, fence }, async () => {
-        const answer = await storeAnswer(call, fence, await askStep(call, { fence, job }, signal), signal);
+        const answer = await storeAnswer(call, fence, await askStep(call, claimed, signal), signal);
         const { read } = answer;
         return {
           result: await resultOf(call, answer),
@@ -61,10 +64,10 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
   };
 
   /** Claims the step as soon as no other attempt's call is in flight, unless Temporal has lost track of this one. */
-  async function claimFree(ref: StepRef, signal: AbortSignal): Promise<StepRow & { job: SealedJob }> {
+  async function claimFree(ref: StepRef, signal: AbortSignal): Promise<ClaimedCall> {
     for (;;) {
       if (Context.current().cancellationSignal.aborted) throw takenOver();
-      const claimed = await steps.claimAnswer(ref);
+      const claimed = await steps.claimAnswer(ref, transcripts.lastKnown(ref.jobId));
       if (claimed !== null) return claimed;
       await leases.untilFree(ref, signal);
     }

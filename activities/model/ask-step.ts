@@ -1,7 +1,8 @@
 import type { WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { WorkerMessageStore } from '../../db/for-worker/job-messages.ts';
 import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
-import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
+import type { JobContext } from '../../db/for-worker/job-context.ts';
+import type { ClaimedCall } from '../../db/for-worker/step-claims.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import type { ModelCall } from '../../workflows/contract/job.ts';
@@ -43,25 +44,19 @@ export interface StepAnswer {
   text: SpokenText | null;
 }
 
-/** A claim of a step by an attempt. */
-interface Claim {
-  fence: number;
-  /** The job as of the claim. */
-  job: SealedJob;
-}
-
 /** Asks the model for a claimed step. */
-export type AskStep = (call: ModelCall, claim: Claim, signal: AbortSignal) => Promise<StepAnswer>;
+export type AskStep = (call: ModelCall, claimed: ClaimedCall, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {
   const { access, messages, events, conversation, images, askPaid, toolset, mcpToolset, secrets } = deps;
 
-  return async function askStep(call, { fence, job: read }, signal) {
+  return async function askStep(call, { fence, job: read, context }, signal) {
     const { jobId, turn, step, lastBefore = null } = call;
     const ref = { jobId, turn, step };
     const active = await access.activeJob(ref, read);
     const job = { ...active, model: modelToAsk(active) };
-    if (job.waitingMessages > 0) await messages.take(ref);
+    const hasNew = job.waitingMessages > 0;
+    if (hasNew) await messages.take(ref);
     const text = createLiveText({
       redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
       append: (piece) => events.appendText({ ...ref, fence, ...piece }),
@@ -69,7 +64,8 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     try {
       // no later call has only one tool
       const cacheKey = lastBefore === null ? jobId : undefined;
-      const result = await ask({ call, fence, job, signal }, { cacheKey, onText: text.push });
+      const at = { call, fence, job, signal };
+      const result = await ask(at, hasNew ? null : context, { cacheKey, onText: text.push });
       return { model: job.model, ...result, text: await text.end() };
     } catch (error) {
       await text.end();
@@ -81,7 +77,11 @@ export function createAskStep(deps: AskStepDeps): AskStep {
    * If the provider rejects the request as too long, asks once more without the older part of the conversation; if it may have
    * rejected an image, without images.
    */
-  async function ask(at: ConversationCall, options: Pick<ModelQuestion, 'cacheKey' | 'onText'>) {
+  async function ask(
+    at: ConversationCall,
+    context: JobContext | null,
+    options: Pick<ModelQuestion, 'cacheKey' | 'onText'>,
+  ) {
     const { call, fence, job, signal } = at;
     const { jobId, turn, step, lastBefore = null } = call;
     const readImages: ReadImages = (hashes) => images.read(jobId, hashes);
@@ -102,7 +102,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
       };
       return { answer: await askPaid({ step: { jobId, turn, step, fence }, job, question }), transcript };
     };
-    const transcript = await conversation.forCall(at);
+    const transcript = await conversation.forCall(at, context);
     try {
       return await send(transcript);
     } catch (error) {

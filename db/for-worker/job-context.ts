@@ -3,7 +3,8 @@ import type { StepRef, TokenUsage } from '../../workflows/contract/job.ts';
 import type { NoteKind } from '../jobs/bundle-schema.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import type { Prompt } from './jobs.ts';
-import { stepColumns, type StepRow } from './steps.ts';
+import { stepColumns } from '../jobs/job-statements.ts';
+import type { StepRow } from './steps.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -45,19 +46,23 @@ export interface NewCompaction extends Omit<Compaction, 'usage'> {
   costMicros: number | null;
 }
 
+type StepKey = Pick<StepRef, 'turn' | 'step'>;
+
 /** The context of a model call. */
-interface JobContext {
+export interface JobContext {
   prompts: Prompt[];
   notes: JobNote[];
   /** The newest one; null when there is none. */
   compaction: Compaction | null;
   /** The result of the newest turn's effect that stored the instructions; null before it. */
   instructions: unknown;
+  /** The last step that the reader knew; null for no steps. */
+  known: StepKey | null;
   /** The steps that follow the last known one. */
   steps: StepRow[];
 }
 
-type ContextRow =
+export type ContextRow =
   | { part: 'prompt'; turn: number; step: number | null; text: string; data: ImageRef[] }
   | ({ part: 'note' } & JobNote)
   | {
@@ -75,7 +80,7 @@ export interface JobContextStore {
    * Returns the context of a step's call in one statement, its prompts, notes and steps in order. `known` is the last
    * step that the caller knows; null for no steps.
    */
-  read(ref: StepRef, known: Pick<StepRef, 'turn' | 'step'> | null): Promise<JobContext>;
+  read(ref: StepRef, known: StepKey | null): Promise<JobContext>;
   /** Stores a note unless it exists. A new one sends `notice`, if any, to the job's watchers. */
   addNote(note: { jobId: string; notice?: string } & JobNote): Promise<void>;
   /** Returns the job's notes up to and including the turn, in order. */
@@ -114,30 +119,50 @@ const storeStatement = `
   )
   select from stored`;
 
+/** Query for the parts of the context of the call of a step: `$1` to `$3`. `known` are parameters, null for no steps. */
+export const contextParts = (known: Record<keyof StepKey, string>) => `
+  select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, images::json as data
+  from job_turns where job_id = $1 and turn <= $2
+  union all
+  select 'prompt', turn, position, step, null, prompt, images::json
+  from job_messages where job_id = $1 and turn <= $2
+  union all
+  select 'note', turn, 0, step, kind, text, null from job_notes where job_id = $1 and turn <= $2
+  union all
+  (select 'compaction', turn, 0, step, null, summary,
+          json_build_object('uptoTurn', upto_turn, 'uptoStep', upto_step, 'ledger', ledger, 'tree', tree, 'usage',
+                            json_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
+   from job_compactions where job_id = $1 order by turn desc, step desc limit 1)
+  union all
+  (select 'instructions', turn, 0, null, null, null, result::json
+   from job_effects where job_id = $1 and turn <= $2 and effect = 'instructions' and result is not null
+   order by turn desc limit 1)
+  union all
+  select 'step', turn, 0, step, null, null, to_json(one)
+  from (select ${stepColumns} from job_steps
+        where job_id = $1 and (turn, step) > (${known.turn}, ${known.step}) and (turn, step) < ($2, $3)) as one`;
+
 const contextStatement = `
-  select part, turn, step, kind, text, data from (
-    select 'prompt' as part, turn, 0 as position, 0 as step, null as kind, prompt as text, images::json as data
-    from job_turns where job_id = $1 and turn <= $2
-    union all
-    select 'prompt', turn, position, step, null, prompt, images::json
-    from job_messages where job_id = $1 and turn <= $2
-    union all
-    select 'note', turn, 0, step, kind, text, null from job_notes where job_id = $1 and turn <= $2
-    union all
-    (select 'compaction', turn, 0, step, null, summary,
-            json_build_object('uptoTurn', upto_turn, 'uptoStep', upto_step, 'ledger', ledger, 'tree', tree, 'usage',
-                              json_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens))
-     from job_compactions where job_id = $1 order by turn desc, step desc limit 1)
-    union all
-    (select 'instructions', turn, 0, null, null, null, result::json
-     from job_effects where job_id = $1 and turn <= $2 and effect = 'instructions' and result is not null
-     order by turn desc limit 1)
-    union all
-    select 'step', turn, 0, step, null, null, to_json(one)
-    from (select ${stepColumns} from job_steps
-          where job_id = $1 and (turn, step) > ($4, $5) and (turn, step) < ($2, $3)) as one
-  ) as parts
+  select part, turn, step, kind, text, data from (${contextParts({ turn: '$4', step: '$5' })}) as parts
   order by turn, position, step, kind`;
+
+/** Returns the context whose parts a statement has read. */
+export function contextOf(rows: ContextRow[], known: StepKey | null): JobContext {
+  const newest = rows.find((row) => row.part === 'compaction');
+  return {
+    prompts: rows
+      .filter((row) => row.part === 'prompt')
+      .map(({ text, data, ...at }) => ({ turn: at.turn, step: at.step, prompt: text, images: data })),
+    notes: rows
+      .filter((row) => row.part === 'note')
+      .map((row) => ({ turn: row.turn, step: row.step, kind: row.kind, text: row.text })),
+    compaction:
+      newest === undefined ? null : { turn: newest.turn, step: newest.step, summary: newest.text, ...newest.data },
+    instructions: rows.find((row) => row.part === 'instructions')?.data ?? null,
+    known,
+    steps: rows.filter((row) => row.part === 'step').map(({ data }) => data),
+  };
+}
 
 /** Stores the parts of a job's conversation other than prompts, answers and tool results. */
 export function createJobContextStore(pool: Pool): JobContextStore {
@@ -164,19 +189,7 @@ export function createJobContextStore(pool: Pool): JobContextStore {
         text: contextStatement,
         values: [jobId, turn, step, known?.turn ?? null, known?.step ?? null],
       });
-      const newest = rows.find((row) => row.part === 'compaction');
-      return {
-        prompts: rows
-          .filter((row) => row.part === 'prompt')
-          .map(({ text, data, ...at }) => ({ turn: at.turn, step: at.step, prompt: text, images: data })),
-        notes: rows
-          .filter((row) => row.part === 'note')
-          .map((row) => ({ turn: row.turn, step: row.step, kind: row.kind, text: row.text })),
-        compaction:
-          newest === undefined ? null : { turn: newest.turn, step: newest.step, summary: newest.text, ...newest.data },
-        instructions: rows.find((row) => row.part === 'instructions')?.data ?? null,
-        steps: rows.filter((row) => row.part === 'step').map(({ data }) => data),
-      };
+      return contextOf(rows, known);
     },
 
     async notes(jobId, turn) {

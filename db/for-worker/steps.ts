@@ -2,12 +2,9 @@ import type { Pool } from 'pg';
 import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.ts';
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
-import { mostLostAttempts } from '../jobs/job-timeline.ts';
-import { modelCallLeaseMs } from './model-call-leases.ts';
-import { ofActiveTurn } from '../jobs/job-statements.ts';
+import { ofActiveTurn, stepColumns } from '../jobs/job-statements.ts';
 import { withTransaction } from '../pool.ts';
-import { onlyRow } from '../rows.ts';
-import { sealedJob, type SealedJob } from './projects/projects.ts';
+import { createStepClaims, type StepClaims } from './step-claims.ts';
 import {
   createSnapshotReads,
   type JobWithSnapshot,
@@ -111,14 +108,7 @@ interface StepResults extends StepRef {
   events?: NewJobEvent[];
 }
 
-export interface StepStore extends SnapshotReads {
-  /** Claims the step for this attempt: creates the row if needed, raises its fence, and returns what is stored. */
-  claim(ref: StepRef): Promise<StepRow>;
-  /**
-   * Claims a step for a model call. A step without an answer is started and takes the lease, with an event. Null while
-   * another attempt holds the lease. `job` is the job as of the claim.
-   */
-  claimAnswer(ref: StepRef): Promise<(StepRow & { job: SealedJob }) | null>;
+export interface StepStore extends SnapshotReads, StepClaims {
   /**
    * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
    * when another one is stored. Usage is added to the job and its project at once. Returns the job as of then.
@@ -137,26 +127,6 @@ export interface StepStore extends SnapshotReads {
   lastAnswered(ref: TurnRef): Promise<StepRow | null>;
 }
 
-export const stepColumns = `
-  job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
-  jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
-  cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
-  model_failures as "modelFailures", model`;
-
-/** `$4` is the worker. */
-const claimStep = (leaseUntil: string, condition = 'true') => `
-  insert into job_steps (job_id, turn, step, fence, asked_until, worker) values ($1, $2, $3, 1, ${leaseUntil}, $4)
-  on conflict (job_id, turn, step) do update
-  set fence = job_steps.fence + 1, asked_until = excluded.asked_until, worker = excluded.worker, claimed_at = now(),
-      lost_attempts = case
-        when job_steps.ended_at is null and coalesce(jsonb_array_length(job_steps.lost_attempts), 0) < ${mostLostAttempts}
-        then coalesce(job_steps.lost_attempts, '[]') || jsonb_build_object(
-          'attempt', job_steps.fence, 'worker', job_steps.worker,
-          'startedAt', coalesce(job_steps.claimed_at, job_steps.started_at), 'endedAt', now())
-        else job_steps.lost_attempts end
-  where ${condition}
-  returning ${stepColumns}`;
-
 const storeStepResults = `
   update job_steps set tool_results = $5, tree = $6, patch = $7, ended_at = now()
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null and ${ofActiveTurn}
@@ -167,28 +137,6 @@ const storeStepResults = `
  * does: `12510@vm`.
  */
 export function createStepStore(pool: Pool, worker: string | null = null): StepStore {
-  async function claim({ jobId, turn, step }: StepRef): Promise<StepRow> {
-    const text = claimStep('null');
-    const { rows } = await pool.query<StepRow>({ name: 'claim-step', text, values: [jobId, turn, step, worker] });
-    return onlyRow(rows);
-  }
-
-  async function claimAnswer({ jobId, turn, step }: StepRef): Promise<(StepRow & { job: SealedJob }) | null> {
-    const isFree = 'job_steps.response is not null or coalesce(job_steps.asked_until <= now(), true)';
-    const { rows } = await pool.query<StepRow & { job: SealedJob }>({
-      name: 'claim-answer',
-      text: `
-        with claimed as (${claimStep("now() + $5::float8 * interval '1 millisecond'", isFree)})
-        select claimed.*, ${sealedJob} as job from claimed, append_job_events("jobId", turn, step, case
-          when response is not null then '[]'
-          else jsonb_build_array(jsonb_build_object('type', 'step-start', 'data', jsonb_build_object('attempt', fence)))
-        end)`,
-      values: [jobId, turn, step, worker, modelCallLeaseMs],
-    });
-    if (rows.length > 0) wakeWatchers(pool, jobId);
-    return rows[0] ?? null;
-  }
-
   async function storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null> {
     const { events } = answer;
     const { rows } = await pool.query<JobWithSnapshotRow>({
@@ -288,8 +236,7 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
   }
 
   return {
-    claim,
-    claimAnswer,
+    ...createStepClaims(pool, worker),
     storeResponse,
     storeResults,
     list: (jobId, turn) => listBetween(jobId, { after: { turn: 0, step: 0 }, before: { turn: turn + 1, step: 0 } }),

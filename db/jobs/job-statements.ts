@@ -118,6 +118,13 @@ export const turnUsage = `
     select 0, input_tokens, output_tokens, cost_micros from job_compactions where job_id = $1 and turn = $2
   ) as calls`;
 
+/** Columns of a step as the worker reads it, a `StepRow`. */
+export const stepColumns = `
+  job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
+  jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
+  cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
+  model_failures as "modelFailures", model`;
+
 /** Selects the prompt of each turn, then the messages sent during it. */
 export const listPrompts = {
   name: 'list-prompts',

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { JobContextStore, JobNote } from '../../../db/for-worker/job-context.ts';
+import type { JobContext, JobContextStore, JobNote } from '../../../db/for-worker/job-context.ts';
 import type { NoteKind } from '../../../db/jobs/bundle-schema.ts';
 import { isPlanning } from '../../../db/jobs/jobs.ts';
 import type { PriceBook } from '../../../models/prices.ts';
@@ -13,11 +13,11 @@ import type { JobWithProject } from '../../job/granted-access.ts';
 import { systemPrompt } from '../agent-prompt.ts';
 import { findLoop, loopSentence, nudgeOf } from '../loop-guard.ts';
 import { conversationOf, estimateTokens, type Transcript } from './transcript.ts';
-import type { JobTranscript, ReadTranscript } from './read-transcript.ts';
+import type { JobTranscript, TranscriptReader } from './read-transcript.ts';
 
 export interface ConversationDeps {
   context: Pick<JobContextStore, 'addNote'>;
-  readTranscript: ReadTranscript;
+  transcripts: Pick<TranscriptReader, 'read'>;
   compact(call: CompactionCall): Promise<void>;
   prices: Pick<PriceBook, 'windowOf'>;
   tellGuidance: TellGuidance;
@@ -35,9 +35,9 @@ export interface ConversationCall {
 export interface Conversation {
   /**
    * Returns the conversation for a call, after storing the notes and the compaction that are due. Throws when the agent
-   * is stopped for repeating itself.
+   * is stopped for repeating itself. `read` is the context of the call as just read; null for none.
    */
-  forCall(call: ConversationCall): Promise<JobTranscript>;
+  forCall(call: ConversationCall, read: JobContext | null): Promise<JobTranscript>;
   /**
    * Returns a shorter conversation after the provider rejected one as too long. Throws when nothing is left to omit.
    */
@@ -53,7 +53,7 @@ const fewCalls = 5;
 
 /** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { context, readTranscript, compact, prices, tellGuidance, commands } = deps;
+  const { context, transcripts, compact, prices, tellGuidance, commands } = deps;
 
   async function noted({ call, ...at }: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
     const { jobId, turn, step } = call;
@@ -68,18 +68,18 @@ export function createConversation(deps: ConversationDeps): Conversation {
       ref: { jobId, turn, step },
       transcript,
     });
-    return due.length === 0 && !isTold ? transcript : readTranscript(call);
+    return due.length === 0 && !isTold ? transcript : transcripts.read(call);
   }
 
   async function shortened({ call, fence, job, signal }: ConversationCall, transcript: Transcript, window: number) {
     const { jobId, turn, step } = call;
     await compact({ step: { jobId, turn, step, fence }, job, transcript, window, signal });
-    return readTranscript(call);
+    return transcripts.read(call);
   }
 
   return {
-    async forCall(call) {
-      const transcript = await noted(call, await readTranscript(call.call));
+    async forCall(call, read) {
+      const transcript = await noted(call, await transcripts.read(call.call, read));
       const window = prices.windowOf(call.job.model);
       const isNew = transcript.compaction?.turn === call.call.turn && transcript.compaction.step === call.call.step;
       const tokens = tokensOf(transcript, call.job);

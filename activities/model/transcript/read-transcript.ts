@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JobContextStore } from '../../../db/for-worker/job-context.ts';
+import type { JobContext, JobContextStore } from '../../../db/for-worker/job-context.ts';
 import type { StepRow, StepStore } from '../../../db/for-worker/steps.ts';
 import type { StepRef } from '../../../workflows/contract/job.ts';
 import { instructionsOf, type Instructions } from '../stored-instructions.ts';
@@ -20,8 +20,12 @@ export interface JobTranscript extends Transcript {
   instructions: Instructions;
 }
 
-/** Reads the conversation that the call of a step is made with. */
-export type ReadTranscript = (ref: StepRef) => Promise<JobTranscript>;
+export interface TranscriptReader {
+  /** Returns the last step of a job that is cached; null when none is. */
+  lastKnown(jobId: string): StepKey | null;
+  /** Reads the conversation that the call of a step is made with. `context` is the call's as just read; null for none. */
+  read(ref: StepRef, context?: JobContext | null): Promise<JobTranscript>;
+}
 
 interface Kept {
   /** The last step that the compaction covered. */
@@ -34,7 +38,7 @@ interface Kept {
  * Caches the steps of the jobs that this worker runs, so that a call reads only new steps from the database. A step is
  * cached once nothing writes it any more; a worker that takes over reads all of them.
  */
-export function createTranscriptReader({ steps, context }: TranscriptReaderDeps): ReadTranscript {
+export function createTranscriptReader({ steps, context }: TranscriptReaderDeps): TranscriptReader {
   const kept = new Map<string, Kept>();
   let characters = 0;
 
@@ -57,7 +61,7 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
   /** `later` are the steps after the cached ones. */
   async function stepsOf(ref: StepRef, upto: StepKey, cached: Kept | undefined, later: StepRow[]): Promise<StepRow[]> {
     const { jobId } = ref;
-    const isSame = cached !== undefined && !isBehind(cached.upto, upto) && !isBehind(upto, cached.upto);
+    const isSame = cached !== undefined && isSameStep(cached.upto, upto);
     const old = isSame ? cached : { steps: [], characters: 0 };
     const fresh = isSame ? later : await steps.listBetween(jobId, { after: upto, before: ref });
     const settled = settledOf(fresh);
@@ -66,16 +70,32 @@ export function createTranscriptReader({ steps, context }: TranscriptReaderDeps)
     return [...old.steps, ...fresh];
   }
 
-  return async function readTranscript(ref) {
-    const cached = kept.get(ref.jobId);
-    const known = cached === undefined ? null : (cached.steps.at(-1) ?? cached.upto);
-    const { prompts, notes, compaction: newest, instructions, steps: later } = await context.read(ref, known);
-    const compaction = newest === null || isBehind(newest, ref) ? null : newest;
-    const compactions = compaction === null ? [] : [compaction];
-    const found = await stepsOf(ref, uptoOf(compaction), cached, later);
-    const transcript = transcriptAt({ prompts, steps: found, notes, compactions }, ref);
-    return { ...transcript, instructions: instructionsOf(instructions) };
+  function lastKnown(jobId: string): StepKey | null {
+    const cached = kept.get(jobId);
+    const last = cached === undefined ? null : (cached.steps.at(-1) ?? cached.upto);
+    return last === null ? null : { turn: last.turn, step: last.step };
+  }
+
+  return {
+    lastKnown,
+
+    async read(ref, read = null) {
+      const [cached, known] = [kept.get(ref.jobId), lastKnown(ref.jobId)];
+      // another attempt of this worker may have cached more since
+      const isFresh = isSameStep(read?.known ?? null, known);
+      const found = read !== null && isFresh ? read : await context.read(ref, known);
+      const compaction = found.compaction === null || isBehind(found.compaction, ref) ? null : found.compaction;
+      const compactions = compaction === null ? [] : [compaction];
+      const all = await stepsOf(ref, uptoOf(compaction), cached, found.steps);
+      const { prompts, notes, instructions } = found;
+      const transcript = transcriptAt({ prompts, steps: all, notes, compactions }, ref);
+      return { ...transcript, instructions: instructionsOf(instructions) };
+    },
   };
+}
+
+function isSameStep(one: StepKey | null, other: StepKey | null): boolean {
+  return one?.turn === other?.turn && one?.step === other?.step;
 }
 
 /** Returns the length of steps in characters, in pieces that do not block the event loop. */

@@ -6,6 +6,7 @@ import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
 import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
 import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
+import { createJobContextStore } from '../../../db/for-worker/job-context.ts';
 import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
 import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -91,6 +92,31 @@ it('returns the job with each claim and answer, and with an answer the snapshot 
   expect(await steps.storeResponse({ ...ref, step: 2, ...answer })).toMatchObject({ job: { id: ref.jobId }, snapshot });
   expect(await steps.jobWithSnapshot(ref.jobId)).toMatchObject({ job: { id: ref.jobId, steps: 2 }, snapshot });
   expect(await steps.jobWithSnapshot('job_none')).toBeNull();
+});
+
+it('returns the context of a call with the first claim of a worker that knows the steps before', async () => {
+  const { pool } = database;
+  const [steps, context] = [createStepStore(pool), createJobContextStore(pool)];
+  const ref = await seedJob(pool);
+  const first = (await steps.claimAnswer({ ...ref, step: 1 }))!;
+  expect(first).toMatchObject({ fence: 1, context: null });
+  await steps.storeResponse({ ...ref, step: 1, ...answer });
+  await steps.storeResults({ ...ref, step: 1, fence: first.fence, results, tree: 'tree', snapshot: null, patch: null });
+  await context.addNote({ ...ref, step: 2, kind: 'nudge', text: 'Look up.' });
+  await createEffectStore(pool).claim({ ...ref, effect: 'instructions' });
+  await pool.query(`update job_effects set result = '{"a": 1}' where job_id = $1`, [ref.jobId]);
+  const call = { ...ref, step: 2 };
+  const expected = await context.read(call, { turn: 0, step: 0 });
+  expect(expected).toMatchObject({ steps: [{ step: 1, tree: 'tree' }], notes: [{ text: 'Look up.' }] });
+  expect(expected).toMatchObject({ prompts: [{ turn: 1 }], instructions: { a: 1 }, known: { turn: 0, step: 0 } });
+  expect(await steps.claimAnswer(call, { turn: 0, step: 0 })).toMatchObject({ fence: 1, context: expected });
+  expect(await steps.claimAnswer(call, { turn: 0, step: 0 })).toBeNull();
+  await pool.query('update job_steps set asked_until = null where job_id = $1', [ref.jobId]);
+  // the first attempt may have stored notes or taken messages since the snapshot of this statement
+  expect(await steps.claimAnswer(call, { turn: 0, step: 0 })).toMatchObject({ fence: 2, context: null });
+  const after = { turn: 1, step: 1 };
+  const third = await steps.claimAnswer({ ...ref, step: 3 }, after);
+  expect(third).toMatchObject({ context: { known: after, steps: [{ step: 2, response: null }] } });
 });
 
 it('keeps when and where each attempt was that another one followed, but none of a step that has ended', async () => {

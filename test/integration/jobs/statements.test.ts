@@ -43,7 +43,7 @@ function transactionsIn(names: string[]): number {
 }
 
 it(
-  'a step makes five transactions: two reads ride on its claim and its answer',
+  'a step makes four transactions: its claim reads the job and the conversation, its answer the job',
   { tags: ['slow'], timeout: 120_000 },
   async () => {
     await using database = await createTestDatabase();
@@ -73,10 +73,10 @@ it(
       status: 'completed',
     });
     expect(steps).toHaveLength(calls.length);
-    const reading = ['store-response', 'store-results', 'claim-answer', 'job-context', 'begin-call'];
+    const reading = ['store-response', 'store-results', 'claim-answer', 'begin-call'];
     expect(steps.slice(4)).toEqual([reading, reading, reading]);
     for (const names of steps.slice(2, 4)) {
-      expect(transactionsIn(names)).toBe(5);
+      expect(transactionsIn(names)).toBe(4);
       expect(names.length).toBeLessThanOrEqual(12);
     }
   },

@@ -114,9 +114,11 @@ describe('a worker’s event loop stays responsive', () => {
   it('while a conversation of 50 MB is read', async () => {
     const rows = Array.from({ length: 500 }, (_, index) => stepWith(index + 1, 'a\n'.repeat(50_000)));
     const prompts = [{ turn: 1, step: null, prompt: 'Go on.' }];
-    const read = createTranscriptReader({
+    const { read } = createTranscriptReader({
       steps: { listBetween: async () => rows },
-      context: { read: async () => ({ prompts, notes: [], compaction: null, instructions: null, steps: [] }) },
+      context: {
+        read: async () => ({ prompts, notes: [], compaction: null, instructions: null, known: null, steps: [] }),
+      },
     });
     const ref = { jobId: 'j', turn: 1, step: 501 };
     expect(await holdOf(async () => conversationOf(await read(ref)))).toBe(0);

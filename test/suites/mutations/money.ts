@@ -65,7 +65,7 @@ export const moneyMutations: Mutation[] = [
   },
   {
     name: 'an attempt that stood still claims a step whose call is in flight',
-    file: 'db/for-worker/steps.ts',
+    file: 'db/for-worker/step-claims.ts',
     find: "* interval '1 millisecond'\", isFree)",
     replace: "* interval '1 millisecond'\")",
     ...asked,
