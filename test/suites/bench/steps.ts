@@ -8,6 +8,8 @@ import { createTestRepository } from '../../support/git-repository.ts';
 import { promptFor, stepKinds } from './support/agent-model.ts';
 import type { StepKind } from './support/agent-model.ts';
 import { loadCore, serverCore, startBenchProcess, startService } from './support/bench-process.ts';
+import type { BenchProcess } from './support/bench-process.ts';
+import type { SentStatements } from './support/count-statements.ts';
 import { cpuSecondsOf, cpuSecondsOfTree, meterLoad } from './support/cpu.ts';
 import { createJobClient } from './support/job-client.ts';
 import type { JobClient } from './support/job-client.ts';
@@ -19,9 +21,15 @@ import { apiEnvironment } from './support/site.ts';
 const fewSteps = 2;
 const jobsAtOnce = 8;
 const repositoryFiles = 50;
+/** Polls of a job cost transactions, too. */
+const seldomMs = 250;
 
 interface Bench {
+  /** Notices the end of a job at once. */
   jobs: JobClient;
+  /** Polls seldom. */
+  patient: JobClient;
+  worker: BenchProcess;
   client: Client;
   pool: Pool;
   /** Transactions a second while no job runs. */
@@ -46,6 +54,8 @@ export async function benchSteps(servers: BenchServers, options: BenchOptions): 
       'Temporal ms',
       'PostgreSQL ms',
       'transactions/step',
+      'statements/step',
+      'of the API',
       'WAL KB/step',
       'events/step',
       'bytes/step',
@@ -56,6 +66,9 @@ export async function benchSteps(servers: BenchServers, options: BenchOptions): 
   );
   printNote(
     `idle: ${figure(bench.idleRate)} transactions a second (aim: ≤ 2), which are not in the figures of a step.`,
+  );
+  printNote(
+    'aim: ≤ 5 transactions and ≤ 12 statements a step, both of the worker; those of the API are polls of the jobs.',
   );
   printNote('aim: ≤ 7 events and ≤ 1,126 bytes of history a step; worker CPU ≤ 20 ms a step, ≤ 40 ms with a snapshot.');
   printNote('The CPU is that of one more step, git included; worker ms/job is what a job costs besides its steps.');
@@ -93,8 +106,11 @@ async function startBench(
   const connection = await Connection.connect({ address: temporal.address });
   resources.defer(() => connection.close());
   const url = `http://127.0.0.1:${String(api.ready['port'])}`;
+  const user = { url, key, projectId: project.id };
   return {
-    jobs: createJobClient({ url, key, projectId: project.id }),
+    jobs: createJobClient(user),
+    patient: createJobClient({ ...user, pollMs: seldomMs }),
+    worker,
     client: new Client({ connection }),
     pool,
     idleRate: await idleRateOf(pool),
@@ -121,7 +137,7 @@ async function benchLatency({ jobs }: Bench, { isQuick }: BenchOptions): Promise
 
 /** Measures one step as the difference between long and short jobs, which leaves out what every job costs. */
 async function benchKind(bench: Bench, kind: StepKind, manySteps: number): Promise<string[]> {
-  const short = await runJobs(bench, { kind, steps: fewSteps, since: await databaseWork(bench.pool) });
+  const short = await runJobs(bench, { kind, steps: fewSteps, since: await workSoFar(bench) });
   const long = await runJobs(bench, { kind, steps: manySteps, since: short.work });
   const more = manySteps - fewSteps;
   const perStep = (name: keyof JobsCost['cost']) => (long.cost[name] - short.cost[name]) / jobsAtOnce / more;
@@ -135,6 +151,8 @@ async function benchKind(bench: Bench, kind: StepKind, manySteps: number): Promi
     figure(perStep('temporal')),
     figure(perStep('database')),
     figure(perStep('transactions')),
+    figure(perStep('statements')),
+    figure(perStep('others')),
     figure(perStep('walBytes') / 1_024),
     figure((manyEvents.events - fewEvents.events) / more),
     figure((manyEvents.bytes - fewEvents.bytes) / more),
@@ -146,17 +164,18 @@ async function benchKind(bench: Bench, kind: StepKind, manySteps: number): Promi
 interface JobsCost {
   /** One of the jobs. */
   id: string;
-  /** CPU in ms, transactions and WAL of all of them. */
-  cost: Record<'worker' | 'temporal' | 'database' | 'transactions' | 'walBytes', number>;
+  /** CPU in ms; the worker's transactions and statements; transactions of others; WAL. */
+  cost: Record<'worker' | 'temporal' | 'database' | 'transactions' | 'statements' | 'others' | 'walBytes', number>;
   stepsPerSecond: number;
   others: number;
-  work: DatabaseWork;
+  work: WorkSoFar;
 }
 
 async function runJobs(
-  { jobs, pool, idleRate, pids }: Bench,
-  { kind, steps, since }: { kind: StepKind; steps: number; since: DatabaseWork },
+  bench: Bench,
+  { kind, steps, since }: { kind: StepKind; steps: number; since: WorkSoFar },
 ): Promise<JobsCost> {
+  const { patient: jobs, idleRate, pids } = bench;
   const cpuOfAll = () => ({
     worker: cpuSecondsOfTree(pids.worker),
     temporal: cpuSecondsOf(pids.temporal),
@@ -169,7 +188,8 @@ async function runJobs(
   const seconds = (performance.now() - from) / 1_000;
   const after = cpuOfAll();
   const others = meter.others();
-  const work = await databaseWork(pool);
+  const work = await workSoFar(bench);
+  const transactions = work.sent.transactions - since.sent.transactions;
   const ms = (name: keyof typeof after) => (after[name] - before[name]) * 1_000;
   return {
     id: ids[0] ?? '',
@@ -177,7 +197,9 @@ async function runJobs(
       worker: ms('worker'),
       temporal: ms('temporal'),
       database: ms('database'),
-      transactions: work.transactions - since.transactions - idleRate * (work.at - since.at),
+      transactions,
+      statements: work.sent.statements - since.sent.statements,
+      others: work.transactions - since.transactions - transactions - idleRate * (work.at - since.at),
       walBytes: work.walBytes - since.walBytes,
     },
     // every job ends with a step that finishes it
@@ -185,6 +207,16 @@ async function runJobs(
     others,
     work,
   };
+}
+
+interface WorkSoFar extends DatabaseWork {
+  /** By the worker. */
+  sent: SentStatements;
+}
+
+async function workSoFar({ pool, worker }: Bench): Promise<WorkSoFar> {
+  const work = await databaseWork(pool);
+  return { ...work, sent: await worker.ask<SentStatements>('sent') };
 }
 
 interface DatabaseWork {

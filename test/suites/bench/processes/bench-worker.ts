@@ -13,6 +13,7 @@ import { createWorkerStores } from '../../../../worker/stores.ts';
 import { prepareWorkflowBundle } from '../../../../worker/workflow-bundle.ts';
 import { createAgentModel } from '../support/agent-model.ts';
 import { answerParent } from '../support/answer-parent.ts';
+import { countStatements } from '../support/count-statements.ts';
 
 // The worker as it runs in production, with a model that answers after a fixed time.
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
@@ -22,6 +23,7 @@ const pool = createPool({
   maxConnections: config.database.connections ?? 20,
   applicationName: 'bench-worker',
 });
+const sent = countStatements(pool);
 const stores = createWorkerStores({ pool, box: createSecretBox(config.encryptionKeys) });
 const model = createAgentModel(Number(process.env['BENCH_MODEL_MS'] ?? 0));
 const connection = await NativeConnection.connect({ address: config.temporal.address });
@@ -47,7 +49,7 @@ const worker = await createWorker({
 });
 const run = worker.run();
 
-answerParent({}, async () => {
+answerParent({ sent: () => sent }, async () => {
   worker.shutdown();
   await run;
   processes[Symbol.dispose]();

@@ -5,6 +5,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
+import { beforeRequest } from '../../../../models/provider-fetch.ts';
 
 /** Steps of a job: one that touches no file, reads one, or changes one. */
 export const stepKinds = ['todo', 'read', 'write'] as const;
@@ -24,7 +25,10 @@ const finish = {
   },
 } as const;
 
-/** Requests one tool call per step, as often as the prompt says, then finishes; answers after `answerMs`. */
+/**
+ * Requests one tool call per step, as often as the prompt says, then finishes; answers after `answerMs`. Confirms the call
+ * first, as models of providers do.
+ */
 export function createAgentModel(answerMs: number): LanguageModelV4 {
   return {
     specificationVersion: 'v4',
@@ -32,11 +36,13 @@ export function createAgentModel(answerMs: number): LanguageModelV4 {
     modelId: 'agent',
     supportedUrls: {},
     async doGenerate(options) {
+      await beforeRequest.getStore()?.();
       await delay(answerMs);
       return { ...finish, content: [nextCall(options)], warnings: [] };
     },
 
-    doStream(options) {
+    async doStream(options) {
+      await beforeRequest.getStore()?.();
       const stream = new ReadableStream<LanguageModelV4StreamPart>({
         async start(controller) {
           controller.enqueue({ type: 'stream-start', warnings: [] });
@@ -50,7 +56,7 @@ export function createAgentModel(answerMs: number): LanguageModelV4 {
           controller.close();
         },
       });
-      return Promise.resolve({ stream });
+      return { stream };
     },
   };
 }

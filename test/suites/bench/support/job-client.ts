@@ -6,8 +6,6 @@ export interface JobClient {
   untilEnded(jobId: string): Promise<string | null>;
 }
 
-const pollMs = 10;
-
 interface Job {
   id: string;
   status: string;
@@ -15,8 +13,16 @@ interface Job {
   details: { failure: { title: string } | null };
 }
 
+interface JobClientOptions {
+  url: string;
+  key: string;
+  projectId: string;
+  /** Time between two polls of a job. */
+  pollMs?: number;
+}
+
 /** The operations of an API user. */
-export function createJobClient({ url, key, projectId }: { url: string; key: string; projectId: string }): JobClient {
+export function createJobClient({ url, key, projectId, pollMs = 10 }: JobClientOptions): JobClient {
   async function ask(path: string, body?: unknown): Promise<Job> {
     const response = await fetch(`${url}/v2/agent/${projectId}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
