@@ -48,23 +48,49 @@ const emptyBeyond = emptySnapshots(`
     ) as sized
   ) as ranked where not kept and total > $3`);
 
-/** Stores a snapshot within a transaction. A tree that recurs is stored as of its last snapshot. */
+/** Statement that stores snapshots; `rows` has their job and the values of `valuesOf`. A tree that recurs is stored as of its last snapshot. */
+export const insertSnapshots = (rows: string) => `
+  insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions) ${rows}
+  on conflict (job_id, tree) do update
+  set commit = excluded.commit, base_commit = excluded.base_commit, pack = excluded.pack, patch = excluded.patch,
+      changed_files = excluded.changed_files, additions = excluded.additions, deletions = excluded.deletions, created_at = now(), removed_at = null`;
+
+export function valuesOf(snapshot: Snapshot): unknown[] {
+  const { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } = snapshot;
+  return [tree, commit, baseCommit, pack, toStoredText(patch), changedFiles, additions, deletions];
+}
+
+/** Stores a snapshot within a transaction. */
 export async function storeSnapshot(
   client: PoolClient,
   jobId: string,
   snapshot: Snapshot,
   mostBytes = mostSnapshotBytes,
 ): Promise<void> {
-  const { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } = snapshot;
-  await client.query(
-    `insert into job_snapshots (job_id, tree, commit, base_commit, pack, patch, changed_files, additions, deletions)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     on conflict (job_id, tree) do update
-     set commit = excluded.commit, base_commit = excluded.base_commit, pack = excluded.pack, patch = excluded.patch,
-         changed_files = excluded.changed_files, additions = excluded.additions, deletions = excluded.deletions, created_at = now(), removed_at = null`,
-    [jobId, tree, commit, baseCommit, pack, toStoredText(patch), changedFiles, additions, deletions],
-  );
-  await client.query(emptyBeyond, [jobId, tree, mostBytes]);
+  const text = insertSnapshots('values ($1, $2, $3, $4, $5, $6, $7, $8, $9)');
+  await client.query(text, [jobId, ...valuesOf(snapshot)]);
+  await client.query(emptyBeyond, [jobId, snapshot.tree, mostBytes]);
+}
+
+/** Expression: the bytes of the snapshots and changes of the job `$1`. */
+export const snapshotBytes = `(
+  select coalesce(sum(bytes), 0)::float8 from (
+    select octet_length(pack) + octet_length(patch) as bytes from job_snapshots where job_id = $1 and removed_at is null
+    union all
+    select octet_length(patch) from job_steps where job_id = $1 and patch is not null
+  ) as sizes)`;
+
+/** Keeps the snapshots of a job within their limit once one of `tree` was stored. `bytes` is the most that they can take. */
+export async function boundSnapshots(
+  pool: Pool,
+  {
+    jobId,
+    tree,
+    bytes,
+    mostBytes = mostSnapshotBytes,
+  }: { jobId: string; tree: string; bytes: number; mostBytes?: number },
+): Promise<void> {
+  if (bytes > mostBytes) await pool.query(emptyBeyond, [jobId, tree, mostBytes]);
 }
 
 /** The snapshot of the newest tree of the job `$1`. */

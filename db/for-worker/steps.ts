@@ -3,16 +3,18 @@ import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import { ofActiveTurn, stepColumns } from '../jobs/job-statements.ts';
-import { withTransaction } from '../pool.ts';
 import { createStepClaims, type StepClaims } from './step-claims.ts';
 import {
+  boundSnapshots,
   createSnapshotReads,
+  insertSnapshots,
   type JobWithSnapshot,
   jobWithSnapshotOf,
   type JobWithSnapshotRow,
   type Snapshot,
   type SnapshotReads,
-  storeSnapshot,
+  snapshotBytes,
+  valuesOf,
   withSnapshot,
 } from './snapshots.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
@@ -132,11 +134,28 @@ const storeStepResults = `
   where job_id = $1 and turn = $2 and step = $3 and fence = $4 and tool_results is null and ${ofActiveTurn}
   returning job_id`;
 
+const storeTools = {
+  name: 'store-results',
+  text: `with stored as (${storeStepResults}) select append_job_events(job_id, $2, $3, $8) from stored`,
+};
+
+/** Events are appended last, because that locks those of the job, for which live text and a cancel wait. */
+const storeToolsAndSnapshot = {
+  name: 'store-results-and-snapshot',
+  text: `
+    with stored as (${storeStepResults}), taken as (
+      ${insertSnapshots('select job_id, $9, $10, $11, $12, $13, $14, $15, $16 from stored')}
+      returning job_id
+    )
+    select ${snapshotBytes} + octet_length($12::bytea) + octet_length($13::text) + octet_length(coalesce($7::text, '')) as bytes,
+           append_job_events(job_id, $2, $3, $8) from taken`,
+};
+
 /**
  * Creates the store of a job's steps and of the snapshots of its working copy. `worker` names the process, as Temporal
  * does: `12510@vm`.
  */
-export function createStepStore(pool: Pool, worker: string | null = null): StepStore {
+export function createStepStore(pool: Pool, worker: string | null = null, mostBytes?: number): StepStore {
   async function storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null> {
     const { events } = answer;
     const { rows } = await pool.query<JobWithSnapshotRow>({
@@ -191,28 +210,19 @@ export function createStepStore(pool: Pool, worker: string | null = null): StepS
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {
-    const isStored = await writeResults(batch);
-    if (isStored) wakeWatchers(pool, batch.jobId);
-    return isStored;
-  }
-
-  async function writeResults(batch: StepResults): Promise<boolean> {
     const { jobId, turn, step, fence, results, tree, snapshot, patch, events = [] } = batch;
     const change = patch === null ? null : toStoredText(patch);
-    const values = [jobId, turn, step, fence, toStoredJson(results), tree, change];
-    const appended = toStoredJson(events);
-    if (snapshot === null) {
-      const text = `with stored as (${storeStepResults}) select append_job_events(job_id, $2, $3, $8) from stored`;
-      const { rowCount } = await pool.query({ name: 'store-results', text, values: [...values, appended] });
-      return rowCount === 1;
-    }
-    return withTransaction(pool, async (client) => {
-      if ((await client.query(storeStepResults, values)).rowCount !== 1) return false;
-      await storeSnapshot(client, jobId, snapshot);
-      // last, because it locks the job's events, for which live text and a cancel wait
-      await client.query('select append_job_events($1, $2, $3, $4)', [jobId, turn, step, appended]);
-      return true;
+    const values = [jobId, turn, step, fence, toStoredJson(results), tree, change, toStoredJson(events)];
+    const statement = snapshot === null ? storeTools : storeToolsAndSnapshot;
+    const stored = await pool.query<{ bytes?: number }>({
+      ...statement,
+      values: snapshot === null ? values : [...values, ...valuesOf(snapshot)],
     });
+    const [row] = stored.rows;
+    if (row === undefined) return false;
+    wakeWatchers(pool, jobId);
+    if (snapshot !== null) await boundSnapshots(pool, { jobId, tree, bytes: row.bytes ?? 0, mostBytes });
+    return true;
   }
 
   async function listBetween(jobId: string, range: { after: StepKey; before: StepKey }): Promise<StepRow[]> {

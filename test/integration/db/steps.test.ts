@@ -163,6 +163,21 @@ it('stores results together with their snapshot, and neither for a stale attempt
   expect(row).toMatchObject({ tree: 't1', toolResults: [{ output: 'binary \uFFFD', isError: false }] });
 });
 
+it('removes the oldest snapshots of a job when the results of a step exceed its limit', async () => {
+  const { pool } = database;
+  const steps = createStepStore(pool, null, 3_500);
+  const ref = await seedJob(pool);
+  for (const step of [1, 2, 3, 4]) {
+    const { fence } = await steps.claim({ ...ref, step });
+    const snapshot = { ...snapshotOf(`t${step}`), pack: Buffer.alloc(1_000) };
+    const batch = { ...ref, step, fence, results, tree: snapshot.tree, snapshot, patch: null };
+    expect(await steps.storeResults(batch)).toBe(true);
+    const bytes = async (tree: string) => (await steps.snapshot(ref.jobId, tree))?.pack.length;
+    expect([await bytes('t1'), await bytes(snapshot.tree)]).toEqual([step < 4 ? 1_000 : 0, 1_000]);
+  }
+  expect((await steps.snapshot(ref.jobId, 't2'))?.pack.length).toBe(1_000);
+});
+
 it('stores no results once their turn has ended, and does not touch the tree of the newer turn', async () => {
   const { pool } = database;
   const steps = createStepStore(pool);

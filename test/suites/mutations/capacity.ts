@@ -1,5 +1,6 @@
 import type { Mutation } from './list.ts';
 
+const steps = { project: 'integration', tests: ['db/steps'] } as const;
 const retention = { project: 'integration', tests: ['db/retention/retention'] } as const;
 const erasure = { project: 'integration', tests: ['db/retention/erasure'] } as const;
 const quotas = { project: 'integration', tests: ['api/access/quotas'] } as const;
@@ -216,9 +217,31 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'snapshots of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
-    find: 'await client.query(emptyBeyond, [jobId, tree, mostBytes]);',
+    find: 'await client.query(emptyBeyond, [jobId, snapshot.tree, mostBytes]);',
     replace: 'void [emptyBeyond, mostBytes];',
     ...retention,
+  },
+  {
+    name: 'snapshots of the steps of a job have no bound',
+    file: 'db/for-worker/snapshots.ts',
+    find: 'if (bytes > mostBytes) await pool',
+    replace: 'if (bytes === Infinity) await pool',
+    ...steps,
+  },
+  {
+    name: 'a later attempt of a step reads the context as of before its claim',
+    file: 'db/for-worker/step-claims.ts',
+    find: 'exists (select from claimed where fence = 1)',
+    replace: 'exists (select from claimed)',
+    ...steps,
+  },
+  {
+    name: 'a call reads the context from before its messages were taken',
+    file: 'activities/model/ask-step.ts',
+    find: 'hasNew ? null : context',
+    replace: 'context',
+    project: 'integration',
+    tests: ['jobs/endings/follow-up-twice'],
   },
   {
     name: 'the executions of a deleted job run on',
