@@ -10,6 +10,8 @@ export interface SearchFilter {
 export interface SearchRequest {
   query: string;
   limit: number;
+  /** The query is searched as one question, even if it is several. */
+  isSingle?: boolean;
   filter?: SearchFilter | null;
   /** Prefers the reader's page and its neighbors. */
   currentPath?: string;

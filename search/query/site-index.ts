@@ -134,8 +134,7 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
 
   function search(request: SearchRequest, access: PageAccess): SearchHit[] {
     const whole = searchOne(request, access);
-    // the vector is that of the whole question
-    const parts = request.vector === undefined ? partsOf(request) : [];
+    const parts = request.isSingle === true ? [] : partsOf(request);
     return mergeParts(
       whole,
       parts.map((part) => searchOne(part, access)),

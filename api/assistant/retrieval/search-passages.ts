@@ -16,22 +16,23 @@ export type SearchPassages = (
  * passages are then ordered by the reranking model.
  */
 export function createPassageSearch(embedder: QueryEmbedder | null, rerank: RerankPassages | null): SearchPassages {
-  const find: SearchPassages = async (index, request, signal) => {
-    if (embedder === null || index.vectorModel !== embedder.name) return index.search(request, signal);
-    const vector = await embedder.embed(wholeQuery(request), signal);
-    return index.search(vector === null ? request : { ...request, vector }, signal);
-  };
   const findInOrder: SearchPassages = async (index, request, signal) => {
-    if (rerank === null) return find(index, request, signal);
-    const hits = await find(index, { ...request, limit: Math.max(request.limit, mostReranked) }, signal);
+    if (rerank === null) return index.search(request, signal);
+    const hits = await index.search({ ...request, limit: Math.max(request.limit, mostReranked) }, signal);
     return (await rerank(wholeQuery(request), hits, signal)).slice(0, request.limit);
   };
   return async (index, request, signal) => {
-    // by words alone, the index does the same itself
-    const isByWords = rerank === null && index.vectorModel !== embedder?.name;
-    const parts = isByWords ? [] : partsOf(request);
-    const [whole, ...found] = await Promise.all([request, ...parts].map((one) => findInOrder(index, one, signal)));
-    return mergeParts(whole ?? [], found, { weakScore: index.weakScore, limit: request.limit });
+    const requests = [request, ...partsOf(request)].map((one) => ({ ...one, isSingle: true }));
+    const vectors =
+      embedder === null || index.vectorModel !== embedder.name
+        ? []
+        : await Promise.all(requests.map((one) => embedder.embed(wholeQuery(one), signal)));
+    // by words alone, the index finds the parts itself
+    if (rerank === null && vectors.every((vector) => vector === null)) return index.search(request, signal);
+    const [whole = [], ...found] = await Promise.all(
+      requests.map((one, at) => findInOrder(index, { ...one, ...(vectors[at] && { vector: vectors[at] }) }, signal)),
+    );
+    return mergeParts(whole, found, { weakScore: index.weakScore, limit: request.limit });
   };
 }
 

@@ -47,6 +47,21 @@ it('reranks the passages of each part by that part', async () => {
   expect(ranked).toEqual([query, 'How do I pair a lamp', 'how do I reset the timer?']);
 });
 
+it.each([
+  ['once, by words, and leaves the parts to it', null, [undefined]],
+  [
+    'for the question and each of its parts once',
+    (_query: string, hits: SearchHit[]) => Promise.resolve(hits),
+    [true, true, true],
+  ],
+] as const)('searches an index whose model is down %s', async (_how, rerank, single) => {
+  const asked: SearchRequest[] = [];
+  const embedder = { name: 'x/y', embed: () => Promise.resolve(null) };
+  await createPassageSearch(embedder, rerank)(indexOf(asked), { query, limit: 3 }, live);
+  expect(asked.map(({ isSingle }) => isSingle)).toEqual(single);
+  expect(asked.every(({ vector }) => vector === undefined)).toBe(true);
+});
+
 it('leaves the parts to an index that has no vectors of the model', async () => {
   const asked: SearchRequest[] = [];
   const embedder = { name: 'x/other', embed: () => Promise.reject(new Error('Not asked.')) };
