@@ -2,6 +2,7 @@ import type { Git } from './git.ts';
 import { GitError } from './git-error.ts';
 import type { Mirrors } from '../workspaces/mirrors.ts';
 import type { RepositoryAccess } from './remote.ts';
+import { createGitIncludes } from '../workspaces/included-files.ts';
 import { folderRevision, readGitFolder, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
 import { listedEntries } from './listed-entries.ts';
 
@@ -21,10 +22,15 @@ export interface CommitReader {
   ): Promise<{ path: string; object: string }[]>;
   /** Returns the branches that the mirror had after its last fetch, those with the newest commits first. */
   listBranches(access: RepositoryAccess & { most: number }): Promise<string[]>;
-  /** Returns a folder's tree id, null when it does not exist, and a reader for those text files that are not known. */
-  readFolder(
-    access: RepositoryAccess & { commit: string; path: string },
-  ): Promise<{ revision: string | null; read(isKnown: IsKnownFile): Promise<FolderFile[]> }>;
+  /**
+   * Returns a folder's tree id, null when it does not exist, a reader for those text files that are not known, and one for
+   * files that these include.
+   */
+  readFolder(access: RepositoryAccess & { commit: string; path: string }): Promise<{
+    revision: string | null;
+    read(isKnown: IsKnownFile): Promise<FolderFile[]>;
+    readIncluded(paths: readonly string[]): Promise<FolderFile[]>;
+  }>;
 }
 
 export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirrors }): CommitReader {
@@ -92,7 +98,7 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
           throw error;
         }
       };
-      return { revision, read };
+      return { revision, read, readIncluded: createGitIncludes(git, { gitDir, commit, folder: path, signal }) };
     },
   };
 }

@@ -1,26 +1,51 @@
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { buildIndex } from '../../search/build/build-index.ts';
-import { readAllPages, readKnownPages, UnreadError } from '../../search/query/known-pages.ts';
+import {
+  readAllPages,
+  readKnownPages,
+  readStoredPages,
+  UnreadError,
+  type WantedPage,
+} from '../../search/query/known-pages.ts';
 import { createOwnerOf, readSources } from '../../search/read/read-sources.ts';
 import { websiteLayout } from '../../search/read/layouts/website.ts';
-import type { BuildFile, BuildResult, IndexBuildData, IndexBuildMessage } from './index-build.ts';
+import type { SourceFile } from '../../search/read/source-file.ts';
+import type { FolderFile } from '../workspaces/source-folder.ts';
+import type { BuildFile, BuildResult, IncludedRequest, IndexBuildData, IndexBuildMessage } from './index-build.ts';
 
 /** Reads pages and builds an index in a separate thread, so that the worker's heartbeats continue. */
 
-const { file, previousFile, parts }: IndexBuildData = workerData;
+const { file, previousFile, olderFile, parts, included }: IndexBuildData = workerData;
 const files: BuildFile[] = [];
 const decoder = new TextDecoder();
 
-function read({ path, content }: BuildFile): string {
+function read({ path, content }: FolderFile): string {
   if (content === null) throw new UnreadError(`The file ${path} was not read.`);
   return decoder.decode(content);
+}
+
+let hasIncludes = false;
+
+/** Asks the worker for files that the pages of a source include. */
+async function readIncluded(request: IncludedRequest): Promise<SourceFile[]> {
+  hasIncludes = true;
+  included.postMessage(request);
+  const [found] = await once(included, 'message');
+  const files: FolderFile[] = found;
+  return files.map((file) => ({ path: file.path, name: file.name, read: () => read(file) }));
+}
+
+function earlierPages(): WantedPage[] {
+  if (previousFile !== undefined) return readAllPages(previousFile);
+  return olderFile === undefined ? [] : readStoredPages(olderFile);
 }
 
 async function build(): Promise<BuildResult> {
   const isLasting = parts.some(({ isKept }) => isKept);
   const isPartial = files.some(({ content }) => content === null);
   const known = (isPartial || isLasting) && previousFile !== undefined ? readKnownPages(previousFile) : null;
-  const earlier = isLasting && previousFile !== undefined ? readAllPages(previousFile) : [];
+  const earlier = isLasting ? earlierPages() : [];
   const ownerOf = createOwnerOf(parts);
   const sources = parts.map(({ prefix, weight, isKept, isParsed }, at) => ({
     prefix,
@@ -29,12 +54,13 @@ async function build(): Promise<BuildResult> {
       .filter(({ part }) => part === at)
       .map((entry) => ({ path: entry.path, name: entry.name, read: () => read(entry) })),
     ...(isParsed && { layout: websiteLayout }),
+    readIncluded: (paths: string[]) => readIncluded({ part: at, paths }),
     ...(isKept && { kept: earlier.filter(({ path }) => ownerOf(path) === prefix) }),
   }));
   try {
     const { pages, navigation, suffix, report, counts } = await readSources(sources, known);
     if (pages.length === 0 && !parts.some(({ isWithdrawn }) => isWithdrawn)) return 'no-pages';
-    return { ...buildIndex(pages, { file, previousFile, navigation, suffix, isLasting }), report, counts };
+    return { ...buildIndex(pages, { file, previousFile, navigation, suffix, isLasting }), report, counts, hasIncludes };
   } catch (error) {
     if (error instanceof UnreadError) return 'unread';
     throw error;

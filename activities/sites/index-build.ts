@@ -1,16 +1,31 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { BuiltIndex } from '../../search/build/build-index.ts';
 import type { SourceReport } from '../../search/read/read-pages.ts';
 import { runInThread, type ThreadPiece } from '../../lib/threads/run-in-thread.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
 
-/** Input of the build thread, before the files. */
-export interface IndexBuildData {
+/** Input of a build, without the files. */
+export interface IndexBuildInput {
   /** The sources of the site, in order. */
   parts: BuildPart[];
   /** Path of the artifact to write. */
   file: string;
   /** Artifact of the previous version, whose unchanged pages are reused. */
   previousFile?: string;
+  /** Artifact of an older format, if that is the previous one: pages of sources that cannot be read are taken from it. */
+  olderFile?: string;
+}
+
+/** Input of the build thread, before the files. */
+export interface IndexBuildData extends IndexBuildInput {
+  /** Sends `IncludedRequest`, and receives the files. */
+  included: MessagePort;
+}
+
+/** Files that the pages of a source include. */
+export interface IncludedRequest {
+  part: number;
+  paths: string[];
 }
 
 interface BuildPart {
@@ -30,24 +45,50 @@ export type BuildFile = FolderFile & { part: number };
 /** Some of the files; the last message is null. */
 export type IndexBuildMessage = BuildFile[] | null;
 
-export interface IndexBuildRequest extends IndexBuildData {
+export interface IndexBuildRequest extends IndexBuildInput {
   files: BuildFile[];
+  readIncluded(request: IncludedRequest): Promise<FolderFile[]>;
   signal: AbortSignal;
 }
 
 /** `unread`: files without their content are needed. `no-pages`: the files contain no pages. */
-export type BuildResult = (BuiltIndex & { report: SourceReport; counts: number[] }) | 'unread' | 'no-pages';
+export type BuildResult = (BuiltIndex & BuildReport) | 'unread' | 'no-pages';
+
+interface BuildReport {
+  report: SourceReport;
+  counts: number[];
+  /** Pages include files that are not among those of their source. */
+  hasIncludes: boolean;
+}
 
 const filesPerPiece = 1_000;
 
 /** Builds an index in a thread and transfers the file contents to it. An abort ends the thread and rejects. */
-export function buildIndexInThread({ signal, files, ...data }: IndexBuildRequest): Promise<BuildResult> {
-  return runInThread<IndexBuildData, BuildResult>({
-    script: new URL('./index-build-thread.ts', import.meta.url),
-    data,
-    pieces: piecesOf(files),
-    signal,
+export async function buildIndexInThread({
+  signal,
+  files,
+  readIncluded,
+  ...data
+}: IndexBuildRequest): Promise<BuildResult> {
+  const { port1: port, port2: included } = new MessageChannel();
+  const failed = new AbortController();
+  port.on('message', (request: IncludedRequest) => {
+    readIncluded(request).then(
+      (found) => port.postMessage(found),
+      (error) => failed.abort(error),
+    );
   });
+  try {
+    return await runInThread<IndexBuildData, BuildResult>({
+      script: new URL('./index-build-thread.ts', import.meta.url),
+      data: { ...data, included },
+      transfer: [included],
+      pieces: piecesOf(files),
+      signal: AbortSignal.any([signal, failed.signal]),
+    });
+  } finally {
+    port.close();
+  }
 }
 
 /** A chunk ends where no later file has its content in the same buffer: a transferred buffer cannot be sent again. */

@@ -7,6 +7,10 @@ export interface OpenedSource {
   revision: string;
   /** Reads all files, whose contents the caller may transfer. Known files may come without content. */
   read(isKnown: IsKnownFile): Promise<FolderFile[]>;
+  /** Reads files that pages include and that are not among those of the source. */
+  readIncluded?(paths: readonly string[]): Promise<FolderFile[]>;
+  /** Identifies the content with all that its pages may include; null if nothing does. Omitted if they include nothing. */
+  wholeRevision?: string | null;
   /** Of a website or threads that were not read completely. */
   problem?: string | null;
   skipped?: string[];

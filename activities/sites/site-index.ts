@@ -43,7 +43,6 @@ interface Build {
   request: string | null;
   current: StoredIndex | null;
   source: SiteSource;
-  revision: string | null;
   signal: AbortSignal;
 }
 
@@ -102,29 +101,26 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     // read before the source, so that an index of an older state never replaces a newer one
     const current = await indexes.current(site);
     const source = await openSource(site, signal);
-    const revision = revisionOf(source, deps.embedding);
-    if (current !== null && current.format === indexFormat && revision !== null && current.revision === revision) {
+    const isUnchanged = [source.revision, source.wholeRevision].some(
+      (known) => known !== null && current?.revision === revisionOf(known, deps.embedding),
+    );
+    if (current?.format === indexFormat && isUnchanged) {
       await indexes.confirm(site);
       return { version: current.version, pages: current.pages, changedPages: 0 };
     }
-    return builds.run(() => buildAndPublish({ site, request, current, source, revision, signal }));
+    return builds.run(() => buildAndPublish({ site, request, current, source, signal }));
   }
 
-  async function buildAndPublish({
-    site,
-    request,
-    current,
-    source,
-    revision,
-    signal,
-  }: Build): Promise<IndexSiteOutcome> {
+  async function buildAndPublish({ site, request, current, source, signal }: Build): Promise<IndexSiteOutcome> {
     signal.throwIfAborted();
     await using build = await artifacts.openBuild();
     const file = join(build.folder, 'index.sqlite');
     const earlierFile = await earlierOf(site, current, build.folder);
-    const previousFile = current?.format === indexFormat ? earlierFile : undefined;
-    if (source.failure !== null && previousFile === undefined) throw source.failure;
-    const { built, parts } = await buildFrom(source, site, { file, previousFile, signal });
+    const isSameFormat = current?.format === indexFormat;
+    const previousFile = isSameFormat ? earlierFile : undefined;
+    const olderFile = isSameFormat ? undefined : earlierFile;
+    if (source.failure !== null && earlierFile === undefined) throw source.failure;
+    const { built, parts } = await buildFrom(source, site, { file, previousFile, olderFile, signal });
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
     const isWithdrawn = parts.some((part) => part.isWithdrawn);
@@ -141,9 +137,11 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       deps.embedding === null
         ? null
         : await embed(site, { ...deps.embedding, file, previousFile: earlierFile, signal });
-    const { changedPages, counts, ...index } = built;
+    const { changedPages, counts, hasIncludes, ...index } = built;
+    const revision = hasIncludes ? source.wholeRevision : source.revision;
     const report = { ...index.report, sources: reportsOf(site, parts, counts) };
     // an index whose vectors are not complete is built again by the next request
+    const isComplete = vectors?.problem == null && parts.every(({ problem }) => problem === null);
     const replaces = current?.version ?? 0;
     const { version, pages } = await indexes.publish(site, {
       ...index,
@@ -151,7 +149,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
       report: { ...report, vectors: vectors && withoutHash(vectors) },
       format: indexFormat,
       file,
-      revision: vectors?.problem == null && parts.every(({ problem }) => problem === null) ? revision : null,
+      revision: isComplete && revision !== null ? revisionOf(revision, deps.embedding) : null,
       replaces,
       previousFile,
     });
@@ -186,7 +184,7 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   async function buildFrom(
     source: SiteSource,
     site: SiteRow,
-    request: Omit<IndexBuildRequest, 'files' | 'parts'>,
+    request: Omit<IndexBuildRequest, 'files' | 'parts' | 'readIncluded'>,
   ): Promise<{ built: Exclude<BuildResult, 'unread'>; parts: SitePart[] }> {
     const { previousFile } = request;
     const known = previousFile === undefined ? new Set<string>() : readKnownSources(previousFile);
@@ -210,8 +208,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
   }
 }
 
-function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts'> {
+function filesOf(parts: SitePart[]): Pick<IndexBuildRequest, 'files' | 'parts' | 'readIncluded'> {
   return {
+    readIncluded: async ({ part, paths }) => (await parts[part]?.readIncluded(paths)) ?? [],
     parts: parts.map(({ prefix, weight, isKept, isParsed, isWithdrawn }) => ({
       prefix,
       weight,
@@ -232,8 +231,8 @@ function reportsOf({ sources }: SiteRow, parts: SitePart[], counts: number[]): S
 }
 
 /** Returns the source's name for the content of an index; another embedding model makes another index of it. */
-function revisionOf({ revision }: SiteSource, embedding: EmbeddingSettings | null): string | null {
-  return revision === null || embedding === null ? revision : `${revision} ${embedding.model}`;
+function revisionOf(revision: string, embedding: EmbeddingSettings | null): string {
+  return embedding === null ? revision : `${revision} ${embedding.model}`;
 }
 
 function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<EmbeddingResult, 'hash'> {

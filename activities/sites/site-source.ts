@@ -11,7 +11,14 @@ import { revisionOf, type OpenedSource } from './opened-source.ts';
 import type { ThreadLimits } from './threads/read-threads.ts';
 import { openThreads } from './threads/thread-source.ts';
 import { crawlWebsite, type CrawlLimits } from './website/crawl.ts';
-import { readDirectory, SourceFolderError, type FolderFile, type IsKnownFile } from '../workspaces/source-folder.ts';
+import { createDirectoryIncludes } from '../workspaces/included-files.ts';
+import {
+  checkedDirectory,
+  readDirectory,
+  SourceFolderError,
+  type FolderFile,
+  type IsKnownFile,
+} from '../workspaces/source-folder.ts';
 import { ForgeError } from '../forges/forge.ts';
 import { GitError } from '../git/git-error.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
@@ -31,6 +38,8 @@ export interface SiteSourceDeps extends GrantedAccessDeps {
 export interface SiteSource {
   /** Identifies the content: an equal revision means that nothing changed. Null if a source was not read completely. */
   revision: string | null;
+  /** Identifies the content with all that its pages may include from elsewhere. */
+  wholeRevision: string | null;
   /**
    * Why the repository or directory could not be read; null if it was. There is still content if an added source has to
    * withdraw its pages.
@@ -57,6 +66,8 @@ export interface SitePart {
   /** Its earlier pages must go, because not everybody may see them. */
   isWithdrawn: boolean;
   skipped: string[];
+  /** Reads files that its pages include and that are not among its files. */
+  readIncluded(paths: readonly string[]): Promise<FolderFile[]>;
 }
 
 /**
@@ -100,7 +111,10 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     if (only.source instanceof Error && sources.every((source) => source instanceof Error))
       throw new SourceFolderError(only.source.message);
     return {
-      revision: isIncomplete ? null : revisionOfAll(opened),
+      revision: isIncomplete ? null : revisionOfAll(opened, ({ revision }) => revision),
+      wholeRevision: isIncomplete
+        ? null
+        : revisionOfAll(opened, ({ revision, wholeRevision = revision }) => wholeRevision),
       failure,
       async read(isKnown) {
         const parts: SitePart[] = [];
@@ -120,6 +134,8 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
             isParsed: 'kind' in place && (place.kind === 'website' || isThreadSource(place)),
             isWithdrawn,
             skipped,
+            readIncluded: async (paths) =>
+              source instanceof Error ? [] : ((await source.readIncluded?.(paths)) ?? []),
           });
         }
         return parts;
@@ -189,9 +205,9 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   ): Promise<OpenedSource> {
     const access = await granted.siteRepositoryOf({ organizationId, repository }, signal);
     const { commit } = await deps.workspaces.resolve({ ...access, ref });
-    const { revision, read } = await deps.workspaces.readFolder({ ...access, commit, path });
+    const { revision, read, readIncluded } = await deps.workspaces.readFolder({ ...access, commit, path });
     if (revision === null) throw new SourceFolderError(`The repository has no folder ${JSON.stringify(path)}.`);
-    return { revision, read };
+    return { revision, read, readIncluded, wholeRevision: `${revision} ${commit}` };
   }
 
   async function openDirectory(
@@ -209,6 +225,8 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
         const files = await readAll();
         return files.map((file) => (isKnown(file) ? { ...file, content: null } : file));
       },
+      readIncluded: createDirectoryIncludes(await checkedDirectory(directory, deps.roots.directories)),
+      wholeRevision: null,
     };
   }
 }
@@ -235,15 +253,16 @@ async function orError<Result>(work: () => Promise<Result>, signal: AbortSignal)
   }
 }
 
-/** A site with its main source alone has the revision of that. */
-function revisionOfAll(opened: Opened[]): string {
+/** A site with its main source alone has the revision of that. Null if a source has none. */
+function revisionOfAll(opened: Opened[], revisionOf: (source: OpenedSource) => string | null): string | null {
   const [first] = opened;
   const revisions = opened.map(({ place: { prefix, weight }, source }) => [
     prefix,
     weight,
-    source instanceof Error ? null : source.revision,
+    source instanceof Error ? null : revisionOf(source),
   ]);
   if (opened.length === 1 && first?.place.prefix === '' && !(first.source instanceof Error))
-    return first.source.revision;
+    return revisionOf(first.source);
+  if (revisions.some(([, , revision]) => revision === null)) return null;
   return createHash('sha256').update(JSON.stringify(revisions)).digest('hex');
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Git } from '../git/git.ts';
-import { GitError } from '../git/git-error.ts';
+import { blobOf, largestFile, readBlobs, type Blob } from '../git/blobs.ts';
 import { listedEntries } from '../git/listed-entries.ts';
 import { codeOf } from '../../lib/error-code.ts';
 
@@ -25,25 +25,16 @@ export class SourceFolderError extends Error {
 }
 
 const mostFiles = 50_000;
-const largestFile = 10 * 1024 * 1024;
 const largestFolder = 500 * 1024 * 1024;
 /**
  * Largest git listing of a folder, in bytes: about 100 per file. A tree of a few objects can list billions of files.
  */
 const largestList = 32 * 1024 * 1024;
 const mostEntries = 500_000;
-const filesPerBatch = 5_000;
-const bytesPerBatch = 32 * 1024 * 1024;
 const deepest = 40;
 /** Pages, descriptions of APIs, and the files by which a documentation tool is recognized. */
 const readable =
   /\.(?:md|mdx|markdown|html?|rst|adoc|asciidoc|json|ya?ml|toml)$|(?:^|\/)(?:conf\.py|(?:docusaurus|astro|\.vitepress\/)\.?config\.[cm]?[jt]s)$/i;
-
-interface Blob {
-  path: string;
-  object: string;
-  size: number;
-}
 
 /**
  * Returns git's tree id of a folder at a commit, which identifies its content. Returns null if the commit has no such
@@ -82,54 +73,27 @@ export async function readGitFolder(
   checkLimits(blobs);
   const files = blobs.map(({ path, object }): FolderFile => ({ path, name: object, content: null }));
   const unknown = blobs.flatMap((blob, at) => (isKnown({ path: blob.path, name: blob.object }) ? [] : [{ blob, at }]));
-  for (const batch of batchesOf(unknown)) {
-    const { stdout } = await git.run({
-      gitDir,
-      args: ['cat-file', '--batch', '--buffer'],
-      input: batch.map(({ blob }) => `${blob.object}\n`).join(''),
-      maxOutputBytes: bytesPerBatch + largestFile + filesPerBatch * 100,
-      signal,
-    });
-    let offset = 0;
-    for (const { blob, at } of batch) {
-      const { path, object, size } = blob;
-      const start = stdout.indexOf(0x0a, offset) + 1;
-      if (stdout.toString('latin1', offset, start) !== `${object} blob ${size}\n`) throw new GitError('corrupt');
-      files[at] = { path, name: object, content: stdout.subarray(start, start + size) };
-      offset = start + size + 1;
-    }
-  }
+  for await (const [{ blob, at }, content] of readBlobs(git, unknown, { gitDir, signal }))
+    files[at] = { path: blob.path, name: blob.object, content };
   return files;
 }
 
 async function blobsIn(list: Buffer, signal: AbortSignal): Promise<Blob[]> {
   const blobs: Blob[] = [];
   for await (const entries of listedEntries(list, signal)) {
-    blobs.push(...entries.map(blobOf).filter((blob) => blob !== null));
+    blobs.push(
+      ...entries
+        .map(blobOf)
+        .filter((blob) => blob !== null)
+        .filter(isWanted),
+    );
     if (blobs.length > mostFiles) break;
   }
   return blobs;
 }
 
-function blobOf(entry: string): Blob | null {
-  const match = /^100(?:644|755) blob ([0-9a-f]{40,64}) +(\d+)\t(.+)$/s.exec(entry);
-  if (match === null) return null;
-  const [, object = '', size = '', path = ''] = match;
-  return readable.test(path) && Number(size) <= largestFile ? { path, object, size: Number(size) } : null;
-}
-
-function* batchesOf<Entry extends { blob: Blob }>(entries: readonly Entry[]): Generator<Entry[]> {
-  let batch: Entry[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    batch.push(entry);
-    bytes += entry.blob.size;
-    if (batch.length < filesPerBatch && bytes < bytesPerBatch) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
+function isWanted({ path, size }: Blob): boolean {
+  return readable.test(path) && size <= largestFile;
 }
 
 function tooManyEntries(): SourceFolderError {
@@ -181,11 +145,11 @@ export async function readDirectory({
   }
 }
 
-/** Returns null if the file is not regular, or has grown too large since it was listed. */
-async function readRegularFile(file: string): Promise<Uint8Array | null> {
+/** Returns null if the file is not regular, or too large: it may have grown since it was listed. */
+export async function readRegularFile(file: string, largest = largestFile): Promise<Uint8Array | null> {
   await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = await handle.stat();
-  return stats.isFile() && stats.size <= largestFile ? await handle.readFile() : null;
+  return stats.isFile() && stats.size <= largest ? await handle.readFile() : null;
 }
 
 /** Returns null if the path has disappeared, or become a symbolic link, since it was listed. */
@@ -202,7 +166,8 @@ async function existing<Result>(path: string, read: () => Promise<Result>): Prom
   }
 }
 
-async function checkedDirectory(directory: string, root: string | null): Promise<string> {
+/** Returns the real path of a directory below `root`. Errors: SourceFolderError. */
+export async function checkedDirectory(directory: string, root: string | null): Promise<string> {
   if (root === null) {
     throw new SourceFolderError(
       'This worker reads no directories. Set DOCKET_SITE_DIRECTORIES to the folder that contains them.',

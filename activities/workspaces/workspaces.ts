@@ -283,8 +283,8 @@ export function createWorkspaces({
     listBranches: translated(commits.listBranches),
     findFiles: translated(commits.findFiles),
     readFolder: translated(async (request) => {
-      const { revision, read } = await commits.readFolder(request);
-      return { revision, read: translated(read) };
+      const { revision, read, readIncluded } = await commits.readFolder(request);
+      return { revision, read: translated(read), readIncluded: translated(readIncluded) };
     }),
     remove: translated(remove),
     removeEnded: translated(removeEnded),

@@ -12,6 +12,8 @@ export interface ThreadTask<Data> {
   /** A module that answers its `workerData` with one message. */
   script: URL;
   data: Data;
+  /** Parts of `data` that are transferred to the thread, such as a port. */
+  transfer?: Transferable[];
   /** Sent after `data`, one per turn of the event loop: copying everything at once would block it. */
   pieces?: Iterable<ThreadPiece>;
   resourceLimits?: ResourceLimits;
@@ -21,9 +23,9 @@ export interface ThreadTask<Data> {
 
 /** Runs a pure function on data of any size in a separate thread, so that this thread's event loop is not blocked. */
 export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise<Answer> {
-  const { script, data: workerData, pieces = [], resourceLimits, signal } = task;
+  const { script, data: workerData, transfer: transferList, pieces = [], resourceLimits, signal } = task;
   signal.throwIfAborted();
-  const thread = new Worker(script, { workerData, resourceLimits });
+  const thread = new Worker(script, { workerData, transferList, resourceLimits });
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });
   try {

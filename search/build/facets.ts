@@ -29,3 +29,8 @@ export const restrictedTerm = facetTerm('restricted', '');
 export function readerTerm(group: string): string {
   return facetTerm('reader', group);
 }
+
+/** Returns the group of a reader's facet. */
+export function groupOfReader(term: string): string {
+  return Buffer.from(term.slice(term.lastIndexOf('_') + 1), 'hex').toString('utf8');
+}

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 import type { Layout } from '../read/layouts/layout.ts';
+import { groupOfReader } from '../build/facets.ts';
 import { openArtifact } from '../build/schema.ts';
-import type { SourcePage } from '../read/source-page.ts';
-import type { PageSource } from '../read/source-page.ts';
+import { contentOf, metadataOf, textsOf } from '../build/stored-page.ts';
+import type { PageSource, SourcePage } from '../read/source-page.ts';
 
 /** A page that the previous index contains in its current form: its file and the navigation are unchanged. */
 export interface KnownPage {
@@ -65,6 +66,29 @@ export function readAllPages(artifact: string): KnownPage[] {
        from pages as p left join sources as s on s.page = p.id left join page_order as o on o.page = p.id`,
     );
     return rows.all().map(pageOf);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns all pages of an artifact with their texts, for an artifact of another format; none if it cannot tell. */
+export function readStoredPages(artifact: string): SourcePage[] {
+  try {
+    using database = openArtifact(artifact);
+    const rows = database.prepare(
+      `select p.path, p.metadata, p.content, p.is_packed, p.boost, p.readers,
+         case when s.page is null then o.position else s.position end as position
+       from pages as p left join sources as s on s.page = p.id left join page_order as o on o.page = p.id`,
+    );
+    return rows.all().map((row) => ({
+      path: String(row.path),
+      content: contentOf(row),
+      metadata: metadataOf(row.metadata),
+      restrictedTo: row.readers == null ? null : textsOf(row.readers).map(groupOfReader),
+      isHidden: false,
+      order: row.position == null ? null : Number(row.position),
+      boost: Number(row.boost),
+    }));
   } catch {
     return [];
   }

@@ -1,4 +1,5 @@
 import { applyNavigation } from './apply-navigation.ts';
+import type { FindIncluded } from './formats/includes.ts';
 import { readText } from './formats/read-text.ts';
 import { listOf, textOf } from './front-matter.ts';
 import type { Layout, SourceFiles } from './layouts/layout.ts';
@@ -12,6 +13,7 @@ import type { PageMetadata, SourcePage } from './source-page.ts';
 export interface Surroundings {
   files: SourceFiles;
   layout: Layout;
+  findIncluded: FindIncluded;
   apis: OperationFile[];
   /** Operations that have a page of their own. */
   documented: Set<Operation>;
@@ -20,9 +22,9 @@ export interface Surroundings {
 /** Reads a page of a site; null if the file has none. Errors: RangeError for markup that is nested too deeply. */
 export async function readPage(
   file: SourceFile,
-  { files, layout, apis, documented }: Surroundings,
+  { files, layout, findIncluded, apis, documented }: Surroundings,
 ): Promise<SourcePage | null> {
-  const read = await readText(file, { files, layout });
+  const read = await readText(file, { files, layout, findIncluded });
   const place = read === null ? null : layout.place({ path: file.path, values: read.values });
   if (read === null || place === null) return null;
   const { values } = read;

@@ -1,5 +1,6 @@
 import { recognizeLayout } from './layouts/recognize.ts';
 import type { Layout, SourceFiles } from './layouts/layout.ts';
+import { createIncludedFiles } from './included-files.ts';
 import { formatOf, type SourceFormat } from './formats/format-of.ts';
 import type { KnownPage } from '../query/known-pages.ts';
 import { readOperations, type Operation } from './openapi.ts';
@@ -19,6 +20,8 @@ export interface Reading<Known> {
   find(file: SourceFile, layout: Layout): Known | null;
   /** Returns the layout of the files; by default it is recognized by them. */
   layoutOf?(files: SourceFiles): Layout;
+  /** Reads files that pages include and that are not among those of the folder; those that do not exist are left out. */
+  readIncluded?(paths: string[]): Promise<SourceFile[]>;
 }
 
 /** The pages found in the files of a site, and what could not be read. */
@@ -46,7 +49,7 @@ export async function readPages(files: Iterable<SourceFile>): Promise<SourcePage
  */
 export async function collectPages<Known extends KnownPage>(
   files: Iterable<SourceFile>,
-  { find, layoutOf = recognizeLayout }: Reading<Known>,
+  { find, layoutOf = recognizeLayout, readIncluded = () => Promise.resolve([]) }: Reading<Known>,
 ): Promise<ReadPages<SourcePage | Known>> {
   const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
   const layout = layoutOf(byPath);
@@ -59,9 +62,14 @@ export async function collectPages<Known extends KnownPage>(
   const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();
   const report: SourceReport = { layout: layout.name, formats: {}, skipped: [] };
-  const surroundings = { files: byPath, layout, apis, documented };
-  for (const { file, format } of pageFilesOf(sorted, layout)) {
-    const page = find(file, layout) ?? (await readPageSafely(file, surroundings));
+  const included = createIncludedFiles(byPath, readIncluded);
+  const pageFiles = pageFilesOf(sorted, layout);
+  const read = await included.complete(pageFiles, async ({ file }, findIncluded) => {
+    const surroundings = { files: byPath, layout, findIncluded, apis, documented };
+    return find(file, layout) ?? (await readPageSafely(file, surroundings));
+  });
+  for (const [at, { file, format }] of pageFiles.entries()) {
+    const page = read[at] ?? null;
     if (page === null && report.skipped.length < mostSkipped) report.skipped.push(file.path);
     if (page === null || pages.has(page.path)) continue;
     pages.set(page.path, page);

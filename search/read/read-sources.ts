@@ -22,7 +22,9 @@ export interface SourcePart {
   files: Iterable<SourceFile>;
   /** By default, it is recognized by the files. */
   layout?: Layout;
-  kept?: readonly KnownPage[];
+  kept?: readonly WantedPage[];
+  /** Reads files that its pages include and that are not among its files. */
+  readIncluded?(paths: string[]): Promise<SourceFile[]>;
 }
 
 export interface ReadSources {
@@ -65,9 +67,10 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
       continue;
     }
     const mark = (layout: Layout) => fingerprintOf(layout) + (part.weight === 1 ? '' : `*${part.weight}`);
-    const { layout: given } = part;
+    const { layout: given, readIncluded } = part;
     const read = await collectPages<KnownPage>(part.files, {
       ...(given && { layoutOf: () => given }),
+      ...(readIncluded && { readIncluded }),
       find({ path, name }, layout) {
         if (known === null || name === undefined || mark(layout) !== fingerprints[at]) return null;
         const page = known.bySource.get(sourceKey({ file: fileOf(part.prefix, path), name }));

@@ -10,21 +10,24 @@ const longest = 1_000_000;
 export interface IncludeSyntax {
   /** Finds the directives; global, with the target as its first group or as the group `target`. */
   pattern: RegExp;
-  /** Returns the path of the file that a target names, from the file that includes it; null for none. */
-  resolve(target: string, from: string): string | null;
+  /** Returns the paths that a target may mean, from the file that includes it, the likeliest first. */
+  resolve(target: string, from: string): string[];
   /** Reports whether the text of the file is code, in which no directive is followed. */
   isCode?(directive: RegExpExecArray): boolean;
   /** Selects or adapts the text of the included file. */
   adapt?(text: string, directive: RegExpExecArray): string;
 }
 
+/** Finds a file that a page includes; undefined if there is none, or if it has not been read. */
+export type FindIncluded = (path: string) => SourceFile | undefined;
+
 /**
- * Replaces the include directives of a page by the texts of other files of the tree, which may include others. What is
- * missing, is for groups, repeats itself or would make the page too long is left out.
+ * Replaces the include directives of a page by the texts of other files, which may include others. What is missing, is for
+ * groups, repeats itself or would make the page too long is left out.
  */
 export function withIncludes(
   text: string,
-  { path, files, syntax }: { path: string; files: ReadonlyMap<string, SourceFile>; syntax: IncludeSyntax },
+  { path, find, syntax }: { path: string; find: FindIncluded; syntax: IncludeSyntax },
 ): string {
   let left = Math.max(0, longest - text.length);
   let uses = 0;
@@ -42,14 +45,21 @@ export function withIncludes(
   }
 
   function included(match: RegExpExecArray, chain: string[]): string {
-    const target = (match.groups?.target ?? match[1] ?? '').trim();
-    const found = syntax.resolve(target, chain.at(-1) ?? path);
-    const file = found === null ? undefined : files.get(found);
-    if (found === null || file === undefined || chain.includes(found) || chain.length > deepest) return '';
     if (++uses > mostIncludes) return '';
+    const target = (match.groups?.target ?? match[1] ?? '').trim();
+    const file = firstOf(syntax.resolve(target, chain.at(-1) ?? path));
+    if (file === undefined || chain.includes(file.path) || chain.length > deepest) return '';
     const text = readIncluded(file.read())?.slice(0, left) ?? '';
     left -= text.length;
     const adapted = syntax.adapt?.(text, match) ?? text;
-    return syntax.isCode?.(match) === true ? adapted : expand(adapted, [...chain, found]);
+    return syntax.isCode?.(match) === true ? adapted : expand(adapted, [...chain, file.path]);
+  }
+
+  function firstOf(paths: string[]): SourceFile | undefined {
+    for (const one of paths) {
+      const file = find(one);
+      if (file !== undefined) return file;
+    }
+    return undefined;
   }
 }

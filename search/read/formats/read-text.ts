@@ -5,7 +5,8 @@ import type { Layout, SourceFiles, Target } from '../layouts/layout.ts';
 import { mdxToMarkdown, plainMarkdown } from '../mdx.ts';
 import type { SourceFile } from '../source-file.ts';
 import { usesSnippets, withSnippets } from '../../query/snippets.ts';
-import { withIncludes, type IncludeSyntax } from './includes.ts';
+import { asciidocIncludes, withNamedTargets } from './asciidoc-includes.ts';
+import { withIncludes, type FindIncluded, type IncludeSyntax } from './includes.ts';
 import { formatOf, type SourceFormat } from './format-of.ts';
 import { withPageLinks } from './page-links.ts';
 import { rstIncludes } from './rst-includes.ts';
@@ -22,7 +23,7 @@ export interface ReadText extends FrontMatter {
  */
 export async function readText(
   file: SourceFile,
-  { files, layout }: { files: SourceFiles; layout: Layout },
+  { files, layout, findIncluded }: { files: SourceFiles; layout: Layout; findIncluded: FindIncluded },
 ): Promise<ReadText | null> {
   if (layout.isParsed === true) {
     const page: FrontMatter = JSON.parse(file.read());
@@ -37,8 +38,9 @@ export async function readText(
   const { values, body: source } = readFrontMatter(file.read());
   const isMdx = format === 'mdx' || (format === 'markdown' && layout.isMdx === true);
   const whole = isMdx ? withSnippets(source, files, file.path) : source;
-  const syntax = layout.includes ?? (format === null ? undefined : includesOf[format]);
-  const included = syntax === undefined ? whole : withIncludes(whole, { path: file.path, files, syntax });
+  const syntax = format === null ? undefined : (layout.includes?.[format] ?? includesOf[format]);
+  const named = format === 'asciidoc' ? withNamedTargets(whole, layout.attributesOf?.(file.path)) : whole;
+  const included = syntax === undefined ? whole : withIncludes(named, { path: file.path, find: findIncluded, syntax });
   const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
   const { references, isUsed } = referencesOf(layout, file.path);
   const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
@@ -87,9 +89,7 @@ function referencesOf(layout: Layout, path: string): { references: References; i
   return { references, isUsed: () => isUsed };
 }
 
-const besideFile = (target: string, from: string) => posix.normalize(posix.join(posix.dirname(from), target));
-
 const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
-  asciidoc: { pattern: /^include::([^[\]\n]{1,500})\[[^\]\n]{0,500}\]$/gm, resolve: besideFile },
-  restructuredtext: rstIncludes,
+  asciidoc: asciidocIncludes((target, from) => [posix.normalize(posix.join(posix.dirname(from), target))]),
+  restructuredtext: rstIncludes(),
 };

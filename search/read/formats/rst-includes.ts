@@ -1,34 +1,81 @@
 import { posix } from 'node:path';
 import type { IncludeSyntax } from './includes.ts';
+import { codeBlock, dedented, indentedLike, inRanges, widthOf } from './selection.ts';
 
-const option = /^[ \t]+:([\w-]+):[ \t]*(.*)$/gm;
-const mostRanges = 100;
+const option = /^[ \t]*:([\w-]+):[ \t]*(.*)$/gm;
 
-/** `include` and `literalinclude`; what is code, or is included as it is written, becomes a code block. */
-export const rstIncludes: IncludeSyntax = {
-  pattern:
-    /^(?<indent>[ \t]*)\.\. (?<name>include|literalinclude):: +(?<target>\S{1,500})$(?<options>(?:\n[ \t]+:[\w-]+:.*$)*)/gm,
-  resolve: fromTop,
-  isCode: ({ groups }) => groups?.name === 'literalinclude' || /^[ \t]+:(?:code|literal):/m.test(groups?.options ?? ''),
-  adapt(text, { groups = {} }) {
-    const { indent = '', name = '', target = '', options: written = '' } = groups;
-    const options = new Map([...written.matchAll(option)].map(([, key = '', value = '']) => [key, value.trim()]));
-    if (name === 'include' && !options.has('code') && !options.has('literal')) return partOf(text, options);
-    const lines = name === 'include' ? partOf(text, options).split(/\r?\n/) : linesOf(text.split(/\r?\n/), options);
-    if (lines === null || lines.every((line) => line.trim() === '')) return '';
-    const language = options.get('language') ?? options.get('code') ?? posix.extname(target).slice(1);
-    const code = withoutIndent(lines, options.has('dedent')).map((line) => `${indent}   ${line}`);
-    return [`${indent}.. code-block:: ${language}`, '', ...code, ''].join('\n');
-  },
-};
+/**
+ * `include` and `literalinclude`; what is code, or is included as it is written, becomes a code block. A target with a
+ * leading slash is below `top`, the folder of the configuration.
+ */
+export function rstIncludes(top = ''): IncludeSyntax {
+  return {
+    pattern:
+      /^(?<indent>[ \t]*)\.\. (?<name>include|literalinclude):: +(?<target>\S{1,500})$(?<options>(?:\n[ \t]+:[\w-]+:.*$)*)/gm,
+    resolve: (target, from) => pathsOf(target, from, top),
+    isCode,
+    adapt(text, { groups = {} }) {
+      const options = optionsOf(groups);
+      if (!isShownAsCode(groups)) return partOf(text, options);
+      const { indent = '' } = groups;
+      const lines = codeOf(text, groups, options).map((line) => `${indent}   ${line}`);
+      return lines.length === 0
+        ? ''
+        : [`${indent}.. code-block:: ${languageOf(groups, options)}`, '', ...lines, ''].join('\n');
+    },
+  };
+}
 
-/** Sphinx takes a leading slash for the folder of its configuration. */
-function fromTop(target: string, from: string): string {
-  return posix.normalize(target.startsWith('/') ? target.slice(1) : posix.join(posix.dirname(from), target));
+/** The same as directives of MyST, in fences of backticks or colons. */
+export function mystIncludes(top: string): IncludeSyntax {
+  return {
+    pattern:
+      /^(?<indent>[ \t]*)(?<fence>`{3,}|:{3,}|~{3,})\{(?<name>include|literalinclude)\}[ \t]+(?<target>\S{1,500})[ \t]*$(?<options>(?:\n[ \t]*:[\w-]+:.*$)*)(?:\n[ \t]*$)*\n[ \t]*\k<fence>[ \t]*$/gm,
+    resolve: (target, from) => pathsOf(target, from, top),
+    isCode,
+    adapt(text, { groups = {} }) {
+      const options = optionsOf(groups);
+      const shown = isShownAsCode(groups)
+        ? codeBlock(codeOf(text, groups, options), languageOf(groups, options))
+        : partOf(text, options);
+      return indentedLike(shown, groups.indent);
+    },
+  };
+}
+
+type Groups = Partial<Record<string, string>>;
+type Options = ReadonlyMap<string, string>;
+
+function isCode({ groups = {} }: RegExpExecArray): boolean {
+  return isShownAsCode(groups);
+}
+
+function isShownAsCode({ name, options = '' }: Groups): boolean {
+  return name === 'literalinclude' || /^[ \t]*:(?:code|literal):/m.test(options);
+}
+
+function optionsOf({ options = '' }: Groups): Options {
+  return new Map([...options.matchAll(option)].map(([, key = '', value = '']) => [key, value.trim()]));
+}
+
+function languageOf({ target = '' }: Groups, options: Options): string {
+  return options.get('language') ?? options.get('code') ?? posix.extname(target).slice(1);
+}
+
+/** Returns the lines of the code that a directive shows; none if what it names is not there. */
+function codeOf(text: string, { name }: Groups, options: Options): string[] {
+  const lines = name === 'include' ? partOf(text, options).split(/\r?\n/) : linesOf(text.split(/\r?\n/), options);
+  if (lines === null || lines.every((line) => line.trim() === '')) return [];
+  return options.has('dedent') ? dedented(lines) : lines;
+}
+
+function pathsOf(target: string, from: string, top: string): string[] {
+  const path = target.startsWith('/') ? posix.join(top, target.slice(1)) : posix.join(posix.dirname(from), target);
+  return [posix.normalize(path)];
 }
 
 /** Returns the text between the texts that an `include` names. */
-function partOf(text: string, options: ReadonlyMap<string, string>): string {
+function partOf(text: string, options: Options): string {
   const after = options.get('start-after') ?? '';
   const before = options.get('end-before') ?? '';
   const start = after === '' ? 0 : text.indexOf(after);
@@ -38,7 +85,7 @@ function partOf(text: string, options: ReadonlyMap<string, string>): string {
 }
 
 /** Returns the lines that a `literalinclude` selects; null if what it names is not there. */
-function linesOf(all: string[], options: ReadonlyMap<string, string>): string[] | null {
+function linesOf(all: string[], options: Options): string[] | null {
   const object = options.get('pyobject');
   let lines: string[] | null = object === undefined ? all : objectIn(all, object);
   const start = options.get('start-at') ?? options.get('start-after');
@@ -53,19 +100,6 @@ function linesOf(all: string[], options: ReadonlyMap<string, string>): string[] 
   }
   const ranges = options.get('lines');
   return ranges === undefined || lines === null ? lines : inRanges(lines, ranges);
-}
-
-/** Selects lines by numbers, such as `1-3, 7, 10-`. */
-function inRanges(lines: string[], ranges: string): string[] {
-  return ranges
-    .split(',')
-    .slice(0, mostRanges)
-    .flatMap((range) => {
-      const [, first = '', dash = '', last = ''] = /^\s*(\d*)\s*(-?)\s*(\d*)\s*$/.exec(range) ?? [];
-      if (first === '' && last === '') return [];
-      const from = Math.max(0, Number(first) - 1);
-      return lines.slice(from, dash === '' ? from + 1 : last === '' ? lines.length : Number(last));
-    });
 }
 
 /** Returns a class or function of Python, `Class.method` too, with its decorators. */
@@ -84,14 +118,4 @@ function objectIn(lines: string[], name: string): string[] | null {
   }
   while (inner.at(-1)?.trim() === '') inner = inner.slice(0, -1);
   return inner;
-}
-
-function withoutIndent(lines: string[], isDedented: boolean): string[] {
-  if (!isDedented) return lines;
-  const least = Math.min(...lines.filter((line) => line.trim() !== '').map(widthOf));
-  return lines.map((line) => line.slice(least));
-}
-
-function widthOf(line: string): number {
-  return line.length - line.trimStart().length;
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { asciidocIncludes } from '../formats/asciidoc-includes.ts';
 import { isRecord, textOf } from '../front-matter.ts';
 import { parseFile, readConfig, type Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
@@ -48,9 +49,10 @@ export function antoraLayout(files: SourceFiles): Layout | null {
     suffix,
     place,
     includes: {
-      pattern: /^include::([^[\]\n]{1,500})\[[^\]\n]{0,500}\]$/gm,
-      resolve: (target, from) => fileNamed(target, { from, components }),
-      adapt: (text) => text.replaceAll(/^.*(?:tag|end)::[\w.-]+\[\].*\n?/gm, ''),
+      asciidoc: asciidocIncludes((target, from) => {
+        const file = fileNamed(target, { from, components });
+        return file === null ? [] : [file];
+      }),
     },
     prepare: (text, { path }) =>
       text.replace(/xref:([^[\]\s]{1,500})\[([^\]\n]{0,500})\]/g, (whole, target: string, words: string) => {

@@ -36,8 +36,10 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
       return { path: pathOf(path.slice(top.length)).replace(/\/README$/, '') };
     },
     includes: {
-      pattern: /^[ \t]*\{%-?\s*include\s+"([^"\n]{1,500})"\s*-?%\}[ \t]*$/gm,
-      resolve: (target, from) => posix.normalize(posix.join(posix.dirname(from), target)),
+      markdown: {
+        pattern: /^[ \t]*\{%-?\s*include\s+"([^"\n]{1,500})"\s*-?%\}[ \t]*$/gm,
+        resolve: (target, from) => [posix.normalize(posix.join(posix.dirname(from), target))],
+      },
     },
     prepare: (text) =>
       withBlocks(text.replace(/^\{%\s*(?:embed|content-ref)\s+url="([^"\n]*)"\s*%\}$/gm, '[$1]($1)'), [block]),

@@ -28,12 +28,13 @@ export function hugoLayout(files: SourceFiles): Layout | null {
       settings: { folders, main, inSubfolder },
       place: (file) => placeOf(file, { folders, main, inSubfolder }),
       includes: {
-        pattern: /^[ \t]*\{\{[<%]\s*include\s+(?:file\s*=\s*)?["`]([^"`\n]{1,500})["`][^\n]*[>%]\}\}[ \t]*$/gm,
-        resolve: (target, from) =>
-          (target.startsWith('/')
-            ? folders.map(({ folder }) => folder + target.slice(1))
-            : [posix.join(posix.dirname(from), target), ...folders.map(({ folder }) => folder + target)]
-          ).find((path) => files.has(path)) ?? null,
+        markdown: {
+          pattern: /^[ \t]*\{\{[<%]\s*include\s+(?:file\s*=\s*)?["`]([^"`\n]{1,500})["`][^\n]*[>%]\}\}[ \t]*$/gm,
+          resolve: (target, from) =>
+            target.startsWith('/')
+              ? folders.map(({ folder }) => folder + target.slice(1))
+              : [posix.join(posix.dirname(from), target), ...folders.map(({ folder }) => folder + target)],
+        },
       },
       prepare: withoutShortcodes,
     };

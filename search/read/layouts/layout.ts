@@ -1,3 +1,4 @@
+import type { SourceFormat } from '../formats/format-of.ts';
 import type { IncludeSyntax } from '../formats/includes.ts';
 import type { Navigation } from '../navigation.ts';
 import type { SourceFile } from '../source-file.ts';
@@ -39,8 +40,8 @@ export interface Layout {
   isMdx?: boolean;
   /** Returns null for a file that is not published. */
   place(file: LayoutFile): Place | null;
-  /** Directives that include other files. */
-  includes?: IncludeSyntax;
+  /** Directives that include other files, where the format has others or the tool looks for the files elsewhere. */
+  includes?: Partial<Record<SourceFormat, IncludeSyntax>>;
   /** Converts what is not plain Markdown, AsciiDoc or reStructuredText: admonitions, tabs, variables. */
   prepare?(text: string, file: LayoutFile): string;
   /** AsciiDoc attributes of a file. */

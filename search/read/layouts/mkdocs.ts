@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { mkdocsIncludes } from '../formats/markdown-includes.ts';
 import { isRecord, textOf } from '../front-matter.ts';
 import { type Navigation, parseConfig } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
@@ -32,10 +33,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
       if (!path.startsWith(folder)) return null;
       return { path: pathOf(path.slice(folder.length)).replace(/(^|\/)README$/, '$1index') };
     },
-    includes: {
-      pattern: /^[ \t]*(?:-{1,8}8<-{1,8}|;--8<--)[ \t]+"([^"\n]{1,500}?)(?::[\w:,-]+)?"[ \t]*$/gm,
-      resolve: (target) => [target, folder + target].map(posix.normalize).find((path) => files.has(path)) ?? null,
-    },
+    includes: { markdown: mkdocsIncludes(folder) },
     prepare(text) {
       const filled = usesMacros ? withVariables(text, extra) : text;
       return withBlocks(filled, [admonition, tab])

@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { mystIncludes, rstIncludes } from '../formats/rst-includes.ts';
 import { compileGlob, GlobError } from '../glob.ts';
 import type { Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
@@ -50,6 +51,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
     },
     prepare: (source, { path }) => (path.endsWith('.rst') ? source : mystToMarkdown(source)),
     isNavigation: (_path, source) => source.includes('toctree'),
+    includes: { restructuredtext: rstIncludes(top), markdown: mystIncludes(top) },
     substitutions,
     references: sphinxReferences(files, { top, isExcluded }),
   };
@@ -131,10 +133,7 @@ function fileOf(document: string, files: SourceFiles): string | null {
 function mystToMarkdown(source: string): string {
   const plain = source
     .replace(mystToctree, '')
-    .replace(
-      /^(`{3,})\{(?:code-block|code|sourcecode|literalinclude)\}[ \t]*(\S*)[^\n]*\n(?:[ \t]*:[\w-]+:.*\n)*/gm,
-      '$1$2\n',
-    )
+    .replace(/^(`{3,})\{(?:code-block|code|sourcecode)\}[ \t]*(\S*)[^\n]*\n(?:[ \t]*:[\w-]+:.*\n)*/gm, '$1$2\n')
     .replace(
       /^(`{3,})\{([\w:-]+)\}[ \t]*(.*)\n((?:(?!\1)[^]*?\n)??)\1[ \t]*$/gm,
       (_whole, _fence, type: string, title: string, body: string) =>

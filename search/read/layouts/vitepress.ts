@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { vitepressIncludes } from '../formats/markdown-includes.ts';
 import { textOf } from '../front-matter.ts';
 import { noNavigation } from '../navigation.ts';
 import { addressOf, configFilesOf, languageFolders, literalOf, textOfFile } from './config-file.ts';
@@ -27,16 +28,11 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
       const address = first === moved ? rest : [first, ...rest];
       return { path: addressOf(...address), language };
     },
-    includes: {
-      pattern: /^[ \t]*<!--[ \t]*@include:[ \t]*([^\s{}#>]{1,500})(?:[#{][^\n>]{0,100})?[ \t]*-->[ \t]*$/gm,
-      resolve: (target, from) =>
-        target.startsWith('@/') ? top + target.slice(2) : posix.normalize(posix.join(posix.dirname(from), target)),
-    },
+    includes: { markdown: vitepressIncludes(top) },
     prepare: (source, { values }) =>
       withBlocks(source, [colonBlock])
         // one that is not closed takes the rest, so that the page is scanned once
         .replace(/^<(script|style)\b[^]*?(?:^<\/\1>[ \t]*$|(?![^]))/gm, '')
-        .replace(/^<<<[ \t].*$/gm, '')
         .replace(/\{\{\s*\$frontmatter\.(\w{1,60})\s*\}\}/g, (whole, name: string) => textOf(values[name]) ?? whole)
         .replace(/^(```+\s*[\w-]+)[ \t]*(?:\{[^}\n]*\})?[^\n[]*\[([^\]\n]{1,200})\]/gm, '**$2**\n\n$1'),
   };

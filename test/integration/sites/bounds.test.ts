@@ -48,7 +48,8 @@ it('passes many small files to the build without blocking the worker', async () 
   const build = async () => {
     const files = sets.pop() ?? [];
     const parts = [{ prefix: '', weight: 1, isKept: false, isParsed: false, isWithdrawn: false }];
-    const request = { parts, files, file: join(directory, `${sets.length}`), signal };
+    const readIncluded = () => Promise.resolve([]);
+    const request = { parts, files, file: join(directory, `${sets.length}`), signal, readIncluded };
     expect(await buildIndexInThread(request)).toMatchObject({ pages: 2 });
   };
   await build();

@@ -83,13 +83,13 @@ it(
           workspaces: {
             ...workspaces,
             async readFolder(folder) {
-              const { revision, read } = await workspaces.readFolder(folder);
+              const { read, ...opened } = await workspaces.readFolder(folder);
               const counted: typeof read = async (isKnown) => {
                 const files = await read(isKnown);
                 filesRead.push(files.filter(({ content }) => content !== null).length);
                 return files;
               };
-              return { revision, read: counted };
+              return { ...opened, read: counted };
             },
           },
           indexes: {

@@ -2,7 +2,10 @@ import { rename } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPageNetwork } from '../../../activities/tools/fetch/fetch-page.ts';
 import { createSiteIndexing } from '../../../db/for-worker/site-indexing.ts';
+import { createSiteIndexStore } from '../../../db/sites/site-indexes.ts';
+import { publicPages } from '../../../search/query/page-access.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
 import { indexSiteWorkflowId } from '../../../workflows/contract/messages.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { operatorOf } from '../../../db/caller.ts';
@@ -10,7 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startPageServer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
-import { search, startSiteWorker } from './site-worker.ts';
+import { publishAsOlderFormat, search, startSiteWorker } from './site-worker.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -74,6 +77,45 @@ it(
     expect(await worker.index(site)).toMatchObject({ pages: 14 });
     expect(await search(database, site, 'badger')).toEqual([]);
     expect(await search(database, site, 'walrus')).toEqual(['walrus']);
+  },
+);
+
+it(
+  'keeps the pages of a source that cannot be read when the format of the index is raised',
+  { tags: ['slow'], timeout: 60_000 },
+  async () => {
+    await using docs = await createTestRepository({ 'start.md': about('heron') });
+    await using blog = await createTestRepository({
+      'first.md': `---\nversion: 2\nboost: 3\n---\n${about('badger')}`,
+      'staff.md': `---\ngroups: [Staff, Board]\n---\n${about('otter')}`,
+    });
+    await using worker = await startSiteWorker({ database });
+    const source = { kind: 'repository' as const, repository: blog.path, ref: null, path: '', weight: 2 };
+    const site = await buildSite(database.pool, { repository: docs.path, sources: [{ ...source, prefix: 'blog' }] });
+    const found = async () => ({
+      public: await search(database, site, 'badger', publicPages),
+      strangers: await search(database, site, 'otter', { groups: ['other'] }),
+      staff: await search(database, site, 'otter', { groups: ['staff'] }),
+    });
+    const expected = { public: ['badger'], strangers: [], staff: ['otter'] };
+    await worker.index(site);
+    expect(await found()).toEqual(expected);
+
+    await publishAsOlderFormat(database, site);
+    await rename(blog.path, `${blog.path}.gone`);
+    expect(await worker.index(site)).toMatchObject({ version: 3, pages: 3 });
+    expect(await found()).toEqual(expected);
+    expect((await createSiteIndexStore(database.pool).current(site))?.format).toBe(indexFormat);
+    // they are kept as usual from then on, and read in the new way when the source is back
+    await docs.commit({ 'start.md': about('crane') });
+    expect(await worker.index(site)).toMatchObject({ version: 4, pages: 3, changedPages: 1 });
+    expect(await found()).toEqual(expected);
+    await rename(`${blog.path}.gone`, blog.path);
+    await worker.index(site);
+    expect(await found()).toEqual(expected);
+    await blog.commit({ 'first.md': about('lynx') });
+    expect(await worker.index(site)).toMatchObject({ pages: 3 });
+    expect(await search(database, site, 'badger')).toEqual([]);
   },
 );
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
@@ -131,6 +132,21 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),
   } satisfies SiteActivityDeps;
+}
+
+/** Publishes the current index of a site again as one of the format before, as an upgrade finds it. */
+export async function publishAsOlderFormat({ pool }: TestDatabase, site: SiteRow): Promise<void> {
+  const store = createSiteIndexStore(pool);
+  const current = await store.current(site);
+  if (current === null) throw new Error('The site has no index.');
+  const file = join(temporaryDirectory(), 'index.sqlite');
+  await store.download(site, current.version, { file });
+  const format = indexFormat - 1;
+  {
+    using artifact = new DatabaseSync(file);
+    artifact.prepare(`update meta set value = ? where key = 'format'`).run(String(format));
+  }
+  await store.publish(site, { ...current, format, file });
 }
 
 /** Titles of the pages that the API finds on a site for a reader's query; null while it has no index. */

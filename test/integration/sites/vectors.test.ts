@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { startEmbeddingServer } from '../../support/servers/embedding-server.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { serveApi } from '../api/serve.ts';
-import { startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { publishAsOlderFormat, startSiteWorker, type SiteWorker } from './site-worker.ts';
 
 type EmbeddingServer = Awaited<ReturnType<typeof startEmbeddingServer>>;
 
@@ -101,6 +101,17 @@ it('embeds a changed page alone, and nothing for an unchanged source', async () 
   const { calls } = server.seen;
   await worker.index(docs.site);
   expect(server.seen.calls).toBe(calls);
+});
+
+it('embeds nothing again when the format of the index is raised', async () => {
+  await using docs = await buildRepositorySite();
+  await worker.index(docs.site);
+  await publishAsOlderFormat(database, docs.site);
+  await docs.repository.commit({ 'docs/keys.md': '# Keys\n\nTo delete a key, pull the lever.\n' });
+  server.seen.texts.length = 0;
+  expect(await worker.index(docs.site)).toMatchObject({ version: 3, pages: 3, changedPages: 3 });
+  expect(server.seen.texts).toEqual([expect.stringContaining('pull the lever')]);
+  expect(await docs.report()).toEqual({ model, passages: 3, of: 3, problem: null });
 });
 
 const badAnswers: [string, (texts: string[], response: ServerResponse) => unknown][] = [

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { blobOf, readBlobs, type Blob } from '../git/blobs.ts';
+import type { Git } from '../git/git.ts';
+import { codeOf } from '../../lib/error-code.ts';
+import { readRegularFile, type FolderFile } from './source-folder.ts';
+
+/** Bounds of the files that the pages of one source include. */
+const mostFiles = 5_000;
+const largestFile = 1024 * 1024;
+const largestTotal = 50 * 1024 * 1024;
+const pathsPerListing = 500;
+
+/**
+ * Returns a reader of the files of a commit that pages include and that are not among the pages: source code, for example.
+ * Paths are relative to the site's folder, and may lead out of it, but not out of the repository. What does not exist, is
+ * hidden, a link, no text or beyond the bounds is left out. Errors: GitError.
+ */
+export function createGitIncludes(
+  git: Pick<Git, 'run'>,
+  { gitDir, commit, folder, signal }: { gitDir: string; commit: string; folder: string; signal: AbortSignal },
+): (paths: readonly string[]) => Promise<FolderFile[]> {
+  const take = createBounds();
+  return async (paths) => {
+    const wanted = new Map(paths.flatMap((path) => allowed(path, posix.normalize(posix.join(folder, path)))));
+    const blobs: Blob[] = [];
+    for (let at = 0; at < wanted.size; at += pathsPerListing) {
+      const args = ['ls-tree', '-z', '-l', '--full-tree', commit, '--'];
+      const some = [...wanted.keys()].slice(at, at + pathsPerListing);
+      const { stdout } = await git.run({ gitDir, args: [...args, ...some], signal });
+      const entries = stdout.toString().split('\0').map(blobOf);
+      blobs.push(...entries.filter((blob) => blob !== null).filter(({ path, size }) => wanted.has(path) && take(size)));
+    }
+    const files: FolderFile[] = [];
+    for await (const [{ blob }, content] of readBlobs(
+      git,
+      blobs.map((blob) => ({ blob })),
+      { gitDir, signal },
+    ))
+      files.push({ path: wanted.get(blob.path) ?? '', name: blob.object, content });
+    return files.filter(isText);
+  };
+}
+
+/** Returns the same for a directory, which no path may leave: only the directory itself is granted. */
+export function createDirectoryIncludes(top: string): (paths: readonly string[]) => Promise<FolderFile[]> {
+  const take = createBounds();
+  return async (paths) => {
+    const files: FolderFile[] = [];
+    for (const [path, given] of paths.flatMap((path) => allowed(path, posix.normalize(path)))) {
+      const content = await readBeneath(top, path);
+      if (content === null || !take(content.byteLength)) continue;
+      files.push({ path: given, name: createHash('sha256').update(content).digest('hex'), content });
+    }
+    return files.filter(isText);
+  };
+}
+
+/** Returns the content of a regular file that is reached without a symbolic link. */
+async function readBeneath(top: string, path: string): Promise<Uint8Array | null> {
+  const file = join(top, path);
+  try {
+    return (await realpath(file)) === file ? await readRegularFile(file, largestFile) : null;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return null;
+    throw error;
+  }
+}
+
+/** Pairs the path in the repository or directory with the given one, if it may be read. */
+function allowed(given: string, path: string): [string, string][] {
+  const segments = path.split('/');
+  // git gives a path that begins with a colon a meaning of its own
+  const isPlain = !/^:|\0/.test(path) && segments.every((segment) => segment !== '' && !segment.startsWith('.'));
+  return isPlain ? [[path, given]] : [];
+}
+
+function createBounds(): (size: number) => boolean {
+  let files = 0;
+  let bytes = 0;
+  return (size) => {
+    if (size > largestFile || files >= mostFiles || bytes + size > largestTotal) return false;
+    files += 1;
+    bytes += size;
+    return true;
+  };
+}
+
+function isText({ content }: FolderFile): boolean {
+  return content !== null && !content.includes(0);
+}
