@@ -4,6 +4,7 @@ import { createIncludedFiles } from './included-files.ts';
 import { formatOf, type SourceFormat } from './formats/format-of.ts';
 import type { KnownPage } from '../query/known-pages.ts';
 import { readOperations, type Operation } from './openapi.ts';
+import { plainOperations } from './plain-operations.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
 import { readPage } from './read-page.ts';
 import { mostSkipped, type SourcePage } from './source-page.ts';
@@ -57,7 +58,7 @@ export async function collectPages<Known extends KnownPage>(
   const apis: OperationFile[] = [];
   for (const file of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
     const operations = readOperations(file.read());
-    if (operations !== null) apis.push({ path: file.path, operations });
+    if (operations !== null) apis.push({ path: file.path, operations: await plainOperations(operations) });
   }
   const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();

@@ -179,7 +179,8 @@ export function writeMarkdown(tree: Nodes): string {
     extensions: [gfmTableToMarkdown({ tablePipeAlign: false })],
     // the default escapes underscores and asterisks inside words, which would no longer be found
     handlers: {
-      text: ({ value }: { value: string }) => value.replaceAll(/<(?=[a-z/!])|^#(?=#*\s)/gi, String.raw`\$&`),
+      text: ({ value }: { value: string }) =>
+        value.replaceAll(/<(?=[a-z/!])|&(?=#?\w{1,31};)|^#(?=#*\s)/gi, String.raw`\$&`),
     },
   }).trim();
 }

@@ -61,7 +61,9 @@ function proseOf(text: string, context: InlineContext): string {
     })
     .replaceAll(/\\([\\`*_|:<>'"()[\]{}.,-])/g, '$1')
     .replaceAll(/\\[ \n]/g, '')
-    .replaceAll('\u0000', '`');
+    .split('\u0000')
+    .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/<(?=[a-z/!])/gi, String.raw`\<`)))
+    .join('`');
 }
 
 function linkTo(words: string, target: string, targets: ReadonlyMap<string, string>): string {
@@ -71,7 +73,7 @@ function linkTo(words: string, target: string, targets: ReadonlyMap<string, stri
 }
 
 function wordsOfRole(name: string, content: string, references: References): string {
-  const [, words = '', target = content] = /^(.*?)\s*<([^<>]+)>$/s.exec(content) ?? [];
+  const [, words = '', target = content] = /^(.+?)\s*<([^<>]+)>$/s.exec(content) ?? [];
   const kind = name.split(':').at(-1) ?? name;
   const referred = kind === 'doc' ? references.document(target) : kind === 'ref' ? references.section(target) : null;
   if (referred !== null) {
@@ -81,9 +83,10 @@ function wordsOfRole(name: string, content: string, references: References): str
   if (kind === 'ref' && words === '' && generated[normalizedLabel(target)] !== undefined)
     return generated[normalizedLabel(target)] ?? '';
   if (kind === 'doc') {
-    const shown = words || (target.split('/').at(-1) ?? target).replaceAll(/[-_]/g, ' ');
+    const shown = words || (target.split(/[/:]/).at(-1) ?? target).replaceAll(/[-_]/g, ' ');
     const link = target.trim();
-    return /[\s()]/.test(link) ? shown : `[${shown}](${link}${link.startsWith('/') ? '' : '.rst'})`;
+    // a document of another project has its name before a colon
+    return /[\s():]/.test(link) ? shown : `[${shown}](${link}${link.startsWith('/') ? '' : '.rst'})`;
   }
   const standard = standards[kind];
   if (standard !== undefined && /^\d{1,6}(?:#\S*)?$/.test(target)) {

@@ -1,7 +1,8 @@
 import type { Heading, Nodes, Parents, RootContent } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { FrontMatter } from '../front-matter.ts';
-import { htmlToMarkdown, postToMarkdown, writeMarkdown } from './html.ts';
+import { nodesOfHtml } from './html-in-markdown.ts';
+import { postToMarkdown, writeMarkdown } from './html.ts';
 
 /** A question and its answers, as people wrote them, in Markdown or HTML. */
 export interface ThreadText {
@@ -49,11 +50,7 @@ function simplified(node: RootContent, parent: Parents, targets: ReadonlyMap<str
   if (node.type === 'image' || node.type === 'imageReference') return [{ type: 'text', value: node.alt ?? '' }];
   // below the headings of the page
   if (node.type === 'heading') return [{ ...node, depth: deeper[node.depth] }];
-  if (node.type === 'html') {
-    const isBlock = parent.type !== 'paragraph' && parent.type !== 'heading';
-    // between the words of a paragraph, a tag is a node of its own
-    return isBlock ? fromMarkdown(htmlToMarkdown(node.value)).children : [];
-  }
+  if (node.type === 'html') return nodesOfHtml(node.value, parent);
   const target =
     node.type === 'link' ? node.url : node.type === 'linkReference' ? targets.get(node.identifier) : undefined;
   if (node.type !== 'link' && node.type !== 'linkReference') return [node];

@@ -58,13 +58,21 @@ export function antoraLayout(files: SourceFiles): Layout | null {
       text.replace(/xref:([^[\]\s]{1,500})\[([^\]\n]{0,500})\]/g, (whole, target: string, words: string) => {
         const file = fileNamed(target, { from: path, components, isPage: true });
         const page = file === null ? null : place({ path: file });
-        if (page === null) return whole;
+        // of a component that is not here; without a component, it may be a page beside this one, or an anchor
+        if (page === null) return /[:$@]/.test(target) ? words || nameOf(target) : whole;
         const anchor = /#.*$/.exec(target)?.[0] ?? '';
-        const shown = words || (page.path.split('/').at(-1) ?? '').replaceAll('-', ' ');
+        const shown = words || nameOf(page.path);
         return `link:/${page.path}${anchor}[${shown}]`;
       }),
     attributesOf: (path) => attributesOf(path, components),
   };
+}
+
+function nameOf(path: string): string {
+  return posix
+    .basename(path.replace(/#.*/, ''), '.adoc')
+    .replace(/^.*[:$]/, '')
+    .replaceAll('-', ' ');
 }
 
 function componentOf(value: Record<string, unknown>, { name, folder }: { name: string; folder: string }): Component {

@@ -90,6 +90,14 @@ describe('an AsciiDoc page', () => {
 });
 
 describe('a reStructuredText page', () => {
+  it('keeps words in angle brackets, and shows documents of other projects as words', async () => {
+    const text = await contentOf(
+      'a.rst',
+      'Top\n===\n\nCall ``<a>`` at <host>/x with :kbd:`<Esc>`, see :doc:`python:tutorial/index` and :doc:`Bind <pybind11:index>`.\n',
+    );
+    expect(text).toContain('Call `<a>` at \\<host>/x with `<Esc>`, see index and Bind.');
+  });
+
   it('keeps headings, directives, roles and literal blocks', async () => {
     const text = await contentOf(
       'a.rst',
@@ -200,6 +208,26 @@ describe('a reStructuredText page', () => {
 });
 
 describe('a description of an API', () => {
+  it.each([
+    ['openapi', 'openapi: 3.0.0\npaths:\n  /a:\n    get:\n'],
+    ['asyncapi', 'asyncapi: 2.6.0\nchannels:\n  a:\n    publish:\n'],
+  ])('of %s has no character references, and its HTML is Markdown', async (_kind, head) => {
+    const said = JSON.stringify(
+      'It&#39;s &lt;b&gt; or <name>.<br/>Use <code>retry_limit</code>.<!-- no -->\n\n<p>First</p><ul><li>one &amp; two</li><li>three</li></ul>',
+    );
+    const fields =
+      '{ type: object, properties: { size: { type: string, description: "<p>Na&iuml;ve.</p><p>Then `&lt;`.</p>" } } }';
+    const payload = head.startsWith('openapi')
+      ? `      responses: { '200': { description: Done, content: { application/json: { schema: ${fields} } } } }\n`
+      : `      message: { name: M, payload: ${fields} }\n`;
+    const [page] = await read({ 'a.yaml': `${head}      summary: A &amp; B\n      description: ${said}\n${payload}` });
+    expect(page?.metadata.title).toBe('A & B');
+    expect(page?.metadata.description).toMatch(/^It's \\<b> or .*Use `?retry_limit`?\.$/);
+    for (const text of ["It's \\<b>", 'retry_limit', 'First\n\n- one & two\n- three', 'Naïve.  Then `&lt;`.'])
+      expect(page?.content).toContain(text);
+    expect(page?.content).not.toMatch(/<\/?(?:br|code|p|li)|<!--|&amp;|&#39;/);
+  });
+
   it('becomes a page per operation of OpenAPI 2', async () => {
     const [page] = await read({
       'api.yaml': `

@@ -52,7 +52,7 @@ it('recognizes MkDocs: navigation, admonitions, tabs, snippets, variables', asyn
       'site_name: !ENV NAME\nnav:\n  - Home: index.md\n  - Guides:\n      - guides/b.md\nplugins: [macros]\nextra: { product: Acme }\n',
     'docs/index.md': '# Home\n\n[B](guides/b.md#x)\n',
     'docs/guides/b.md':
-      '## Use { #use }\n\n!!! warning "Hot"\n    Do not touch {{ product }}.\n\n    ```sh\n    cool\n    ```\n\n=== "Linux"\n\n    apt\n\n--8<-- "docs/part.txt.md"\n\nAfter.\n',
+      '## Use { #use }\n\n!!! warning "Hot"\n    Do not touch {{ product }}.\n\n    ```sh\n    cool\n    ```\n\n=== "Linux"\n\n    apt :material-clock-fast:{ .lg .middle } fast\n\n::: acme.Client\n    options:\n      members: true\n\n--8<-- "docs/part.txt.md"\n\nAfter.\n',
     'docs/part.txt.md': 'Shared words.',
     'requirements/README.md': '# Not published',
   });
@@ -66,7 +66,7 @@ it('recognizes MkDocs: navigation, admonitions, tabs, snippets, variables', asyn
     '\nDo not touch Acme.',
     '\n```sh\ncool\n```',
     '**Linux**',
-    '\napt',
+    '\napt fast\n\n`acme.Client`\n',
     'Shared words.',
     '\nAfter.',
   ])
@@ -173,7 +173,7 @@ it('recognizes Antora: components, modules, resource ids, attributes', async () 
       "name: acme\ntitle: Acme\nversion: '2.1'\nasciidoc: { attributes: { product: Acme@ } }\nnav: [modules/ROOT/nav.adoc]\n",
     'modules/ROOT/nav.adoc': '.Guides\n* xref:index.adoc[Start]\n** xref:cli:run.adoc[Run]\n',
     'modules/ROOT/pages/index.adoc':
-      '= Start\n\nWith {product}. See xref:cli:run.adoc#fast[Run it].\n\ninclude::partial$note.adoc[]\n',
+      '= Start\n\nWith {product}. See xref:cli:run.adoc#fast[Run it], xref:other::far-away.adoc#x[], xref:1.0@other::b.adoc[B] and xref:attachment$a.pdf[PDF].\n\ninclude::partial$note.adoc[]\n',
     'modules/ROOT/partials/note.adoc': 'Shared words.\n',
     'modules/cli/pages/run.adoc': '= Run\n\ninclude::ROOT:partial$note.adoc[]\n',
   });
@@ -183,7 +183,7 @@ it('recognizes Antora: components, modules, resource ids, attributes', async () 
     order: 1,
     metadata: { version: '2.1', groups: ['Guides', 'Start'] },
   });
-  for (const text of ['With Acme.', '[Run it](/acme/2.1/cli/run#fast)', 'Shared words.'])
+  for (const text of ['With Acme.', '[Run it](/acme/2.1/cli/run#fast), far away, B and PDF.', 'Shared words.'])
     expect(byPath['acme/2.1/index']?.content).toContain(text);
   expect(byPath['acme/2.1/cli/run']?.content).toContain('Shared words.');
 });
