@@ -11,6 +11,16 @@ import { buildWidget } from './widget/build-widget.ts';
  * changed.
  */
 
+// the image builds the dashboard without the other folders, and so without their parser of arguments
+const [argument] = process.argv.slice(2);
+if (argument !== undefined) {
+  const isHelp = argument === '--help' || argument === '-h';
+  if (isHelp)
+    console.log('Usage: npm run build\n\nBuilds the dashboard unless it is up to date. There are no options.');
+  else console.error(`There is no option ${argument}: npm run build takes none.`);
+  process.exit(isHelp ? 0 : 2);
+}
+
 const folder = import.meta.dirname;
 const dist = join(folder, 'dist');
 // another start may be building at the same time

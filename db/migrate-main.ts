@@ -1,3 +1,4 @@
+import { readTool } from '../lib/inputs/tool-arguments.ts';
 import { migrate } from './migrate.ts';
 import { isStoreDown } from './store-down.ts';
 
@@ -27,4 +28,5 @@ function fail(sentence: string): void {
   process.exitCode = 1;
 }
 
+readTool({ command: 'npm run db:migrate --', about: 'Brings the schema of the database at DATABASE_URL up to date.' });
 await main(process.env.DATABASE_URL);

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { createOpenApi } from '../api/openapi/openapi.ts';
+import { readTool } from '../lib/inputs/tool-arguments.ts';
 import { routes } from '../api/openapi/routes.ts';
 
 const typesFile = resolve(import.meta.dirname, '../dashboard/http/schema.d.ts');
@@ -134,4 +135,10 @@ function comment(text: string | undefined): string {
   return text === undefined ? '' : `\n/** ${text.replaceAll('*/', '* /')} */\n`;
 }
 
-if (import.meta.main) writeFileSync(typesFile, typesOf(createOpenApi({ baseUrl: 'http://127.0.0.1:8080', routes })));
+if (import.meta.main) {
+  readTool({
+    command: 'npm run dashboard:types --',
+    about: "Writes the dashboard's types of the HTTP API, from its OpenAPI description.",
+  });
+  writeFileSync(typesFile, typesOf(createOpenApi({ baseUrl: 'http://127.0.0.1:8080', routes })));
+}

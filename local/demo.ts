@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askQuestion } from '../cli/commands/ask.ts';
 import { answerOf, bodyOf, createApi } from '../cli/http/api.ts';
+import { readTool } from '../lib/inputs/tool-arguments.ts';
 import { homeOf, type LocalJson } from './local-json.ts';
 import { catchInterruption } from './processes/interruption.ts';
 import { startStack } from './stack.ts';
@@ -89,6 +90,10 @@ async function ask({ baseUrl, domain, assistantKey }: LocalJson, signal: AbortSi
   console.log(`\n\nSources:\n${sources.map(({ title, url }) => `  - ${title} (${url})`).join('\n')}`);
 }
 
+readTool({
+  command: 'npm run demo --',
+  about: 'Starts the stack in a home of its own, turns a prompt into a pull request, asks a question and stops.',
+});
 // a closed terminal must not prevent a clean stop
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);

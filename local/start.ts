@@ -6,6 +6,7 @@ import { catchInterruption } from './processes/interruption.ts';
 import { keepCompiledCode } from '../lib/compile-cache.ts';
 import { startStack } from './stack.ts';
 import type { Stack } from './stack.ts';
+import { flag, readTool } from '../lib/inputs/tool-arguments.ts';
 import { secretsOfEnvironment } from '../lib/redaction/environment-secrets.ts';
 import { asOneLine } from '../lib/redaction/log-line.ts';
 import { createRedactor } from '../lib/redaction/redactor.ts';
@@ -57,6 +58,11 @@ function watchAndRestart(stack: Stack): Disposable {
 }
 
 async function main(): Promise<void> {
+  const { options } = readTool({
+    command: 'npm start --',
+    about: 'Starts the whole stack and keeps it until Ctrl-C. Settings are variables, in the environment or in .env.',
+    options: { watch: flag().describe('restarts the API or worker whose code changes') },
+  });
   const startedAt = Date.now();
   loadEnvironmentFile();
   // inherited by the processes that are started and restarted
@@ -70,7 +76,7 @@ async function main(): Promise<void> {
   const dashboard = buildDashboard({ log: output.log, signal });
   await using stack = await startStack({ home, env: process.env, signal, ...output });
   await dashboard;
-  using _watching = process.argv.includes('--watch') ? watchAndRestart(stack) : null;
+  using _watching = options.watch ? watchAndRestart(stack) : null;
   console.log(describe(stack, home, Date.now() - startedAt));
   await interruption.received;
   console.log('\nStopping…');

@@ -2,5 +2,5 @@ import { expect, it } from 'vitest';
 import { checkLeaks } from '../suites/leaks/run.ts';
 
 it('writes no secret anywhere, whatever its source', { timeout: 600_000 }, async () => {
-  expect(await checkLeaks(['--secrets', '300'])).toBe(0);
+  expect(await checkLeaks(300)).toBe(0);
 });

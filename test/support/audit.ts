@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
+import { readTool } from '../../lib/inputs/tool-arguments.ts';
 
 /**
  * `npm run audit`: asks the registry for known vulnerabilities of the image's packages. Exits with 0 when there are none, 1
@@ -38,6 +39,11 @@ function parsed(text: string): unknown {
 }
 
 if (import.meta.main) {
+  readTool({
+    command: 'npm run audit --',
+    about:
+      "Asks the registry for known vulnerabilities of the image's packages. Exits with 75 when it gives no report.",
+  });
   execFile('npm', ['audit', '--json', '--omit=dev', '--audit=true'], { maxBuffer: 1 << 26 }, (_error, stdout) => {
     const { exitCode, said } = verdictOfAudit(stdout);
     console.log(said);

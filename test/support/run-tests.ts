@@ -4,6 +4,7 @@ import { getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { sendSignal } from '../../local/processes/process-identity.ts';
+import { readTool } from '../../lib/inputs/tool-arguments.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /**
@@ -187,4 +188,14 @@ async function main(set: string, filters: string[]): Promise<void> {
 }
 
 const [set = 'test', ...filters] = process.argv.slice(2);
+if (filters.some((filter) => /^(?:-h|--help)$/.test(filter))) {
+  readTool(
+    {
+      command: set === 'test' ? 'npm test --' : `npm run ${set === 'all' ? 'test:all' : set} --`,
+      about: 'Runs the formatter, the linter, the type checker and tests. Options and names of files go to vitest.',
+      words: { name: 'FILE' },
+    },
+    ['--help'],
+  );
+}
 await main(set, filters);

@@ -41,7 +41,7 @@ describe.runIf(accounts.length > 0).each(accounts)("a command's environment, as 
       },
     );
     while ((await readFile(join(sandbox.tree, 'began')).catch(() => null)) === null);
-    expect(await processesNamed('$ecret')).toEqual([]);
+    expect(await processesNamed(`$ecret" ${process.pid}`)).toEqual([]);
     await sandbox.output('touch go');
     const { output, exitCode } = await running;
     expect(exitCode).toBe(0);

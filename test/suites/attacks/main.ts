@@ -2,15 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { startBeside } from './stage/beside.ts';
 import { attackClasses } from './classes.ts';
-
-/**
- * `npm run attacks [-- --load] [--beside-writer] [--report FILE]`: plays every attack against a careless program and then against Docket, and prints class,
- * attack and by what it was contained; while all processors are busy, or beside a process that writes and deletes on the same disk. Ends with 1 when one was not contained, or did not bite.
- */
 
 const recordSchema = z.object({ class: z.int(), name: z.string(), contained: z.string() });
 type Record = z.infer<typeof recordSchema>;
@@ -43,11 +38,15 @@ function reportOf(records: Record[]): string {
   return `${heading}\n\n| class | attack | contained by |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
 }
 
-const { values } = parseArgs({
+const { options: values } = readTool({
+  command: 'npm run attacks --',
+  about:
+    'Plays every attack against a careless program and then against Docket, and prints what contained it. ' +
+    'Exits with 1 when one was not contained, or did not bite.',
   options: {
-    report: { type: 'string' },
-    load: { type: 'boolean', default: false },
-    'beside-writer': { type: 'boolean', default: false },
+    load: flag().describe('keeps all processors busy meanwhile'),
+    'beside-writer': flag().describe('runs beside a process that writes and deletes on the same disk'),
+    report: z.string().optional().describe('file to which the table is written, too'),
   },
 });
 const folder = await mkdtemp(join(tmpdir(), 'docket-attacks-'));

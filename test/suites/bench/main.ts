@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { benchChanges } from './changes.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchCancel } from './cancel.ts';
@@ -46,23 +47,24 @@ const benches: Record<string, (servers: BenchServers, options: BenchOptions) => 
   changes: benchChanges,
 };
 
-const usage = `npm run bench -- [${Object.keys(benches).join('] [')}] [--seconds N] [--quick] [--profile FOLDER]`;
-
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
+  const { options: values, words: positionals } = readTool({
+    command: 'npm run bench --',
+    about: 'Measures each of the named parts against a baseline in the same run, or all of them.',
     options: {
-      seconds: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      profile: { type: 'string' },
+      seconds: z
+        .string()
+        .regex(/^\d+(?:\.\d+)?$/, 'must be a number')
+        .transform(Number)
+        .refine((value) => value > 0, 'must be more than 0')
+        .optional()
+        .describe('length of a measurement (default: 2, or 1 with --quick)'),
+      quick: flag().describe('fewer rounds, for a first impression'),
+      profile: z.string().optional().describe('folder for the CPU profiles of the processes'),
     },
+    words: { name: 'BENCH', known: Object.keys(benches) },
   });
-  const seconds = Number(values.seconds ?? (values.quick ? 1 : 2));
-  if (positionals.some((name) => !(name in benches)) || !(seconds > 0)) {
-    console.error(`Usage: ${usage}`);
-    process.exitCode = 2;
-    return;
-  }
+  const seconds = values.seconds ?? (values.quick ? 1 : 2);
   const options: BenchOptions = {
     seconds,
     rounds: values.quick ? 2 : 5,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { Client, Connection } from '@temporalio/client';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startLane, type Lane } from './lane.ts';
@@ -31,16 +31,20 @@ const longestWaitMs = 420_000;
 
 /** Creates jobs repeatedly with the same keys while the API is killed: each key has one job, which runs once. */
 export async function runCreatesChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const options = { creates: option, keys: option, kills: option, seed: option };
-  const { values } = parseArgs({ args, options });
-  const keys = Number(values.keys ?? 1_000);
-  return runCreates({
-    keys,
-    creates: Number(values.creates ?? keys * 10),
-    kills: Number(values.kills ?? 10),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
-  });
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- creates',
+      about: 'Kills the API while jobs are created repeatedly with the same keys.',
+      options: {
+        keys: wholeNumber().default(1_000).describe('different idempotency keys'),
+        creates: wholeNumber().optional().describe('requests (default: ten per key)'),
+        kills: wholeNumber().default(10).describe('kills of the API'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  return runCreates({ ...options, creates: options.creates ?? options.keys * 10 });
 }
 
 async function runCreates({ creates, keys, kills, seed }: Options): Promise<number> {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { checkStores } from './checks/check-end.ts';
 import { checkSpecial, startPlannedServer } from './checks/check-special.ts';
@@ -45,13 +45,18 @@ const longestRunMs = 240_000;
  * Every job must complete with one pull request and the tree of the undisturbed run.
  */
 export async function runFailpointsChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { runs: option, lanes: option, seed: option } });
-  const options = {
-    runs: Number(values.runs ?? 300),
-    lanes: Number(values.lanes ?? 5),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
-  };
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- failpoints',
+      about: 'Kills, suspends or disconnects a process before and after each of its calls, one per job.',
+      options: {
+        runs: wholeNumber().default(300).describe('jobs, each with one failpoint'),
+        lanes: wholeNumber().default(5).describe('jobs at once'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
   console.log(`failpoints: runs: ${options.runs}, lanes: ${options.lanes}, seed: ${options.seed}`);
   await using model = await startScriptedModelServer();
   await using servers = await startServers();

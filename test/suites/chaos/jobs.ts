@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { checkEnd } from './checks/check-end.ts';
 import { checkSpecial, countSetups, startPlannedServer } from './checks/check-special.ts';
@@ -36,22 +36,34 @@ const shownRecoveries = 5;
  * Prints how soon the affected jobs continued.
  */
 export function runJobsChaos(args: string[]): Promise<number> {
-  return runWorkerKills('jobs', readJobsOptions(args, { jobs: 100, kills: 200, workers: 3, gapMs: 1_500 }));
+  const about = 'Kills workers while jobs edit, run setups, call an MCP server and wait for people.';
+  const defaults = { jobs: 100, kills: 200, workers: 3, gapMs: 1_500 };
+  return runWorkerKills('jobs', readJobsOptions(args, { suite: 'jobs', about, defaults }));
 }
 
-export function readJobsOptions(args: string[], defaults: Omit<JobsOptions, 'seed'>): JobsOptions {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({
+interface JobsSuite {
+  suite: string;
+  about: string;
+  defaults: Omit<JobsOptions, 'seed'>;
+}
+
+export function readJobsOptions(args: string[], { suite, about, defaults }: JobsSuite): JobsOptions {
+  const { options } = readTool(
+    {
+      command: `npm run chaos -- ${suite}`,
+      about,
+      options: {
+        jobs: wholeNumber().default(defaults.jobs).describe('jobs to run'),
+        kills: wholeNumber().default(defaults.kills).describe('workers to kill'),
+        workers: wholeNumber().default(defaults.workers).describe('workers at once'),
+        gap: wholeNumber().default(defaults.gapMs).describe('average time between kills, in milliseconds'),
+        seed: seedOption(),
+      },
+    },
     args,
-    options: { jobs: option, kills: option, workers: option, gap: option, seed: option },
-  });
-  return {
-    jobs: Number(values.jobs ?? defaults.jobs),
-    kills: Number(values.kills ?? defaults.kills),
-    workers: Number(values.workers ?? defaults.workers),
-    gapMs: Number(values.gap ?? defaults.gapMs),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
-  };
+  );
+  const { gap: gapMs, ...others } = options;
+  return { ...others, gapMs };
 }
 
 export async function runWorkerKills(

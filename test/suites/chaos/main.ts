@@ -1,3 +1,4 @@
+import { readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { runClockChaos } from './servers/clock.ts';
 import { runCreatesChaos } from './creates.ts';
 import { runDiskChaos } from './servers/disk.ts';
@@ -29,7 +30,17 @@ const suites: Record<string, (args: string[]) => Promise<number>> = {
 };
 
 const [first = 'mixed', ...rest] = process.argv.slice(2);
-const [name, args] = first.startsWith('--') ? ['mixed', [first, ...rest]] : [first, rest];
-const run = suites[name];
-if (run === undefined) console.error(`There is no "${name}"; there is: ${Object.keys(suites).join(', ')}.`);
-process.exitCode = run !== undefined && (await run(args)) === 0 ? 0 : 1;
+const isOption = first.startsWith('-');
+if (/^(?:-h|--help)$/.test(first) || (!isOption && !(first in suites))) {
+  readTool(
+    {
+      command: 'npm run chaos --',
+      about:
+        'Injects faults while jobs run, and checks that nothing is lost or done twice. SUITE --help lists the options of one.',
+      words: { name: 'SUITE', known: Object.keys(suites) },
+    },
+    [first],
+  );
+}
+const [name, args] = isOption ? ['mixed', [first, ...rest]] : [first, rest];
+process.exitCode = (await suites[name]?.(args)) === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { createPool } from '../../../db/pool.ts';
 import { createProjectReader } from '../../../db/for-worker/projects/projects.ts';
 import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
@@ -43,15 +43,20 @@ export function runMixedChaos(args: string[]): Promise<number> {
 }
 
 function readOptions(args: string[]): Options {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { jobs: option, kills: option, halts: option, seed: option } });
-  const kills = Number(values.kills ?? 5);
-  return {
-    jobs: Number(values.jobs ?? 10),
-    kills,
-    halts: Number(values.halts ?? Math.floor(kills / 5)),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
-  };
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- mixed',
+      about: 'Kills and suspends every process of npm start while jobs run.',
+      options: {
+        jobs: wholeNumber().default(10).describe('jobs to run'),
+        kills: wholeNumber().default(5).describe('processes to kill'),
+        halts: wholeNumber().optional().describe('processes to suspend (default: a fifth of the kills)'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  return { ...options, halts: options.halts ?? Math.floor(options.kills / 5) };
 }
 
 async function organizationOf({ localJson }: TestStack): Promise<string> {

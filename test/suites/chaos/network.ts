@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { sendSignal } from '../../../local/processes/process-identity.ts';
 import { createFakeGithub } from '../../support/forges/fake-github.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
@@ -22,11 +22,32 @@ import { repositoryFiles, setGithubScene } from './scene.ts';
 import { startServers } from './servers/servers.ts';
 import { layWire, type Wire } from './wire.ts';
 
+interface Options {
+  cuts: number;
+  jobs: number;
+  workers: number;
+  seed: number;
+}
+
 const pollMs = 10;
 
 /** Cuts the workers' networks; if networks cannot be created, reports why and counts as failed. */
 export async function runNetworkChaos(args: string[]): Promise<number> {
-  if (hasOwnNetwork()) return cutNetworks(args);
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- network',
+      about: 'Cuts the networks of workers while jobs run. Needs Linux with iproute2 and util-linux.',
+      options: {
+        cuts: wholeNumber().default(36).describe('how often to cut a network'),
+        jobs: wholeNumber().optional().describe('jobs to run (default: as many as the cuts can hit)'),
+        workers: wholeNumber().default(2).describe('workers at once'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  const { cuts, jobs = Math.ceil(cuts / 1.2), workers, seed } = options;
+  if (hasOwnNetwork()) return cutNetworks({ cuts, jobs, workers, seed });
   const problem = await problemWithNetworks();
   if (problem === null) return runInOwnNetwork('network', args);
   console.log(problem);
@@ -37,13 +58,7 @@ export async function runNetworkChaos(args: string[]): Promise<number> {
  * Each worker runs in its own network namespace, connected to the one in which the rest runs. A worker that is cut
  * off from Temporal may still reach the forge.
  */
-async function cutNetworks(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { cuts: option, jobs: option, workers: option, seed: option } });
-  const cuts = Number(values.cuts ?? 36);
-  const jobs = Number(values.jobs ?? Math.ceil(cuts / 1.2));
-  const workerCount = Number(values.workers ?? 2);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+async function cutNetworks({ cuts, jobs, workers: workerCount, seed }: Options): Promise<number> {
   console.log(`network: cuts: ${cuts}, jobs: ${jobs}, workers: ${workerCount}, seed: ${seed}`);
   const random = createRandom(seed);
   const files = repositoryFiles(0);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import type { ScriptedReply } from '../../support/servers/scripted-model-server.ts';
 import { checkJob } from './checks/check-job.ts';
 import { checkCalls, type StoredAnswer } from './checks/check-traffic.ts';
@@ -35,11 +35,19 @@ const poisons: Record<string, (step: number) => ScriptedReply> = {
 
 /** Good jobs among bad ones: they end correctly, and not much later than among good ones only. */
 export async function runPoisonChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { jobs: option, poison: option, seed: option } });
-  const jobs = Number(values.jobs ?? 16);
-  const poison = Number(values.poison ?? 16);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- poison',
+      about: 'Runs jobs whose models fail, hang or loop among good ones.',
+      options: {
+        jobs: wholeNumber().default(16).describe('good jobs to run'),
+        poison: wholeNumber().default(16).describe('bad jobs to run'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  const { jobs, poison, seed } = options;
   console.log(`poison: good jobs: ${jobs}, bad jobs: ${poison}, seed: ${seed}`);
   await using servers = await startServers();
   const good = () => planJobs({ count: jobs, repositories: [repositoryFiles(0)], random: createRandom(seed).fork(1) });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import type { ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import type { TestStack } from '../../support/stack/stack.ts';
 import { onPlannedStack } from './plans/planned-stack.ts';
@@ -40,19 +40,22 @@ export function runRepliesChaos(args: string[]): Promise<number> {
 }
 
 function readOptions(args: string[]): Options {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- replies',
+      about: 'Cuts off readers of answers and kills the API.',
+      options: {
+        runs: wholeNumber().default(100).describe('questions to ask'),
+        kills: wholeNumber().optional().describe('kills of the API (default: one per 25 questions)'),
+        'at-once': wholeNumber().default(12).describe('readers at once'),
+        'hang-seconds': wholeNumber().default(30).describe('seconds after which a reply counts as hanging'),
+        seed: seedOption(),
+      },
+    },
     args,
-    options: { runs: option, kills: option, 'at-once': option, 'hang-seconds': option, seed: option },
-  });
-  const runs = Number(values.runs ?? 100);
-  return {
-    runs,
-    kills: Number(values.kills ?? Math.ceil(runs / 25)),
-    atOnce: Number(values['at-once'] ?? 12),
-    hangSeconds: Number(values['hang-seconds'] ?? 30),
-    seed: Number(values.seed ?? Math.floor(Math.random() * 1e6)),
-  };
+  );
+  const { runs, kills = Math.ceil(runs / 25), 'at-once': atOnce, 'hang-seconds': hangSeconds, seed } = options;
+  return { runs, kills, atOnce, hangSeconds, seed };
 }
 
 async function runOn(stack: TestStack, model: ScriptedModelServer, options: Options): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { checkEnd } from './checks/check-end.ts';
 import type { Fault } from './faults.ts';
@@ -22,10 +22,18 @@ const jobsPerKill = 0.6;
  * answers only 503; while Temporal is down, it still creates and shows jobs.
  */
 export async function runStoresChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { kills: option, seed: option } });
-  const kills = Number(values.kills ?? 50);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- stores',
+      about: 'Kills PostgreSQL and Temporal under load.',
+      options: {
+        kills: wholeNumber().default(50).describe('kills of PostgreSQL, and as many of Temporal'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  const { kills, seed } = options;
   console.log(`stores: kills of PostgreSQL: ${kills}, of Temporal: ${kills}, seed: ${seed}`);
   const random = createRandom(seed);
   const files = [0, 1].map(repositoryFiles);

@@ -27,9 +27,13 @@ const patienceMs = 60_000;
  * killed while the server runs. No process of it and no folder may be left, and no call may be sent twice.
  */
 export async function runToolsChaos(args: string[], { isInImage = false } = {}): Promise<number> {
-  const options = readJobsOptions(args, { jobs: 30, kills: 40, workers: 2, gapMs: 1_500 });
-  const { jobs, kills, workers, gapMs, seed } = options;
   const name = isInImage ? 'image' : 'tools';
+  const options = readJobsOptions(args, {
+    suite: name,
+    about: `Kills workers while an MCP server runs as a command${isInImage ? ', with every command in an image' : ''}.`,
+    defaults: { jobs: 30, kills: 40, workers: 2, gapMs: 1_500 },
+  });
+  const { jobs, kills, workers, gapMs, seed } = options;
   console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
   const files = repositoryFiles(0);

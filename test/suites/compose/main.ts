@@ -4,9 +4,9 @@ import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parseArgs } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { createSampleRepository } from '../../../local/sample-repository.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
 import { buildImages } from './images.ts';
@@ -152,7 +152,13 @@ async function restore({ stack }: Service, change: Record<string, string>): Prom
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { 'no-build': { type: 'boolean', default: false } } });
+  const { options: values } = readTool({
+    command: 'npm run compose --',
+    about:
+      'Runs docker-compose.yml and does on it what the pages of the operator say. ' +
+      "Needs root and Debian's buildah, podman, crun and mmdebstrap.",
+    options: { 'no-build': flag().describe('takes the images of an earlier run') },
+  });
   await using resources = new AsyncDisposableStack();
   await step('images', () => buildImages(values['no-build'] ? [] : ['docket:v1', 'docket:v2']));
   const repositories = await mkdtemp(join(tmpdir(), 'docket-compose-repositories-'));

@@ -1,14 +1,17 @@
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { runLinkFuzz } from './links/run-links.ts';
 import { runFuzz } from './run.ts';
 
-const option = { type: 'string' } as const;
-
-/** `npm run fuzz -- [--requests n] [--seed n]`, or `npm run fuzz -- --links n [--seed n]` */
-const { values } = parseArgs({ options: { requests: option, links: option, seed: option } });
-const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-const problems =
-  values.links === undefined
-    ? await runFuzz(process.argv.slice(2))
-    : await runLinkFuzz({ count: Number(values.links), seed });
+const { options } = readTool({
+  command: 'npm run fuzz --',
+  about:
+    'Sends generated requests to all routes of a live service; no answer may be a 5xx or contradict the description.',
+  options: {
+    requests: wholeNumber().default(100_000).describe('requests to send'),
+    links: wholeNumber().optional().describe('parses that many generated answers of the assistant instead'),
+    seed: seedOption(),
+  },
+});
+const { requests, links, seed } = options;
+const problems = links === undefined ? await runFuzz({ requests, seed }) : await runLinkFuzz({ count: links, seed });
 process.exitCode = problems === 0 ? 0 : 1;

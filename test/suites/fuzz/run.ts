@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { overloaded } from '../../../api/http/errors.ts';
 import { createRandom } from '../chaos/plans/random.ts';
 import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
@@ -27,11 +26,7 @@ const mostTries = 30;
  * No answer may be a 5xx, show an inside, or contradict the description; afterwards no sink may hold a secret that stood in
  * a header or an address. Prints its figures; answers how much was wrong.
  */
-export async function runFuzz(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { requests: option, seed: option } });
-  const count = Number(values.requests ?? 100_000);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+export async function runFuzz({ requests: count, seed }: { requests: number; seed: number }): Promise<number> {
   console.log(`fuzz: requests: ${count}, seed: ${seed}`);
   await using stage = await startFuzzStage();
   const { baseUrl } = stage.lane;

@@ -1,4 +1,9 @@
+import { readTool, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { checkLeaks } from './run.ts';
 
-/** `npm run leaks -- [--secrets n]` */
-process.exitCode = (await checkLeaks(process.argv.slice(2))) === 0 ? 0 : 1;
+const { options } = readTool({
+  command: 'npm run leaks --',
+  about: 'Sends canary secrets through a running service and searches everything that leaves it for them.',
+  options: { secrets: wholeNumber().default(1_000).describe('secrets to send') },
+});
+process.exitCode = (await checkLeaks(options.secrets)) === 0 ? 0 : 1;

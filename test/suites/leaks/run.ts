@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { findKeys } from '../../support/canary-keys.ts';
 import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
@@ -20,10 +19,7 @@ const mostShown = 30;
  * service, and searches what it wrote for them: database, logs, Temporal, forge, webhooks, responses. Prints its figures and
  * returns the number of secrets found where none may be.
  */
-export async function checkLeaks(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { secrets: option } });
-  const wanted = Number(values.secrets ?? 1_000);
+export async function checkLeaks(wanted: number): Promise<number> {
   const jobs = Math.max(courses.length, Math.ceil(wanted / (2 * perJob)));
   const canaries = createCanaries(Object.values(configured), hasSsh ? [sshKeys.ed25519, sshKeys.rsa] : []);
   await using stage = await startLeaksStage(canaries, jobs);

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { z } from 'zod';
+import { readTool, wholeNumber } from '../../../lib/inputs/tool-arguments.ts';
 import { mutations, type Mutation } from './list.ts';
 
 /**
@@ -96,10 +96,12 @@ async function problemOf(lane: string, mutation: Mutation, control: FileOutcome[
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { options: values } = readTool({
+    command: 'npm run mutations --',
+    about: 'Takes one check at a time out of a clone of the committed code and expects its tests to fail.',
     options: {
-      only: { type: 'string', default: '' },
-      lanes: { type: 'string', default: String(availableParallelism()) },
+      only: z.string().default('').describe('takes the checks whose name or file contains this'),
+      lanes: wholeNumber().default(availableParallelism()).describe('checks at once'),
     },
   });
   const chosen = mutations.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
@@ -122,7 +124,7 @@ async function main(): Promise<void> {
       }
     };
     await Promise.all(
-      Array.from({ length: Number(values.lanes) }, (_, number) => createLane(home, `lane-${number}`).then(work)),
+      Array.from({ length: values.lanes }, (_, number) => createLane(home, `lane-${number}`).then(work)),
     );
   } finally {
     rmSync(home, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
@@ -9,20 +8,23 @@ import { openSiteIndex, type SiteIndex } from '../../../search/query/site-index.
 import { answersOf, pairedLines, readAnswers } from './answers.ts';
 import { evaluate, filesOf, hitShare, readQuestions, reciprocalRank, type Question } from './evaluate.ts';
 import { checkStatements, factKinds } from './statements.ts';
+import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { bootstrap, wilson } from '../../../lib/statistics.ts';
 
 const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE]
        node test/suites/quality/measure.ts --docs FOLDER --citations`;
 
-const { values } = parseArgs({
+const { options: values } = readTool({
+  command: 'node test/suites/quality/measure.ts',
+  about: 'Measures how well the search finds the pages that answer questions, or whether citations can be checked.',
   options: {
-    questions: { type: 'string' },
-    docs: { type: 'string' },
-    misses: { type: 'boolean', default: false },
-    queries: { type: 'string' },
-    save: { type: 'string' },
-    against: { type: 'string' },
-    citations: { type: 'boolean', default: false },
+    docs: z.string().optional().describe('folder of the documentation'),
+    questions: z.string().optional().describe('file of questions with their pages'),
+    misses: flag().describe('prints the questions that were missed'),
+    queries: z.string().optional().describe('good or bad: searches with rewritten queries'),
+    save: z.string().optional().describe('file for the results'),
+    against: z.string().optional().describe('file of earlier results to compare with'),
+    citations: flag().describe('checks the citations of the documentation itself'),
   },
 });
 const rewriting = z

@@ -1,9 +1,10 @@
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { printTable } from '../../../cli/commands/output.ts';
 import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
+import { readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { guardServers } from '../../support/servers/guard-servers.ts';
 import { createTestHome, removeTestHome, startTestStack, type TestStack } from '../../support/stack/stack.ts';
 import { branches, prepareRepository, readList, type ListedRepository, type PreparedRepository } from './prepare.ts';
@@ -86,9 +87,16 @@ function print(ran: Ran[]): number {
 }
 
 async function main(): Promise<void> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ options: { source: option, only: option, list: option } });
-  const { source = 'https://github.com/{owner}/{name}', only = '' } = values;
+  const { options: values } = readTool({
+    command: 'npm run repositories --',
+    about: 'Runs jobs on real repositories, whose own tests have to pass in their environment.',
+    options: {
+      source: z.string().default('https://github.com/{owner}/{name}').describe('where the repositories come from'),
+      only: z.string().default('').describe('takes the repositories whose name contains this'),
+      list: z.string().optional().describe('another list than repositories.yaml'),
+    },
+  });
+  const { source, only } = values;
   const list = readList(resolve(values.list ?? join(import.meta.dirname, 'repositories.yaml')));
   const chosen = list.filter(({ repository }) => repository.includes(only));
   const hostsOf = ({ environment }: ListedRepository) => environment.hosts.setup;

@@ -1,9 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Browser, Page } from 'playwright-core';
 import { answerOf } from '../../../cli/http/api.ts';
+import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
 import { visitDashboard } from '../../support/browser/dashboard.ts';
 import { startHostedForge, type HostedForge } from '../../support/forges/hosted-forge.ts';
@@ -18,12 +18,11 @@ import type { Scene } from './scene.ts';
 import { emptyScenes, fullScenes, runningScenes } from './scenes.ts';
 import { startQueuedJob, startRunningJob, createSampleJobs } from './sample-jobs.ts';
 
-// Takes screenshots of every page and dialog of the dashboard for people to look at: `npm run screenshots`. With
-// `--docs`, it renews the pictures of the documentation instead; names as arguments take only the scenes that begin so.
-
-const { values: options, positionals: wanted } = parseArgs({
-  options: { docs: { type: 'boolean', default: false } },
-  allowPositionals: true,
+const { options, words: wanted } = readTool({
+  command: 'npm run screenshots --',
+  about: 'Takes pictures of every page and dialog of the dashboard, or of the scenes whose names begin as given.',
+  options: { docs: flag().describe('renews the pictures of the documentation instead') },
+  words: { name: 'SCENE' },
 });
 const checkout = resolve(import.meta.dirname, '../../..');
 const folder = options.docs ? join(checkout, 'docs/dashboard') : join(checkout, 'test-results/screenshots');

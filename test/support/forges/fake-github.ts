@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import {
   commitsOf,
@@ -33,16 +33,15 @@ const documentation = 'https://docs.github.com/rest/pulls/pulls';
 
 /** Starts a server that speaks the part of GitHub's REST interface Docket uses, and serves real git over HTTP. */
 export async function createFakeGithub({
-  token = 'ghs_fakeTOKEN0123456789abcdefghij',
+  // of this server only: tests look for it in all processes of the machine, which may run the same tests
+  token = `ghs_${randomUUID().replaceAll('-', '')}`,
   app,
   certificate,
 }: FakeGithubOptions = {}): Promise<FakeGithub> {
-  let minted = 0;
   const fake = await createFakeForge((origin) => dialectOf({ origin, token, app, mint, revoke }), certificate);
 
   function mint(): string {
-    minted += 1;
-    const made = `ghs_minted${String(minted).padStart(26, '0')}`;
+    const made = `ghs_${randomUUID().replaceAll('-', '')}`;
     fake.tokens.add(made);
     return made;
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type {
   AcceptMergeRequestOptions,
   CreateMergeRequestOptions,
@@ -34,7 +35,9 @@ const editFields = [
 const acceptFields = ['sha', 'squash'] as const satisfies (keyof AcceptMergeRequestOptions)[];
 
 /** Starts a server that speaks the part of GitLab's REST interface Docket uses, and serves real git over HTTP. */
-export function createFakeGitlab({ token = 'glpat-fakeTOKEN0123456789' } = {}): Promise<FakeForge> {
+export function createFakeGitlab({
+  token = `glpat-${randomUUID().replaceAll('-', '').slice(0, 20)}`,
+} = {}): Promise<FakeForge> {
   return createFakeForge((origin) => dialectOf(origin, token));
 }
 

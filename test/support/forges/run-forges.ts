@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
+import { readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { buildGitea } from './gitea-build.ts';
 
-/** `npm run test:forges`: the contract of forges and a whole job on a real Gitea, which is built first if necessary. */
+readTool({
+  command: 'npm run test:forges --',
+  about: 'Tests the contract of forges and a whole job on a real Gitea, which is built first if necessary.',
+});
 await buildGitea({ env: process.env, log: (line) => console.log(line) });
 const contract = [
   'forges/forges',

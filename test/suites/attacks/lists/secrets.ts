@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -38,8 +37,7 @@ function readIfThere(path: string): string {
 
 /** Lets `act` fetch from a server that requires a token, and inspects the processes at that moment. */
 async function fetching(scene: Scene, act: (github: FakeGithub, url: string) => Promise<unknown>): Promise<Fetched> {
-  // only its own: other tests put theirs in arguments, too
-  const github = await createFakeGithub({ token: `ghs_${randomUUID().replaceAll('-', '')}` });
+  const github = await createFakeGithub();
   scene.defer(() => github[Symbol.asyncDispose]());
   const { url } = await github.addRepository('acme/lamp');
   let processes: string | null = null;

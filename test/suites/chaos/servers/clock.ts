@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../../lib/inputs/tool-arguments.ts';
 import { runCourse, type Course } from '../course.ts';
 import type { Fault } from '../faults.ts';
 import { planJobs } from '../plans/job-plans.ts';
@@ -16,11 +16,19 @@ const pollMs = 10;
 
 /** Jobs on a worker, and behind an API, whose clock is two days ahead or behind; the worker is killed meanwhile. */
 export async function runClockChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { jobs: option, kills: option, seed: option } });
-  const jobs = Number(values.jobs ?? 10);
-  const kills = Number(values.kills ?? 4);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- clock',
+      about: 'Sets the clock of the worker or the API two days off and kills the worker.',
+      options: {
+        jobs: wholeNumber().default(10).describe('jobs to run for each of four clocks'),
+        kills: wholeNumber().default(4).describe('workers to kill for each of them'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  const { jobs, kills, seed } = options;
   console.log(`clock: jobs: ${jobs}, kills: ${kills} for each of four clocks, seed: ${seed}`);
   await using servers = await startServers();
   const violations: string[] = [];

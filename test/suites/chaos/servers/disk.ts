@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readTool, seedOption, wholeNumber } from '../../../../lib/inputs/tool-arguments.ts';
 import { mountSmallDisk, type SmallDisk } from '../../../support/sandbox/small-disk.ts';
 import { checkStores } from '../checks/check-end.ts';
 import { runCourse, type Course } from '../course.ts';
@@ -16,11 +16,19 @@ const category = 'tool_failure';
 
 /** Fills the disk of a worker repeatedly: a job ends as planned, or fails for lack of space with nothing published. */
 export async function runDiskChaos(args: string[]): Promise<number> {
-  const option = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { jobs: option, fills: option, seed: option } });
-  const jobs = Number(values.jobs ?? 20);
-  const fills = Number(values.fills ?? 12);
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
+  const { options } = readTool(
+    {
+      command: 'npm run chaos -- disk',
+      about: 'Fills the disk of a worker repeatedly. Only root on Linux can run it.',
+      options: {
+        jobs: wholeNumber().default(20).describe('jobs to run'),
+        fills: wholeNumber().default(12).describe('how often to fill the disk'),
+        seed: seedOption(),
+      },
+    },
+    args,
+  );
+  const { jobs, fills, seed } = options;
   console.log(`disk: jobs: ${jobs}, times full: ${fills}, seed: ${seed}`);
   await using disk = await mountSmallDisk(megabytes);
   if (disk === null) {

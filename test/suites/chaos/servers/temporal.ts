@@ -9,6 +9,10 @@ const faults = 0.05;
  * there: kills come at a pace at which a job that was hit can go on before it is hit again.
  */
 export function runTemporalChaos(args: string[]): Promise<number> {
-  const options = readJobsOptions(args, { jobs: 40, kills: 60, workers: 3, gapMs: 2_500 });
+  const options = readJobsOptions(args, {
+    suite: 'temporal',
+    about: "Kills workers on Temporal's production server, which fails a twentieth of its own reads and writes.",
+    defaults: { jobs: 40, kills: 60, workers: 3, gapMs: 2_500 },
+  });
   return runWorkerKills('temporal', options, createProductionServer({ faults }));
 }
