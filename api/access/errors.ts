@@ -52,6 +52,11 @@ export function ownRole(): ApiError {
   return new ApiError(409, 'A key cannot change its own role. Use another key with the role admin.');
 }
 
+/** Returns the error for a key without which nobody could administer the organization. */
+export function lastAdminKey(): ApiError {
+  return new ApiError(409, 'This is the last key of the organization with the role admin. Create another one first.');
+}
+
 /** Returns the error for an organization that the browser has no session of. */
 export function notSignedInTo(): ApiError {
   return new ApiError(404, 'This browser is not signed in to that organization. Sign in with its key or a link.');

@@ -7,7 +7,7 @@ import type { Admission } from '../access/request-access.ts';
 import type { EnforceRateLimit } from '../access/rate-limit.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { ownRole } from '../access/errors.ts';
+import { lastAdminKey, ownRole } from '../access/errors.ts';
 import { keyNotFound } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -65,6 +65,7 @@ export const keyRoutes = {
     key: 'admin',
     params: { id },
     responses: { 204: { description: 'The key is revoked.' } },
+    errors: [409],
   }),
   listAuditEntries: defineRoute({
     method: 'get',
@@ -113,11 +114,14 @@ export function createKeysRouter({ admit, enforceRateLimit, keys, audit, box }: 
         }),
       });
       if (changed === null) throw keyNotFound();
+      if (changed === 'last-admin') throw lastAdminKey();
       return presentKey(changed);
     },
 
     async revokeKey({ caller, params }) {
-      if (!(await keys.revoke(caller, params.id))) throw keyNotFound();
+      const revoked = await keys.revoke(caller, params.id);
+      if (revoked === null) throw keyNotFound();
+      if (revoked === 'last-admin') throw lastAdminKey();
     },
 
     async listAuditEntries({ caller, query }) {

@@ -86,11 +86,11 @@ function expectationOf(issue: ZodError['issues'][number]): string {
     case 'too_small':
       return isNumeric(issue.origin)
         ? `must be at least ${issue.minimum}`
-        : `must have at least ${issue.minimum} ${unitOf(issue.origin)}`;
+        : `must have at least ${issue.minimum} ${unitOf(issue.origin, issue.minimum)}`;
     case 'too_big':
       return isNumeric(issue.origin)
         ? `must be at most ${issue.maximum}`
-        : `must have at most ${issue.maximum} ${unitOf(issue.origin)}`;
+        : `must have at most ${issue.maximum} ${unitOf(issue.origin, issue.maximum)}`;
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
@@ -107,8 +107,8 @@ function isNumeric(origin: string): boolean {
   return origin === 'number' || origin === 'int';
 }
 
-function unitOf(origin: string): string {
-  return origin === 'string' ? 'characters' : 'items';
+function unitOf(origin: string, count: number | bigint): string {
+  return `${origin === 'string' ? 'character' : 'item'}${Number(count) === 1 ? '' : 's'}`;
 }
 
 function article(expected: string): string {

@@ -57,7 +57,10 @@ export function createJobCreation({
     const isAllowed = [project.repository, ...project.allowedRepositories].some(
       (allowed) => allowed === parsed.repository || canonicalOf(allowed) === parsed.repository,
     );
-    if (!isAllowed) throw invalidRequest('The project may not use this repository.');
+    if (!isAllowed)
+      throw invalidRequest(
+        'The project may not use this repository. An admin can add it to the allowedRepositories of the project.',
+      );
     return parsed.repository === canonicalOf(project.repository) ? project.repository : parsed.repository;
   }
 

@@ -98,7 +98,9 @@ function createReporter(): (event: JobEvent) => void {
       case 'usage':
         return words.trim() === '' ? undefined : line(`step ${step}: ${shortened(words, 400)}`);
       case 'diff':
-        return line(`${data.changedFiles} files changed, +${data.additions} -${data.deletions}`);
+        return line(
+          `${data.changedFiles} ${data.changedFiles === 1 ? 'file' : 'files'} changed, +${data.additions} -${data.deletions}`,
+        );
       case 'notice':
         return line(text);
       default:

@@ -18,7 +18,8 @@ export interface ApiSettings {
   local: LocalJson | null;
 }
 
-const keyPattern = /^svc_(dsc_)?[0-9A-Za-z]{61}$/;
+const secretLength = 61;
+const keyPattern = new RegExp(`^svc_(dsc_)?[0-9A-Za-z]{${secretLength}}$`);
 
 /**
  * Returns the base URL of the API and the key of the given kind. The local stack's key is sent only to the local stack.
@@ -37,10 +38,13 @@ export async function readApiSettings(
     throw new CommandError(`${home} leads to ${baseUrl}. If you trust that address, name it (--url, DOCKET_URL).`);
   const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
   const given = [
-    ...(keyFile === undefined ? [] : [await keyIn(keyFile)]),
-    ...[env['DOCKET_API_KEY'], env['DOCKET_ASSISTANT_KEY']].flatMap((text) => text?.trim() || []),
+    ...(keyFile === undefined ? [] : [{ source: keyFile, key: await keyIn(keyFile) }]),
+    ...['DOCKET_API_KEY', 'DOCKET_ASSISTANT_KEY'].flatMap((source) => {
+      const key = env[source]?.trim();
+      return key ? [{ source, key }] : [];
+    }),
   ];
-  const own = given.find((text) => kindOf(text) === kind);
+  const own = given.find((one) => kindOf(one) === kind)?.key;
   const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
   // another account may have written the file, or listens on the port in its address
   if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])
@@ -79,8 +83,11 @@ async function keyIn(file: string): Promise<string> {
 }
 
 /** Returns the kind of a key. Both kinds begin with `svc_`. */
-function kindOf(key: string): KeyKind | null {
+function kindOf({ source, key }: { source: string; key: string }): KeyKind {
   const match = keyPattern.exec(key);
-  if (match === null) throw new CommandError('This is not a Docket API key: it must begin with svc_.');
+  if (match === null)
+    throw new CommandError(
+      `${source} holds no complete Docket API key: svc_ or svc_dsc_ and ${secretLength} letters and digits. Copy it again.`,
+    );
   return match[1] === undefined ? 'admin' : 'assistant';
 }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { writeAudit } from './audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
@@ -65,12 +65,15 @@ export interface KeyStore {
   create(caller: Caller, key: NewKey): Promise<{ key: string; row: KeyRow }>;
   /** Oldest first. Throws InvalidCursorError. */
   list(owner: Owner, query: PageQuery): Promise<Page<KeyRow>>;
-  /** Changes a key. Null when there is no such key, an admin key is to get rules, or an assistant key a role. */
-  update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | null>;
+  /**
+   * Changes a key. Null when there is no such key, an admin key is to get rules, or an assistant key a role;
+   * `last-admin` when no key with the role `admin` would be left.
+   */
+  update(caller: Caller, id: string, change: KeyChange): Promise<KeyRow | 'last-admin' | null>;
   /** Returns the encrypted secret that verifies the key's CAPTCHA; null when it requires none. */
   captchaSecret(owner: Owner, id: string): Promise<string | null>;
-  /** False when there is no such key. Idempotent. */
-  revoke(caller: Caller, id: string): Promise<boolean>;
+  /** Null when there is no such key; `last-admin` when no key with the role `admin` would be left. Idempotent. */
+  revoke(caller: Caller, id: string): Promise<'revoked' | 'last-admin' | null>;
 }
 
 export const keyColumns = `
@@ -106,6 +109,17 @@ export function restrictsKey({
 }: Partial<KeyRules>): boolean {
   const limits = [requestsPerMinute, requestsPerDay, captcha];
   return allowedOrigins.length > 0 || proofOfWork || limits.some((limit) => limit !== null);
+}
+
+/** Reports whether a key is the only valid one with the role `admin`. Until the transaction ends, no other key loses that role. */
+async function isLastAdmin(client: PoolClient, { organizationId }: Owner, id: string): Promise<boolean> {
+  await client.query('select from organizations where id = $1 for no key update', [organizationId]);
+  const { rows } = await client.query<{ id: string }>(
+    `select id from api_keys where organization_id = $1 and kind = 'admin' and role = 'admin' and revoked_at is null
+       and (expires_at is null or expires_at > now())`,
+    [organizationId],
+  );
+  return rows.length === 1 && rows[0]?.id === id;
 }
 
 /** `pepper` is the secret of the installation (`DOCKET_KEY_PEPPER`). */
@@ -150,6 +164,8 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
       const columns = { ...ruleColumns, role: 'role', captchaSecret: 'captcha_secret' };
       const given = Object.entries(columns).filter(([name]) => Reflect.get(change, name) !== undefined);
       return withTransaction(pool, async (client) => {
+        const losesRole = change.role !== undefined && change.role !== 'admin';
+        if (losesRole && (await isLastAdmin(client, caller, id))) return 'last-admin';
         const { rows } = await client.query<KeyRow>(
           `update api_keys set ${['id = id', ...given.map(([, column], at) => `${column} = $${at + 5}`)].join(', ')}
            where id = $1 and organization_id = $2 and case kind when 'admin' then not $3 else not $4 end
@@ -185,19 +201,20 @@ export function createKeyStore(pool: Pool, pepper: string): KeyStore {
     },
 
     async revoke(caller, id) {
-      if (!canBeId(id)) return false;
+      if (!canBeId(id)) return null;
       return withTransaction(pool, async (client) => {
+        if (await isLastAdmin(client, caller, id)) return 'last-admin';
         const { rows } = await client.query<{ wasRevoked: boolean }>(
           `select revoked_at is not null as "wasRevoked" from api_keys where id = $1 and organization_id = $2
            for no key update`,
           [id, caller.organizationId],
         );
         const [key] = rows;
-        if (key === undefined) return false;
-        if (key.wasRevoked) return true;
+        if (key === undefined) return null;
+        if (key.wasRevoked) return 'revoked';
         await client.query('update api_keys set revoked_at = now() where id = $1', [id]);
         await writeAudit(client, caller, { action: 'key.revoke', subject: id });
-        return true;
+        return 'revoked';
       });
     },
   };

@@ -102,7 +102,7 @@ function isListed(host: string, allowedHosts: readonly string[]): boolean {
 }
 
 function notAllowed(allowedHosts: readonly string[]): string {
-  return `must be on an allowed host (${allowedHosts.join(', ') || 'there is none'})`;
+  return `must be on a host that DOCKET_ALLOWED_HOSTS of the service lists (${allowedHosts.join(', ') || 'there is none'})`;
 }
 
 /** Returns owner and name, or what is wrong with the path. */
@@ -150,7 +150,7 @@ function parseLocal(text: string, localRoot: string | null): ParsedRepository {
   if (path.split('/').slice(1).some(isSuspicious))
     return refused('must be the file:// address of a plain absolute path without ".", ".." or "//"');
   if (!path.startsWith(`${localRoot.replace(/\/+$/, '')}/`))
-    return refused('is outside the folder for repositories on this machine');
+    return refused('is outside DOCKET_LOCAL_REPOSITORIES, the folder for repositories on this machine');
   return { ok: true, kind: 'local', repository: path, path };
 }
 

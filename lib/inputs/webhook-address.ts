@@ -17,7 +17,8 @@ export function parseWebhookAddress(text: string, allowedHosts: readonly string[
   if (url.hash !== '') return refused('must not contain a fragment');
   if (!isAllowedHost(url, allowedHosts)) {
     if (url.protocol !== 'https:') return refused('must be an https:// address');
-    if (isPrivateName(url.hostname)) return refused('resolves to a private address');
+    if (isPrivateName(url.hostname))
+      return refused('resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow');
   }
   return { ok: true, url: url.href };
 }

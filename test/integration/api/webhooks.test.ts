@@ -92,7 +92,10 @@ describe('webhooks', () => {
   it.each([
     [{}, 'url is missing or not a string.'],
     [{ url: 'http://hooks.example.com' }, 'The url must be an https:// address.'],
-    [{ url: 'https://127.0.0.1/' }, 'The url resolves to a private address.'],
+    [
+      { url: 'https://127.0.0.1/' },
+      'The url resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow.',
+    ],
     [{ url: 'http://127.0.0.1:10/' }, 'The url must be an https:// address.'],
     [{ url: 'https://me:secret@hooks.example.com/' }, 'The url must not contain a user name or password.'],
     [{ url, eventTypes: ['job.exploded'] }, /^eventTypes\[0\] must be one of job.created, /],

@@ -171,7 +171,7 @@ describe('refusals', () => {
     ['project create --repository /srv/git/x --ref=-x', 'must be the name of a branch'],
     ['project create --repository /srv/git/x --fetch-host *', 'must be a host such as docs.example.com'],
     ['project create --repository /srv/git/x --model gpt', 'model'],
-    ['project create --repository https://git.example.com/x/y', 'must be on an allowed'],
+    ['project create --repository https://git.example.com/x/y', 'must be on a host'],
     ['project update prj_none --remove-token', 'The project was not found'],
     ['site create --domain x', 'repository or directory'],
     ['site create --domain x --directory /d --repository /srv/git/x', 'repository or directory'],

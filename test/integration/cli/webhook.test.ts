@@ -58,7 +58,10 @@ describe('docket webhook', () => {
 
   it.each([
     ['create --project PROJECT http://hooks.example.com', 'The url must be an https:// address.'],
-    ['create --project PROJECT https://10.0.0.1', 'The url resolves to a private address.'],
+    [
+      'create --project PROJECT https://10.0.0.1',
+      'The url resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow.',
+    ],
     ['create --project PROJECT https://hooks.example.com --event all', 'eventTypes'],
     ['create --project prj_none https://hooks.example.com', 'The project was not found'],
     ['list --project prj_none', 'The project was not found'],

@@ -35,20 +35,35 @@ it('stores of a key only what cannot be reversed', async () => {
 it('revokes once, only for its own organization, and records uses in batches', async () => {
   const [keys, lookup] = [createKeyStore(database.pool, 'pepper'), createAccessStore(database.pool)];
   const operator = operatorOf(await seedProject(database.pool));
+  await keys.create(operator, { kind: 'admin' });
   const { row } = await keys.create(operator, { kind: 'admin' });
   await lookup.touchKeys([row.id, 'unknown']);
   const other = operatorOf(await seedProject(database.pool));
-  expect(await keys.revoke(other, row.id)).toBe(false);
+  expect(await keys.revoke(other, row.id)).toBeNull();
   expect((await lookup.findKey(row.id))?.revokedAt).toBeNull();
-  expect(await keys.revoke(operator, row.id)).toBe(true);
+  expect(await keys.revoke(operator, row.id)).toBe('revoked');
   const revoked = await lookup.findKey(row.id);
   expect(revoked).toMatchObject({ revokedAt: expect.any(Date), lastUsedAt: expect.any(Date) });
-  expect(await keys.revoke(operator, row.id)).toBe(true);
+  expect(await keys.revoke(operator, row.id)).toBe('revoked');
   expect((await lookup.findKey(row.id))?.revokedAt).toEqual(revoked?.revokedAt);
-  expect(await keys.revoke(operator, 'unknown')).toBe(false);
+  expect(await keys.revoke(operator, 'unknown')).toBeNull();
   expect(await lookup.findKey('un\0known')).toBeNull();
-  expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(1);
+  expect((await keys.list(operator, { limit: 10 })).rows).toHaveLength(2);
   expect((await keys.list(other, { limit: 10 })).rows).toEqual([]);
+});
+
+it('leaves an organization one valid key with the role admin, also when several are revoked at once', async () => {
+  const keys = createKeyStore(database.pool, 'pepper');
+  const operator = operatorOf(await seedProject(database.pool));
+  const make = async (key: Parameters<typeof keys.create>[1]) => (await keys.create(operator, key)).row.id;
+  const admins = [await make({ kind: 'admin' }), await make({ kind: 'admin' }), await make({ kind: 'admin' })];
+  const expired = await make({ kind: 'admin', expiresAt: new Date(0) });
+  const member = await make({ kind: 'admin', role: 'member' });
+  const ends = await Promise.all(
+    admins.map((id, at) => (at === 0 ? keys.update(operator, id, { role: 'viewer' }) : keys.revoke(operator, id))),
+  );
+  expect(ends.filter((end) => end === 'last-admin')).toHaveLength(1);
+  for (const id of [expired, member]) expect(await keys.revoke(operator, id)).toBe('revoked');
 });
 
 it('stores organizations and projects as they were created, and each project for its own organization', async () => {

@@ -3,7 +3,7 @@ import { routes } from '../../../../api/openapi/routes.ts';
 import { roleOf } from '../../../../api/http/define-route.ts';
 import { includesRole, roles, type Role } from '../../../../lib/roles.ts';
 import { readDescription, type Operation } from '../../../suites/fuzz/description.ts';
-import { buildKey } from '../../../support/database/build.ts';
+import { buildKey, buildOrganization } from '../../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { serveApi, type Answer, type ServedApi } from '../serve.ts';
 import { bodyOf, createAsker, pathOf } from './described-requests.ts';
@@ -99,6 +99,21 @@ describe('a role', () => {
       expect((await change(admin.key, other.row.id, role)).body).toMatchObject({ kind: 'admin', role });
       expect((await api.ask('/v1/session', { headers })).body.role).toBe(role);
     }
+  });
+
+  it('of an admin remains with one key of the organization', async () => {
+    const { id: organizationId } = await buildOrganization(database.pool);
+    const build = (role: Role) => buildKey(database.pool, { organizationId, role });
+    const [own, member] = [await build('admin'), await build('member')];
+    const revoke = (id: string, key: string) => api.ask(`/v1/keys/${id}`, { key, method: 'DELETE' });
+    const refused = await revoke(own.row.id, own.key);
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      'This is the last key of the organization with the role admin. Create another one first.',
+    ]);
+    expect((await revoke(member.row.id, own.key)).status).toBe(204);
+    const second = await build('admin');
+    expect((await revoke(own.row.id, second.key)).status).toBe(204);
   });
 
   it('is for admin keys only', async () => {

@@ -83,7 +83,7 @@ describe('readApiSettings', () => {
     [{}, nowhere, 'The address of Docket is not known. Set DOCKET_URL'],
     [{ url: 'docket.example.com' }, nowhere, 'must be an http or https URL'],
     [{ url: 'https://me:secret@example.com' }, nowhere, 'without a user name or password'],
-    [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'not a Docket API key'],
+    [{ url: 'https://example.com' }, { ...nowhere, DOCKET_API_KEY: 'secret\nkey' }, 'no complete Docket API key'],
     [{ url: 'https://example.com', keyFile: keyOf('A') }, nowhere, 'must be the name of a file'],
     [{ url: 'https://example.com', keyFile: '/nowhere/key' }, nowhere, '/nowhere/key cannot be read.'],
   ])('refuses %j with %j, and repeats no secret', async (options, env, words) => {

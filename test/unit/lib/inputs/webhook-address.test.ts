@@ -33,7 +33,11 @@ describe('parseWebhookAddress', () => {
     'https://[::1]/',
     'https://[::ffff:10.0.0.1]/',
     'https://[fd00::1]/',
-  ])('refuses %s, which is private', (url) => expect(problemOf(url)).toBe('The url resolves to a private address.'));
+  ])('refuses %s, which is private', (url) =>
+    expect(problemOf(url)).toBe(
+      'The url resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow.',
+    ),
+  );
 
   it('accepts what the operator allows, by host or by host and port', () => {
     const allowed = parseWebhookHosts(' Hooks.Internal, 127.0.0.1:9000,[::1]:9000,');
