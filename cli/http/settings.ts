@@ -39,12 +39,10 @@ export async function readApiSettings(
   const local = found !== null && new URL(found.baseUrl).origin === new URL(baseUrl).origin ? found : null;
   const given = [
     ...(keyFile === undefined ? [] : [{ source: keyFile, key: await keyIn(keyFile) }]),
-    ...['DOCKET_API_KEY', 'DOCKET_ASSISTANT_KEY'].flatMap((source) => {
-      const key = env[source]?.trim();
-      return key ? [{ source, key }] : [];
-    }),
+    { source: 'DOCKET_API_KEY', key: env['DOCKET_API_KEY']?.trim() },
+    { source: 'DOCKET_ASSISTANT_KEY', key: env['DOCKET_ASSISTANT_KEY']?.trim() },
   ];
-  const own = given.find((one) => kindOf(one) === kind)?.key;
+  const own = given.find(({ source, key }) => key && kindOf(source, key) === kind)?.key;
   const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
   // another account may have written the file, or listens on the port in its address
   if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])
@@ -83,7 +81,7 @@ async function keyIn(file: string): Promise<string> {
 }
 
 /** Returns the kind of a key. Both kinds begin with `svc_`. */
-function kindOf({ source, key }: { source: string; key: string }): KeyKind {
+function kindOf(source: string, key: string): KeyKind {
   const match = keyPattern.exec(key);
   if (match === null)
     throw new CommandError(

@@ -167,7 +167,7 @@ describe('docket sign-in', () => {
 describe('refusals', () => {
   it.each([
     ['project create --repository https://a:b@github.com/x/y', 'user name or password'],
-    ['project create --repository /etc/x', 'outside the folder'],
+    ['project create --repository /etc/x', 'outside DOCKET_LOCAL_REPOSITORIES'],
     ['project create --repository /srv/git/x --ref=-x', 'must be the name of a branch'],
     ['project create --repository /srv/git/x --fetch-host *', 'must be a host such as docs.example.com'],
     ['project create --repository /srv/git/x --model gpt', 'model'],
