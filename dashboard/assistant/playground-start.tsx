@@ -15,7 +15,8 @@ export function PlaygroundStart({ domain }: { domain: string }) {
       <h2 id="playground-start">
         Ask the assistant of <code>{domain}</code>
       </h2>
-      <p>
+      {/* takes its place before it is known */}
+      <p style={{ visibility: site.isPending ? 'hidden' : undefined }}>
         It answers as on your website: from the{' '}
         {typeof site.data?.index.pages === 'number' ? plural(site.data.index.pages, 'page') : 'pages'} of this site,
         with its sources. The passages that the search finds for your question are listed with their scores.

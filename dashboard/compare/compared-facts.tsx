@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Table } from '../components/table.tsx';
 import { cost, count, duration, repositoryName, tokens } from '../format.ts';
-import { answerOf, api } from '../http/client.ts';
 import type { Job, Step, ToolCall, Turn } from '../http/types.ts';
 import { isUpTo } from '../jobs/timeline/timeline.ts';
 import { segmentsOf, timesOf, type Kind } from '../jobs/timeline/segments.ts';
@@ -12,6 +10,8 @@ export interface Compared {
   job: Job;
   turns: Turn[];
   steps: Step[];
+  /** Today's budget per turn of its project; null for the service's setting, and undefined if it is unknown. */
+  budgetUsd: number | null | undefined;
 }
 
 /** A line of the comparison: a text, or a quantity whose difference is shown, too. */
@@ -19,7 +19,6 @@ type Fact = [string, (side: Side) => string] | [string, (side: Side) => number |
 
 interface Side extends Compared {
   times: Map<Kind, number>;
-  budgetUsd: number | null | undefined;
 }
 
 const limits = new Map([
@@ -66,8 +65,7 @@ function endingOf(status: Job['status'], prLink: string | null): string {
 
 /** Shows the facts of two jobs next to each other. Those that differ stand out. */
 export function ComparedFacts({ left, right }: { left: Compared; right: Compared }) {
-  const budgets = { left: useBudget(left.projectId), right: useBudget(right.projectId) };
-  const sides = { left: sideOf(left, budgets.left), right: sideOf(right, budgets.right) };
+  const sides = { left: sideOf(left), right: sideOf(right) };
   return (
     <Table name="Facts" columns={['Fact', 'Left', 'Right', 'Difference']}>
       {facts.map((fact) => {
@@ -100,7 +98,7 @@ function valuesOf(fact: Fact, { left, right }: { left: Side; right: Side }): [st
   return [shown(one), shown(other), difference];
 }
 
-function sideOf(compared: Compared, budgetUsd: Side['budgetUsd']): Side {
+function sideOf(compared: Compared): Side {
   const { turns, steps } = compared;
   const segments = turns.flatMap((turn) =>
     segmentsOf(
@@ -110,14 +108,5 @@ function sideOf(compared: Compared, budgetUsd: Side['budgetUsd']): Side {
       Date.now(),
     ),
   );
-  return { ...compared, budgetUsd, times: new Map(timesOf(segments).map(({ kind, ms }) => [kind, ms])) };
-}
-
-/** Returns today's budget per turn of a project; null for the service's setting. */
-function useBudget(id: string): number | null | undefined {
-  const project = useQuery({
-    queryKey: ['project', id],
-    queryFn: () => answerOf(api.GET('/v1/projects/{id}', { params: { path: { id } } })),
-  });
-  return project.data?.jobBudgetUsd;
+  return { ...compared, times: new Map(timesOf(segments).map(({ kind, ms }) => [kind, ms])) };
 }

@@ -12,7 +12,7 @@ export function LiveDot({ connection }: { connection: Connection }) {
   return (
     <span className={`live live-${connection}`} role="status">
       <span aria-hidden="true" className="live-dot" />
-      {words[connection]}
+      <span className="live-words">{words[connection]}</span>
     </span>
   );
 }

@@ -1,8 +1,6 @@
-import { lazy, Suspense } from 'react';
 import { beginning, plain } from '../plain.ts';
-import type { ResolveLink } from './markdown-text.tsx';
+import { MarkdownText, type ResolveLink } from './markdown-text.tsx';
 
-const Rendered = lazy(() => import('./markdown-text.tsx').then(({ MarkdownText }) => ({ default: MarkdownText })));
 const longest = 100_000;
 
 interface MarkdownProps {
@@ -18,9 +16,7 @@ export function Markdown({ text, resolve, anchor }: MarkdownProps) {
   const { shown, left } = beginning(plain(text), longest);
   return (
     <div className="markdown">
-      <Suspense fallback={<p className="words">{shown.slice(0, 2_000)}</p>}>
-        <Rendered text={shown} resolve={resolve} anchor={anchor} />
-      </Suspense>
+      <MarkdownText text={shown} resolve={resolve} anchor={anchor} />
       {left > 0 && <p className="hint">{left.toLocaleString('en')} more characters not shown.</p>}
     </div>
   );

@@ -15,18 +15,22 @@ const firstPrompt = 'Create docs/hello.md with "# Hello\n\nThis page was written
 /** A question that the sample site answers; other sites get an empty field. */
 const sample = { site: 'sample', question: 'How do I run a scene?' };
 
-interface FirstStepsProps {
-  jobs: ListedJob[];
-  hasMore: boolean;
-  /** Shown instead once there is nothing to guide to. */
-  otherwise: ReactNode;
+interface FirstStepsState {
+  isPending: boolean;
+  /** Whether an agent has changed a repository. */
+  isFinished: boolean;
+  isMerged: boolean;
+  hasAsked: boolean;
+  /** The pull request to review; null for none. */
+  opened: ListedJob['details']['pullRequest'];
+  dismiss(): void;
 }
 
-/** Guides a new organization to a merged pull request and an answered question. */
-export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
+/** Returns how far an organization is that has only these jobs; null if it needs no introduction. */
+export function useFirstSteps(jobs: ListedJob[] | null): FirstStepsState | null {
   const { sites } = useSession();
   const [isDismissed, setDismissed] = useState(() => localStorage.getItem(dismissedKey) !== null);
-  const isNew = !isDismissed && !hasMore && jobs.length < fewJobs;
+  const isNew = !isDismissed && jobs !== null && jobs.length < fewJobs;
   const merged = useQuery({
     queryKey: ['pull-request-counts'],
     queryFn: () => answerOf(api.GET('/v1/jobs/pull-request-counts')),
@@ -34,7 +38,7 @@ export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
     enabled: isNew,
     refetchInterval: refetchMs,
   });
-  const hasAsked = useQueries({
+  const asked = useQueries({
     queries: sites.map(({ domain }) => ({
       queryKey: ['first-conversation', domain],
       queryFn: () =>
@@ -46,37 +50,45 @@ export function FirstSteps({ jobs, hasMore, otherwise }: FirstStepsProps) {
       enabled: isNew,
       refetchInterval: refetchMs,
     })),
-    combine: (found) =>
-      found.every(({ isSuccess }) => isSuccess)
-        ? found.some(({ data }) => (data?.conversations.length ?? 0) > 0)
-        : null,
+    combine: (found) => ({
+      isPending: found.some(({ isPending }) => isPending),
+      isError: found.some(({ isError }) => isError),
+      data: found.some(({ data }) => (data?.conversations.length ?? 0) > 0),
+    }),
   });
-  if (!isNew) return otherwise;
-  if (!merged.isSuccess || hasAsked === null) return null;
+  if (!isNew || merged.isError || asked.isError || (merged.data === true && asked.data)) return null;
   const opened = jobs.find(({ details }) => details.pullRequest?.state === 'open')?.details.pullRequest ?? null;
-  const finished = opened !== null || merged.data;
-  if (merged.data && hasAsked) return otherwise;
+  return {
+    isPending: merged.isPending || asked.isPending,
+    isFinished: opened !== null || merged.data === true,
+    isMerged: merged.data === true,
+    hasAsked: asked.data,
+    opened,
+    dismiss() {
+      localStorage.setItem(dismissedKey, 'yes');
+      setDismissed(true);
+    },
+  };
+}
+
+/** Guides a new organization to a merged pull request and an answered question. */
+export function FirstSteps({ isFinished, isMerged, hasAsked, opened, dismiss }: FirstStepsState) {
+  const { sites } = useSession();
   return (
     <section className="note first-steps" aria-label="First steps">
       <div className="first-steps-head">
         <h2>First steps</h2>
-        <Button
-          className="button button-quiet"
-          onPress={() => {
-            localStorage.setItem(dismissedKey, 'yes');
-            setDismissed(true);
-          }}
-        >
+        <Button className="button button-quiet" onPress={dismiss}>
           Dismiss
         </Button>
       </div>
       <ol>
-        <Step isDone={finished} title="Let an agent change a repository">
+        <Step isDone={isFinished} title="Let an agent change a repository">
           <Link className="button button-primary" to="/new" state={{ again: { prompt: firstPrompt } }}>
             Start a job
           </Link>
         </Step>
-        <Step isDone={merged.data} title="Review and merge its pull request">
+        <Step isDone={isMerged} title="Review and merge its pull request">
           {opened !== null && (
             <Link className="button button-primary" to="/pulls/$id" params={opened}>
               Open the pull request

@@ -66,6 +66,8 @@ export function turnsQuery({ projectId, id }: JobRef) {
   });
 }
 
+export const stepsPerPage = 100;
+
 /** Returns the query for all steps. Steps that have ended are reused; only later ones are fetched again. */
 export function stepsQuery({ projectId, id }: JobRef) {
   const queryKey = ['job', id, 'steps'];
@@ -80,7 +82,7 @@ export function stepsQuery({ projectId, id }: JobRef) {
       while (after !== null) {
         const page: { steps: Step[]; nextAfter: string | null } = await answerOf(
           api.GET('/v2/agent/{projectId}/job/{id}/steps', {
-            params: { path: { projectId, id }, query: { after, limit: 100 } },
+            params: { path: { projectId, id }, query: { after, limit: stepsPerPage } },
             signal,
           }),
         );

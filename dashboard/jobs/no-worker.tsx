@@ -40,10 +40,16 @@ export function NoWorkerDot() {
   return <span className="nav-dot" role="img" aria-label="No worker is running" title="No worker is running" />;
 }
 
-/** Shows that no worker is running while a job is in the queue. */
-export function NoWorker({ isQueued }: { isQueued: boolean }) {
-  const { data } = useQuery({ ...lastHour, enabled: isQueued, refetchInterval: 5_000 });
-  const problem = isQueued && data !== undefined ? queueProblem(data) : null;
+/** Returns why no worker takes a job that is in the queue; null for no reason, and undefined until it is known. */
+export function useQueueProblem(isQueued: boolean): string | null | undefined {
+  const { data, isPending } = useQuery({ ...lastHour, enabled: isQueued, refetchInterval: 5_000 });
+  if (!isQueued) return null;
+  if (data === undefined) return isPending ? undefined : null;
+  return queueProblem(data);
+}
+
+/** Shows that no worker is running, and why that is assumed. */
+export function NoWorker({ problem }: { problem: string | null }) {
   if (problem === null) return null;
   return (
     <section className="note note-warn" role="status">

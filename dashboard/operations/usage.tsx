@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ErrorNote, Loading } from '../components/notes.tsx';
@@ -11,17 +11,23 @@ import { Plot, type Series } from './plot.tsx';
 import { isEmpty, wholeCount } from './read-values.ts';
 
 const spans = [7, 30, 90] as const;
+const firstSpan = 30;
 const colours = ['--blue', '--purple', '--amber', '--green', '--red'];
 
-/** Shows the daily usage of keys and projects with their limits. */
-export function UsageOverTime() {
-  const [days, setDays] = useState<number>(30);
-  const usage = useQuery({
+/** Returns the query for the daily usage of keys and projects. */
+export function usageQuery(days: number = firstSpan) {
+  return queryOptions({
     queryKey: ['usage', days],
     queryFn: () => answerOf(api.GET('/v1/usage', { params: { query: { days } } })),
     refetchInterval: 30_000,
     placeholderData: (before) => before,
   });
+}
+
+/** Shows the daily usage of keys and projects with their limits. */
+export function UsageOverTime() {
+  const [days, setDays] = useState<number>(firstSpan);
+  const usage = useQuery(usageQuery(days));
   return (
     <section aria-labelledby="usage">
       <div className="page-head section-head">

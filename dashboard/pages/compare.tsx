@@ -94,10 +94,16 @@ function useCompared(ref: JobRef): ComparedQueries {
     queryFn: () => answerOf(api.GET('/v2/agent/{projectId}/job/{id}/diff', { params: { path: ref }, parseAs: 'text' })),
     refetchInterval,
   });
-  const isLoaded = job.data !== undefined && turns.data !== undefined && steps.data !== undefined;
+  const { projectId } = ref;
+  const project = useQuery({
+    queryKey: ['project', projectId],
+    queryFn: () => answerOf(api.GET('/v1/projects/{id}', { params: { path: { id: projectId } } })),
+  });
+  const budgetUsd = project.data?.jobBudgetUsd;
+  const isLoaded = job.data !== undefined && turns.data !== undefined && steps.data !== undefined && !project.isPending;
   return {
     queries: [job, turns, steps],
-    compared: isLoaded ? { projectId: ref.projectId, job: job.data, turns: turns.data, steps: steps.data } : null,
+    compared: isLoaded ? { projectId, job: job.data, turns: turns.data, steps: steps.data, budgetUsd } : null,
     diff,
   };
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote } from '../components/notes.tsx';
+import { EmptyNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Table } from '../components/table.tsx';
@@ -54,6 +54,7 @@ function SiteEvaluations({ domain }: { domain: string }) {
     refetchInterval: 5_000,
   });
   const onChange = () => sets.refetch();
+  if (sets.isPending || evaluations.isPending) return <Loading lines={8} />;
   return (
     <>
       <h2 className="section-head">Evaluations</h2>

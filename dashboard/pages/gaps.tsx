@@ -1,16 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { GapCard } from '../assistant/gap-card.tsx';
 import { countsAsReader } from '../assistant/question-settings.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { EmptyNote, ErrorNote } from '../components/notes.tsx';
+import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
+import type { Gap } from '../http/types.ts';
 import { plain } from '../plain.ts';
 import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
@@ -34,23 +35,38 @@ export function GapsPage() {
         Questions the documentation did not answer. A job writes what is missing; when its pull request is merged, the
         site is indexed and the questions are asked again.
       </p>
-      <GapList key={site} domain={site} state={state} />
-      <h2 className="section-head">Searches without results</h2>
-      <EmptySearches key={`searches of ${site}`} domain={site} />
+      <SiteGaps key={site} domain={site} state={state} />
     </>
   );
 }
 
 const settled = ['open', 'answered', 'unanswered', 'dismissed'];
 
-function GapList({ domain, state }: { domain: string; state: 'dismissed' | undefined }) {
-  const navigate = useNavigate();
+function SiteGaps({ domain, state }: { domain: string; state: 'dismissed' | undefined }) {
   const gaps = useQuery({
     queryKey: ['gaps', domain],
     queryFn: () => answerOf(api.GET('/v1/sites/{domain}/gaps', { params: { path: { domain } } })),
     refetchInterval: ({ state }) =>
       state.data?.gaps.every((gap) => settled.includes(gap.state)) === true ? 20_000 : 2_000,
   });
+  if (gaps.isPending) return <Loading lines={8} />;
+  return (
+    <>
+      <GapList domain={domain} state={state} gaps={gaps} />
+      <h2 className="section-head">Searches without results</h2>
+      <EmptySearches domain={domain} />
+    </>
+  );
+}
+
+interface GapListProps {
+  domain: string;
+  state: 'dismissed' | undefined;
+  gaps: UseQueryResult<{ gaps: Gap[] }>;
+}
+
+function GapList({ domain, state, gaps }: GapListProps) {
+  const navigate = useNavigate();
   return (
     <Loaded query={gaps} problem="Gaps could not be loaded">
       {({ gaps: all }) => {

@@ -17,13 +17,22 @@ import { Copy } from '../components/copy.tsx';
 import { FollowUp } from '../jobs/follow-up.tsx';
 import { JobActions } from '../jobs/job-actions.tsx';
 import { jobAddress } from '../jobs/job-address.ts';
-import { jobQuery, listedJobQuery, stepsQuery, turnsQuery, useLiveJob, type JobRef } from '../jobs/job-queries.ts';
-import { NoWorker } from '../jobs/no-worker.tsx';
+import {
+  jobQuery,
+  listedJobQuery,
+  stepsPerPage,
+  stepsQuery,
+  turnsQuery,
+  useLiveJob,
+  type JobRef,
+} from '../jobs/job-queries.ts';
+import { NoWorker, useQueueProblem } from '../jobs/no-worker.tsx';
 import { Result } from '../jobs/result.tsx';
 import { WaitingNote } from '../jobs/waiting-note.tsx';
 import { Waterfall } from '../jobs/timeline/waterfall.tsx';
 import { useWatched } from '../notifications/job-notifications.tsx';
 import { headline, plain } from '../plain.ts';
+import { useLatch } from '../use-latch.ts';
 import { useTitle } from '../use-title.ts';
 import '../styles/job.css';
 
@@ -41,7 +50,8 @@ function JobView({ job: ref }: { job: JobRef }) {
   const steps = useQuery(stepsQuery(ref));
   const endedAt = turns.data?.at(-1)?.endedAt ?? null;
   const hasChange = typeof job.data?.prLink === 'string' && endedAt !== null;
-  const listed = useQuery({ ...listedJobQuery(ref.id, endedAt), enabled: hasChange }).data ?? null;
+  const listed = useQuery({ ...listedJobQuery(ref.id, endedAt), enabled: hasChange });
+  const change = hasChange ? (listed.data ?? null) : null;
   const { tab = 'conversation' } = useSearch({ from: '/jobs/$projectId/$id' });
   const navigate = useNavigate({ from: '/jobs/$projectId/$id' });
   const [round, setRound] = useState(0);
@@ -51,6 +61,13 @@ function JobView({ job: ref }: { job: JobRef }) {
   const firstTitle = live.ends.find(({ turn }) => turn === 1)?.title;
   const title = headline(plain(firstTitle ?? job.data?.details.title ?? turns.data?.[0]?.prompt ?? 'Job'));
   useTitle(headline(title, 80));
+  const problem = useQueueProblem(job.data?.details.phase === 'queued');
+  // the steps of a long job arrive in several pages, below what is shown first
+  const hasSteps = !steps.isPending || (job.data?.details.steps ?? 0) > stepsPerPage;
+  // before, what arrives would move what is on the screen, and a click could miss
+  const isComplete = useLatch(
+    !job.isPending && !turns.isPending && hasSteps && !(hasChange && listed.isPending) && problem !== undefined,
+  );
   if (job.isError)
     return (
       <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} onRetry={() => void job.refetch()}>
@@ -59,7 +76,7 @@ function JobView({ job: ref }: { job: JobRef }) {
         </Link>
       </ErrorNote>
     );
-  if (job.isPending) return <Loading />;
+  if (job.isPending || !isComplete) return <Loading lines={8} />;
   const wasEnded = job.data.status !== 'active';
   const followNewTurn = () => wasEnded && setRound(round + 1);
   return (
@@ -67,10 +84,10 @@ function JobView({ job: ref }: { job: JobRef }) {
       <div className="page-head">
         <h1 className="job-title">{title}</h1>
         <StatusBadge job={job.data} />
-        {job.data.status === 'active' && <TurnTime job={job.data} turn={turns.data?.at(-1)} />}
         {job.data.status === 'active' && <LiveDot connection={connection} />}
+        {job.data.status === 'active' && <TurnTime job={job.data} turn={turns.data?.at(-1)} />}
       </div>
-      <NoWorker isQueued={job.data.details.phase === 'queued'} />
+      <NoWorker problem={problem ?? null} />
       <WaitingNote job={ref} standing={job.data} />
       {job.data.status !== 'active' && (
         <Result
@@ -78,7 +95,7 @@ function JobView({ job: ref }: { job: JobRef }) {
           projectId={ref.projectId}
           turn={turns.data?.at(-1)}
           steps={steps.data ?? []}
-          change={hasChange ? listed : null}
+          change={change}
           onShow={showItem}
         />
       )}
@@ -87,7 +104,7 @@ function JobView({ job: ref }: { job: JobRef }) {
         projectId={ref.projectId}
         turn={turns.data?.at(-1)}
         startedBy={nameOfActor(turns.data?.[0]?.startedBy ?? null)}
-        branch={hasChange ? (listed?.branch ?? null) : null}
+        branch={change?.branch ?? null}
       />
       <JobActions job={ref} status={job.data.status} turn={turns.data?.length ?? 1} />
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}

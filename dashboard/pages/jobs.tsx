@@ -1,18 +1,20 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { messageOf } from '../http/client.ts';
+import type { Connection } from '../http/event-stream.ts';
 import { EmptyNote, ErrorNote, Loading } from '../components/notes.tsx';
 import { Only, useSession } from '../components/session.tsx';
 import { Bulk } from '../jobs/list/bulk.tsx';
-import { FirstSteps } from '../jobs/first-steps.tsx';
+import { FirstSteps, useFirstSteps } from '../jobs/first-steps.tsx';
 import type { JobFilters } from '../jobs/list/filters.ts';
 import { Filters, useSetFilters } from '../jobs/list/job-filters.tsx';
-import { jobListQuery, useLiveJobs } from '../jobs/list/job-list.ts';
-import { NoWorker } from '../jobs/no-worker.tsx';
+import { jobCountsQuery, jobListQuery, useLiveJobs } from '../jobs/list/job-list.ts';
+import { NoWorker, useQueueProblem } from '../jobs/no-worker.tsx';
 import { JobRows } from '../jobs/list/job-rows.tsx';
 import { useSelection } from '../jobs/list/selection.ts';
 import { LiveDot } from '../components/live-dot.tsx';
+import { useLatch } from '../use-latch.ts';
 import { useTitle } from '../use-title.ts';
 
 /** Shows all jobs of the organization, live. The filters are in the address. */
@@ -46,18 +48,28 @@ export function JobsPage() {
   useEffect(() => {
     if (isLooking && !isFetching && !isError) void fetchNextPage();
   }, [isLooking, isFetching, isError, fetchNextPage]);
+  const firstSteps = useFirstSteps(list.isSuccess && !isFiltered && !list.hasNextPage ? jobs : null);
+  const problem = useQueueProblem(jobs.some(({ details }) => details.phase === 'queued'));
+  const counts = useQuery(jobCountsQuery(filters));
+  const isComplete = useLatch(
+    !list.isPending && !counts.isPending && problem !== undefined && firstSteps?.isPending !== true,
+  );
   useTitle('Jobs');
+  if (!isComplete) {
+    return (
+      <>
+        <PageHead connection={connection} />
+        <Loading lines={12} />
+      </>
+    );
+  }
   return (
     <>
-      <div className="page-head">
-        <h1>Jobs</h1>
-        <LiveDot connection={connection} />
-      </div>
-      {list.isSuccess && !isFiltered && (
-        <FirstSteps jobs={jobs} hasMore={list.hasNextPage} otherwise={isEmpty && <NoJobs filters={filters} />} />
-      )}
+      <PageHead connection={connection} />
+      {firstSteps !== null && <FirstSteps {...firstSteps} />}
+      {isEmpty && !isFiltered && firstSteps === null && <NoJobs filters={filters} />}
       {(isFiltered || !isEmpty) && <Filters filters={filters} models={models} people={people} failures={failures} />}
-      <NoWorker isQueued={jobs.some(({ details }) => details.phase === 'queued')} />
+      <NoWorker problem={problem ?? null} />
       {isError && (
         <ErrorNote
           title="Jobs could not be loaded"
@@ -80,6 +92,15 @@ export function JobsPage() {
       )}
       <Bulk jobs={jobs} selection={selection} />
     </>
+  );
+}
+
+function PageHead({ connection }: { connection: Connection }) {
+  return (
+    <div className="page-head">
+      <h1>Jobs</h1>
+      <LiveDot connection={connection} />
+    </div>
   );
 }
 

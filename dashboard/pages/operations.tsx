@@ -13,8 +13,9 @@ import { isSilent } from '../jobs/no-worker.tsx';
 import { FigureList } from '../operations/figure-list.tsx';
 import { PlotList } from '../operations/plot-list.tsx';
 import { successOf, wholeCount } from '../operations/read-values.ts';
-import { UsageOverTime } from '../operations/usage.tsx';
+import { UsageOverTime, usageQuery } from '../operations/usage.tsx';
 import { plain } from '../plain.ts';
+import { useLatch } from '../use-latch.ts';
 import { useTitle } from '../use-title.ts';
 import '../styles/settings.css';
 import '../styles/job.css';
@@ -37,6 +38,8 @@ export function OperationsPage() {
     refetchInterval: 10_000,
     placeholderData: (before) => before,
   });
+  const usage = useQuery(usageQuery());
+  const isComplete = useLatch(!operations.isPending && !usage.isPending);
   useTitle('Operations');
   return (
     <>
@@ -50,15 +53,15 @@ export function OperationsPage() {
           ))}
         </div>
       </div>
-      {operations.isPending && <Loading />}
-      {operations.isError && (
+      {!isComplete && <Loading lines={8} />}
+      {isComplete && operations.isError && (
         <ErrorNote
           title="Metrics could not be loaded"
           message={messageOf(operations.error)}
           onRetry={() => void operations.refetch()}
         />
       )}
-      {operations.data !== undefined && (
+      {isComplete && operations.data !== undefined && (
         <>
           <Figures operations={operations.data} />
           <Plots operations={operations.data} />

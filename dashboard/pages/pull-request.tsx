@@ -8,7 +8,7 @@ import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { repositoryName } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
-import type { PullRequest } from '../http/types.ts';
+import type { JobPullRequest, PullRequest } from '../http/types.ts';
 import { pullRequestsQuery } from '../jobs/job-queries.ts';
 import { plain } from '../plain.ts';
 import { forgeNames, MergeBox } from '../pull-requests/merge-box.tsx';
@@ -49,7 +49,9 @@ export function PullRequestPage() {
 }
 
 function Shown({ request }: { request: PullRequest }) {
+  const ofJob = useQuery(pullRequestsQuery(request.job, request));
   const { number, state, draft, forge, link, head, base, repository, createdAt, body, commits, job } = request;
+  if (ofJob.isPending) return <Loading lines={8} />;
   return (
     <>
       <div className="pull-head">
@@ -75,7 +77,7 @@ function Shown({ request }: { request: PullRequest }) {
         <Markdown text={withoutComments(body) || 'No description.'} />
       </section>
       <MergeBox pull={request} />
-      <OfSameJob request={request} />
+      <OfSameJob request={request} pulls={ofJob.data ?? []} />
       <h2 className="section-head">
         Commits <span className="badge">{commits.length}</span>
       </h2>
@@ -97,8 +99,7 @@ function Shown({ request }: { request: PullRequest }) {
 }
 
 /** Shows all pull requests of a job that has several. */
-function OfSameJob({ request }: { request: PullRequest }) {
-  const { data: pulls = [] } = useQuery(pullRequestsQuery(request.job, request));
+function OfSameJob({ request, pulls }: { request: PullRequest; pulls: JobPullRequest[] }) {
   if (pulls.length < 2) return null;
   return (
     <>

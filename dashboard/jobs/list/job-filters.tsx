@@ -73,8 +73,8 @@ export function Filters({ filters, models, people, failures }: FiltersProps) {
   );
 }
 
-function useCounts({ project, age }: JobFilters) {
-  return useQuery(jobCountsQuery({ ...(project && { project }), ...(age && { age }) })).data;
+function useCounts(filters: JobFilters) {
+  return useQuery(jobCountsQuery(filters)).data;
 }
 
 /** Shows the failures of counted and of listed jobs, some of which are beyond those that are counted. */
