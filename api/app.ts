@@ -41,7 +41,7 @@ import { createJobExportRouter } from './jobs/routes-job-exports.ts';
 import { createJobTimelineRouter } from './jobs/routes-job-timeline.ts';
 import { createJobsRouter } from './jobs/routes-jobs.ts';
 import { createOperationsRouter } from './administration/routes-operations.ts';
-import { createJobPullRequestsRouter } from './pull-requests/routes-of-job.ts';
+import { createPullRequestListsRouter } from './pull-requests/routes-lists.ts';
 import { createPullRequestsRouter } from './pull-requests/routes.ts';
 import { createSessionRouter } from './administration/routes-session.ts';
 import { createPagesRouter } from './openapi/pages.ts';
@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
       log,
     }),
     createJobTimelineRouter({ ...requestAccess, ...stores, readJob }),
-    createJobPullRequestsRouter({ ...requestAccess, ...stores, readJob }),
+    createPullRequestListsRouter({ ...requestAccess, ...stores, readJob }),
     createJobEventsRouter({ ...requestAccess, ...deps.jobEvents, readJob, events: stores.events, log }),
     createJobActionsRouter({
       ...requestAccess,

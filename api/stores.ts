@@ -30,6 +30,7 @@ import { createProjectRepositoryStore } from '../db/organizations/project-reposi
 import { createSetupSecretStore } from '../db/organizations/setup-secrets.ts';
 import { createProjectToolStore } from '../db/organizations/project-tools.ts';
 import { createProjectStore } from '../db/organizations/projects.ts';
+import { createPullRequestListStore } from '../db/pull-requests/pull-request-lists.ts';
 import { createPullRequestStore } from '../db/pull-requests/pull-requests.ts';
 import { createRateLimitStore } from '../db/operations/rate-limits.ts';
 import { createReplyStore } from '../db/sites/replies.ts';
@@ -81,6 +82,7 @@ export function createApiStores({
       setupSecrets: createSetupSecretStore(pool, createSecretBox(config.encryptionKeys)),
       tools: createProjectToolStore(pool, createSecretBox(config.encryptionKeys)),
       pullRequests: createPullRequestStore(pool),
+      pullRequestLists: createPullRequestListStore(pool),
       keys: createKeyStore(pool, config.keyPepper),
       sessions: createSessionStore(pool, config.keyPepper),
       audit: createAuditStore(pool),

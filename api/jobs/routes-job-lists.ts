@@ -17,7 +17,6 @@ import {
   jobListQuerySchema,
   lastChangeId,
   listedJobsSchema,
-  pullRequestCountsSchema,
 } from './job-list-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
 import { pageOf } from '../http/page-of.ts';
@@ -43,13 +42,6 @@ export const jobListRoutes = {
     key: 'admin',
     query: jobCountsQuerySchema,
     responses: { 200: json('The counts.', jobCountsSchema) },
-  }),
-  countPullRequests: defineRoute({
-    method: 'get',
-    path: '/v1/jobs/pull-request-counts',
-    summary: 'Counts the pull requests of the newest 1,000 jobs of the organization by state.',
-    key: 'admin',
-    responses: { 200: json('The counts.', pullRequestCountsSchema) },
   }),
   followJobs: defineRoute({
     method: 'get',
@@ -91,10 +83,6 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
       const { states, failures } = await jobCounts.count(caller, { projectId, createdSince });
       const titled = failures.map((counted) => ({ ...counted, title: failureOf(counted.category).title }));
       return { counts: states, failures: titled };
-    },
-
-    async countPullRequests({ caller }) {
-      return { counts: await jobCounts.countPullRequests(caller) };
     },
 
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {

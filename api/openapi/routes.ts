@@ -19,7 +19,7 @@ import { jobExportRoutes } from '../jobs/routes-job-exports.ts';
 import { jobTimelineRoutes } from '../jobs/routes-job-timeline.ts';
 import { jobRoutes } from '../jobs/routes-jobs.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
-import { jobPullRequestRoutes } from '../pull-requests/routes-of-job.ts';
+import { pullRequestListRoutes } from '../pull-requests/routes-lists.ts';
 import { pullRequestRoutes } from '../pull-requests/routes.ts';
 import { documentRoutes } from '../sites/routes-documents.ts';
 import { feedbackRoutes } from '../sites/routes-feedback.ts';
@@ -39,7 +39,7 @@ export const routes = {
   ...jobForkRoutes,
   ...jobExportRoutes,
   ...jobTimelineRoutes,
-  ...jobPullRequestRoutes,
+  ...pullRequestListRoutes,
   ...pullRequestRoutes,
   ...assistantRoutes,
   ...challengeRoutes,

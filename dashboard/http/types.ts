@@ -17,6 +17,7 @@ export type Step = Answer<'getAgentJobStep', 200>;
 export type StepPrompt = Answer<'getAgentJobStepPrompt', 200>;
 export type ToolCall = Step['toolCalls'][number];
 export type PullRequest = Answer<'getPullRequest', 200>;
+export type ListedPullRequest = Answer<'listPullRequests', 200>['pullRequests'][number];
 export type JobPullRequest = Answer<'listAgentJobPullRequests', 200>['pullRequests'][number];
 export type Guidance = Answer<'getProjectGuidance', 200>;
 export type McpServer = Answer<'getProjectMcpServers', 200>['servers'][number];

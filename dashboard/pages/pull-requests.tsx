@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Button } from 'react-aria-components';
 import { ChangeSize } from '../components/change-size.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -11,7 +10,7 @@ import { PullRequestBadge } from '../components/status.tsx';
 import { Ago } from '../components/time.tsx';
 import { count } from '../format.ts';
 import { answerOf, api } from '../http/client.ts';
-import type { ListedJob } from '../http/types.ts';
+import type { ListedPullRequest } from '../http/types.ts';
 import { headline, plain } from '../plain.ts';
 import { pullViews, type PullView } from '../pull-requests/views.ts';
 import { useTitle } from '../use-title.ts';
@@ -19,7 +18,7 @@ import '../styles/pull-request.css';
 
 const refetchMs = 15_000;
 
-/** Shows the pull requests of all jobs, those of the newest jobs first. */
+/** Shows all pull requests of all jobs, newest first. */
 export function PullRequestsPage() {
   const { state } = useSearch({ from: '/pulls' });
   const navigate = useNavigate();
@@ -34,27 +33,33 @@ export function PullRequestsPage() {
       <div className="page-head">
         <h1>Pull requests</h1>
       </div>
-      <div className="segments" role="group" aria-label="State">
-        {[undefined, ...pullViews].map((view) => {
-          const counted = counts.data?.counts.find((one) => one.state === view);
-          return (
-            <Button
-              key={view ?? 'all'}
-              className="segment"
-              aria-pressed={state === view}
-              onPress={() =>
-                void navigate({ to: '/pulls', search: view === undefined ? {} : { state: view }, replace: true })
-              }
-            >
-              {view ?? 'all'}
-              {counted !== undefined && (
-                <span className="segment-count">{` ${count(counted.count)}${counted.isLowerBound ? '+' : ''}`}</span>
-              )}
-            </Button>
-          );
-        })}
-      </div>
-      <PullRequestList state={state} />
+      {counts.isPending ? (
+        <Loading lines={8} />
+      ) : (
+        <>
+          <div className="segments" role="group" aria-label="State">
+            {[undefined, ...pullViews].map((view) => {
+              const counted = counts.data?.counts.find((one) => one.state === view);
+              return (
+                <Button
+                  key={view ?? 'all'}
+                  className="segment"
+                  aria-pressed={state === view}
+                  onPress={() =>
+                    void navigate({ to: '/pulls', search: view === undefined ? {} : { state: view }, replace: true })
+                  }
+                >
+                  {view ?? 'all'}
+                  {counted !== undefined && (
+                    <span className="segment-count">{` ${count(counted.count)}${counted.isLowerBound ? '+' : ''}`}</span>
+                  )}
+                </Button>
+              );
+            })}
+          </div>
+          <PullRequestList state={state} />
+        </>
+      )}
     </>
   );
 }
@@ -66,26 +71,19 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
     refetchInterval: refetchMs,
     queryFn: ({ pageParam }) =>
       answerOf(
-        api.GET('/v1/jobs', {
+        api.GET('/v1/pull-requests', {
           params: {
-            query: { pullRequest: state ?? 'any', limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+            query: { limit: 50, ...(state !== undefined && { state }), ...(pageParam !== '' && { cursor: pageParam }) },
           },
         }),
       ),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
-  const jobs = list.data?.pages.flatMap((page) => page.jobs) ?? [];
-  // a page of a filtered list may hold no job although there are more
-  const isLooking = list.hasNextPage && jobs.length === 0;
-  const { isFetching, isError, fetchNextPage } = list;
-  useEffect(() => {
-    if (isLooking && !isFetching && !isError) void fetchNextPage();
-  }, [isLooking, isFetching, isError, fetchNextPage]);
   return (
     <Loaded query={list} problem="Pull requests could not be loaded">
-      {() => {
-        if (isLooking) return <Loading />;
-        if (jobs.length === 0)
+      {({ pages }) => {
+        const pullRequests = pages.flatMap((page) => page.pullRequests);
+        if (pullRequests.length === 0)
           return (
             <EmptyNote title={`No ${state === undefined ? '' : `${state} `}pull requests`}>
               <p>A job that changes files opens one.</p>
@@ -99,8 +97,8 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
         return (
           <>
             <ul className="commits pulls" aria-label="Pull requests">
-              {jobs.map((job) => (
-                <PullRequestItem key={job.id} job={job} />
+              {pullRequests.map((pullRequest) => (
+                <PullRequestItem key={pullRequest.id} pullRequest={pullRequest} />
               ))}
             </ul>
             <NextPage list={list} label="Earlier" />
@@ -111,25 +109,25 @@ function PullRequestList({ state }: { state: PullView | undefined }) {
   );
 }
 
-function PullRequestItem({ job }: { job: ListedJob }) {
+function PullRequestItem({ pullRequest }: { pullRequest: ListedPullRequest }) {
   const { projects } = useSession();
-  const { id, projectId, createdAt, details } = job;
-  const { pullRequest } = details;
-  if (pullRequest === null) return null;
+  const { id, number, title, turn, createdAt, job } = pullRequest;
   return (
     <li>
       <PullRequestBadge {...pullRequest} />
-      <Link className="pull-title" to="/pulls/$id" params={pullRequest}>
-        {headline(plain(details.title ?? job.prompt))}
-        {pullRequest.number !== null && <span className="quiet"> #{pullRequest.number}</span>}
+      <Link className="pull-title" to="/pulls/$id" params={{ id }}>
+        {headline(plain(title))} <span className="quiet">#{number}</span>
       </Link>
-      <span className="quiet">{projects.find((project) => project.id === projectId)?.name ?? projectId}</span>
+      <span className="quiet">{projects.find((project) => project.id === job.projectId)?.name ?? job.projectId}</span>
       <span className="pull-size">
-        <ChangeSize {...job} />
+        <ChangeSize {...pullRequest} />
       </span>
-      <Link to="/jobs/$projectId/$id" params={{ projectId, id }}>
-        Job
-      </Link>
+      <span>
+        <Link to="/jobs/$projectId/$id" params={job}>
+          Job
+        </Link>
+        <span className="quiet">, turn {turn}</span>
+      </span>
       <span className="quiet">
         <Ago date={createdAt} />
       </span>

@@ -32,7 +32,7 @@ export function statusesOf(states: JobState[]): JobStatus[] {
 }
 
 export const pullRequestStates = ['open', 'merged', 'closed'] as const;
-type PullRequestState = (typeof pullRequestStates)[number];
+export type PullRequestState = (typeof pullRequestStates)[number];
 export type PullRequestFilter = PullRequestState | 'any';
 
 /** SQL expression for the state of a job's pull request. */
@@ -57,21 +57,12 @@ interface FailureCount {
   isLowerBound: boolean;
 }
 
-interface PullRequestCount {
-  state: PullRequestState;
-  count: number;
-  /** There may be more: not all jobs were looked at. */
-  isLowerBound: boolean;
-}
-
 export interface JobCountStore {
   /** Counts the newest jobs of an organization by state, up to a thousand of each status, and by category of failure. */
   count(
     owner: Owner,
     query: { projectId?: string; createdSince?: Date },
   ): Promise<{ states: JobCount[]; failures: FailureCount[] }>;
-  /** Counts the pull requests of the newest thousand jobs by state. */
-  countPullRequests(owner: Owner): Promise<PullRequestCount[]>;
 }
 
 const newest = (status: string, columns = '') => `
@@ -100,13 +91,6 @@ interface CountedRow {
   count: number;
 }
 
-const countPullRequestsStatement = `
-  select state, count(*)::integer as count from (
-    select case when pr_link is not null then ${pullRequestStateOf} end as state
-    from jobs where organization_id = $1 order by created_at desc, id desc limit ${mostCounted + 1}
-  ) as looked
-  group by state`;
-
 function sumOf(rows: { count: number }[]): number {
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
@@ -131,17 +115,6 @@ export function createJobCountStore(pool: Pool): JobCountStore {
           category === null ? [] : [{ category, state, ...bounded(count, status) }],
         ),
       };
-    },
-
-    async countPullRequests({ organizationId }) {
-      const { rows } = await readWithin(pool, 'search', (client) =>
-        client.query<{ state: PullRequestState | null; count: number }>(countPullRequestsStatement, [organizationId]),
-      );
-      const isLowerBound = sumOf(rows) > mostCounted;
-      return pullRequestStates.map((state) => {
-        const count = rows.find((row) => row.state === state)?.count ?? 0;
-        return { state, count: Math.min(count, mostCounted), isLowerBound };
-      });
     },
   };
 }

@@ -89,17 +89,9 @@ export interface FoundPullRequest extends PullRequestRow {
   closedBy: Actor | null;
 }
 
-/** A pull request in the list of its job's. */
-export type ListedPullRequest = Pick<
-  FoundPullRequest,
-  'id' | 'number' | 'turn' | 'title' | 'link' | 'draft' | 'state' | 'createdAt'
->;
-
 /** The pull requests of an organization's jobs. */
 export interface PullRequestStore {
   find(owner: Owner, id: string): Promise<FoundPullRequest | null>;
-  /** Returns the newest ones of a job, newest first. */
-  ofJob(owner: Owner, jobId: string): Promise<ListedPullRequest[]>;
   /** Returns its change as a patch against the base commit of its turns; null when nothing is stored of it. */
   patch(owner: Owner, id: string): Promise<string | null>;
   /** Requests the merge from the workers. False when it is not open, or still a draft. */
@@ -114,8 +106,6 @@ export interface PullRequestStore {
 
 /** Largest number of commits that a pull request shows. */
 export const mostCommits = 100;
-/** Largest number of pull requests in the list of a job's. */
-export const mostOfJob = 100;
 
 export const pullRequestColumns = `
   id, repository, number, head, base, title, body, draft, state, created_at as "createdAt", updated_at as "updatedAt"`;
@@ -159,11 +149,6 @@ const findStatement = `
     from jobs join projects on projects.id = project_id where jobs.id = opened_by
   ) as opener
   where id = $1 and organization_id = $2`;
-
-const ofJobStatement = `
-  select id, number, opened_in as turn, title, link, draft, state, created_at as "createdAt"
-  from pull_requests where opened_by = $1 and organization_id = $2
-  order by opened_in desc, id desc limit ${mostOfJob}`;
 
 /** A tree that recurs on a later base is stored as of that. */
 const patchStatement = `
@@ -212,11 +197,6 @@ export function createPullRequestStore(pool: Pool): PullRequestStore {
       if (!canBeId(id)) return null;
       const { rows } = await pool.query<FoundPullRequest>(findStatement, [id, organizationId]);
       return rows[0] ?? null;
-    },
-
-    async ofJob({ organizationId }, jobId) {
-      const { rows } = await pool.query<ListedPullRequest>(ofJobStatement, [jobId, organizationId]);
-      return rows;
     },
 
     async patch({ organizationId }, id) {

@@ -55,6 +55,20 @@ describe.runIf(chromiumPath !== null)('the pull requests of a job', () => {
     await page.getByRole('heading', { name: names[1]!.replace('PR ', '') }).waitFor();
     await expectChange(page, { path: 'two.md', not: 'one.md', at: 0 });
     await page.getByRole('status').getByText('No conflicts with main').waitFor();
+
+    await page.getByRole('link', { name: 'Pull requests', exact: true }).click();
+    const listed = page.getByRole('list', { name: 'Pull requests', exact: true }).getByRole('listitem');
+    await listed.nth(1).waitFor();
+    const shown = (await listed.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    const numbers = names.map((name) => name.replace('PR ', ''));
+    expect(shown).toEqual([
+      expect.stringMatching(`open.*${numbers[1]!}.*Job, turn 2`),
+      expect.stringMatching(`merged.*${numbers[0]!}.*Job, turn 1`),
+    ]);
+    await checkLooks(page, 'pulls-of-two-turns');
+    await page.getByRole('button', { name: /^merged 1$/ }).click();
+    await expect.poll(() => listed.count()).toBe(1);
+    await listed.getByText('turn 1').waitFor();
     expect(visit.complaints).toEqual([]);
   });
 });

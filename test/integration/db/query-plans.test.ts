@@ -106,7 +106,7 @@ function costly(what: string): string[] {
 /** Values of query parameters to try. */
 const asked: Record<string, string[]> = {
   status: ['active', 'completed', 'failed', 'archived'],
-  state: ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived'],
+  state: ['queued', 'running', 'completed', 'failed', 'cancelled', 'archived', 'open', 'merged', 'closed'],
   model: ['no/such'],
   failure: ['ref_not_found'],
   pullRequest: ['any', 'open', 'closed'],

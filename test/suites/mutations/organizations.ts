@@ -201,8 +201,16 @@ export const organizationMutations: Mutation[] = [
     ...owned,
   },
   {
+    name: 'pull requests are listed in any organization',
+    file: 'db/pull-requests/pull-request-lists.ts',
+    find: 'where organization_id = $1 and link is not null and ($2',
+    replace: 'where $1::text is not null and link is not null and ($2',
+    project: 'integration',
+    tests: ['api/jobs/pull-request-lists'],
+  },
+  {
     name: 'the pull requests of a job are listed in any organization',
-    file: 'db/pull-requests/pull-requests.ts',
+    file: 'db/pull-requests/pull-request-lists.ts',
     find: 'where opened_by = $1 and organization_id = $2',
     replace: 'where opened_by = $1 and $2::text is not null',
     ...owned,

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
 import type { JobRow } from '../../../db/jobs/jobs.ts';
+import { createPullRequestListStore } from '../../../db/pull-requests/pull-request-lists.ts';
 import { createPullRequestStore } from '../../../db/pull-requests/pull-requests.ts';
 
 /**
@@ -9,7 +10,7 @@ import { createPullRequestStore } from '../../../db/pull-requests/pull-requests.
  */
 export async function expectPullRequests(pool: Pool, turns: JobRow[], files: Record<string, string[]>): Promise<void> {
   const pullRequests = createPullRequestStore(pool);
-  const listed = (await pullRequests.ofJob(turns[0]!, turns[0]!.id)).toReversed();
+  const listed = (await createPullRequestListStore(pool).ofJob(turns[0]!, turns[0]!.id)).toReversed();
   expect(listed).toHaveLength(turns.length);
   const states = Object.entries(files);
   for (const [index, job] of turns.entries()) {

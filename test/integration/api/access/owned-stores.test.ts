@@ -79,7 +79,6 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'jobs.findEarlier': (a) => a.stores.jobs.findEarlier(a.as, id(a, 'agent'), { key: 'known', requestHash: 'h' }),
   'jobs.list': (a) => a.stores.jobs.list(a.as, id(a, 'agent'), { limit }),
   'jobCounts.count': (a) => a.stores.jobCounts.count(a.as, { projectId: id(a, 'agent') }),
-  'jobCounts.countPullRequests': (a) => a.stores.jobCounts.countPullRequests(a.as),
   'lists.list': (a) => a.stores.lists.list(a.as, { statuses: [], search: id(a, 'job'), limit }),
   'lists.listChanged': (a) => a.stores.lists.listChanged(a.as, { after: { updatedMicros: '0', id: '' }, limit }),
   'histories.find': (a) => a.stores.histories.find(a.as, step(a)),
@@ -130,8 +129,10 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
   'setupSecrets.remove': (a) => a.stores.setupSecrets.remove(a.as, id(a, 'agent'), 'TAKEN'),
   'tools.servers': (a) => a.stores.tools.servers(a.as, id(a, 'agent')),
   'tools.replaceServers': (a) => a.stores.tools.replaceServers(a.as, id(a, 'agent'), []),
+  'pullRequestLists.count': (a) => a.stores.pullRequestLists.count(a.as),
+  'pullRequestLists.list': (a) => a.stores.pullRequestLists.list(a.as, { limit: 9 }),
+  'pullRequestLists.ofJob': (a) => a.stores.pullRequestLists.ofJob(a.as, id(a, 'job')),
   'pullRequests.find': (a) => a.stores.pullRequests.find(a.as, id(a, 'pull-requests')),
-  'pullRequests.ofJob': (a) => a.stores.pullRequests.ofJob(a.as, id(a, 'job')),
   'pullRequests.patch': (a) => a.stores.pullRequests.patch(a.as, id(a, 'pull-requests')),
   'pullRequests.requestMerge': (a) =>
     a.stores.pullRequests.requestMerge(a.as, id(a, 'pull-requests'), {
