@@ -43,10 +43,18 @@ export interface JobBranchStore {
    * effect. Once the turn has ended, only the result is stored: a newer turn may have read the job's state.
    */
   adopt(ref: TurnRef & { effect: string; fence: number; branch: AdoptedBranch; result: unknown }): Promise<boolean>;
-  /** Stores the state as it was read; a merged pull request stays merged, whatever was read before. */
+  /**
+   * Stores the state of the newest pull request of a job or an earlier one as it was read; a merged one stays merged, whatever
+   * was read before.
+   */
   setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
   /** Returns ended jobs whose pull request was open at the last check, claimed by this process for the next one. */
   claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
+  /**
+   * Returns pull requests of ended jobs on other forges that were closed in the last months, or reopened, claimed by this
+   * process for the next check.
+   */
+  claimClosedPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
 }
 
 /** Stores what others did to the branch and the pull request of a job. */
@@ -81,14 +89,24 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
 
     async setPullRequestState({ jobId, prId, state, draft }) {
       await pool.query(
-        `with seen as (
-           update jobs set pr_state = $3, pr_draft = $4, updated_at = now()
-           where id = $1 and pr_id = $2 and pr_state is distinct from 'merged'
+        // the job is locked before its pull request, and only for a change
+        `with opener as materialized (
+           select id from jobs
+           where id = $1 and (
+             pr_id = $2 and (pr_state, pr_draft) is distinct from ($3, $4) or exists (
+               select from pull_requests
+               where pull_requests.id = pull_request_of($1, $2) and (state, draft) is distinct from ($3, $4)
+             )
+           )
+           for no key update
+         ), seen as (
+           update jobs set pr_state = $3, pr_draft = $4, updated_at = now() from opener
+           where jobs.id = opener.id and pr_id = $2 and pr_state is distinct from 'merged'
              and (pr_state, pr_draft) is distinct from ($3, $4)
-           returning pull_request_of(id, pr_id) as pull_request
          )
-         update pull_requests set state = $3, draft = $4, updated_at = now() from seen
-         where pull_requests.id = seen.pull_request and job_id is not null`,
+         update pull_requests set state = $3, draft = $4, updated_at = now() from opener
+         where pull_requests.id = pull_request_of(opener.id, $2) and job_id = opener.id and state <> 'merged'
+           and (state, draft) is distinct from ($3, $4)`,
         [jobId, prId, state, draft],
       );
     },
@@ -106,6 +124,26 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
          update jobs set pr_checked_at = now() from due where jobs.id = due.id
          returning jobs.id, organization_id as "organizationId", project_id as "projectId", repository, pr_id as "prId"`,
         [limit, everyMs],
+      );
+      return rows;
+    },
+
+    async claimClosedPullRequests({ limit }) {
+      const { rows } = await pool.query<OpenPullRequest>(
+        `with due as materialized (
+           select id from pull_requests where check_due_at <= now() order by check_due_at limit $1 for update skip locked
+         ), claimed as (
+           update pull_requests
+           set check_due_at = case
+             when pull_requests.updated_at > now() - interval '90 days'
+             then now() + greatest(interval '10 minutes', (now() - pull_requests.updated_at) / 20)
+           end
+           from due where pull_requests.id = due.id
+           returning opened_by, pull_requests.repository, number::text as "prId"
+         )
+         select jobs.id, organization_id as "organizationId", project_id as "projectId", claimed.repository, "prId"
+         from claimed join jobs on jobs.id = opened_by where status in ('completed', 'failed')`,
+        [limit],
       );
       return rows;
     },

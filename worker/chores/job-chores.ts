@@ -10,7 +10,7 @@ import { repeat } from '../../lib/repeat.ts';
 import { allOf } from '../../lib/all-of.ts';
 
 export interface JobChoresDeps {
-  branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'setPullRequestState'>;
+  branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'claimClosedPullRequests' | 'setPullRequestState'>;
   leases: Pick<ModelCallLeases, 'loseAbandoned'>;
   endings: Pick<IdleEndings, 'endWaits'>;
   granted: Pick<GrantedAccess, 'forgeOf'>;
@@ -24,6 +24,7 @@ export interface JobChoresDeps {
 
 const idleDays = 30;
 const pullRequestsAtOnce = 20;
+const closedAtOnce = 5;
 const waitsAtOnce = 100;
 
 /**
@@ -38,8 +39,9 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   const stopped = new AbortController();
 
   async function lookAtPullRequests(): Promise<void> {
-    const due = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
-    await allOf(due.map(lookAt));
+    const open = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
+    const closed = await branches.claimClosedPullRequests({ limit: closedAtOnce });
+    await allOf([...open, ...closed].map(lookAt));
   }
 
   async function endExpiredWaits(): Promise<void> {

@@ -58,3 +58,73 @@ it.each([
     headTree: 'own',
   });
 });
+
+/** Creates an ended job on another forge whose second turn opened a second pull request, and returns its id and a question about a column. */
+async function seedTwoPulls() {
+  const { pool } = database;
+  const { jobId } = await seedJob(pool);
+  for (const number of [1, 2]) {
+    await pool.query(
+      `insert into pull_requests (id, repository, number, head, base, title, body, draft, state, job_id)
+       select pull_request_of(id, $2), repository, $2::integer, 'h' || $2, 'main', 'x', '', false, 'open', id
+       from jobs where id = $1`,
+      [jobId, String(number)],
+    );
+    await pool.query(
+      `update jobs set status = 'completed', turn = $2, pr_id = $3, pr_link = 'x', pr_state = 'open' where id = $1`,
+      [jobId, number, String(number)],
+    );
+  }
+  const states = async () => {
+    const { rows } = await pool.query('select state from pull_requests where job_id = $1 order by number', [jobId]);
+    const job = await pool.query('select pr_state from jobs where id = $1', [jobId]);
+    return [...rows.map(({ state }) => state), job.rows[0]?.pr_state];
+  };
+  const set = (prId: string, state: 'open' | 'closed' | 'merged') =>
+    createJobBranchStore(pool).setPullRequestState({ jobId, prId, state, draft: false });
+  return { jobId, states, set };
+}
+
+const isDue = (jobId: string) =>
+  database.pool.query(`update pull_requests set check_due_at = now() where job_id = $1 and state <> 'merged'`, [jobId]);
+
+it('stores the state of an earlier pull request, which the job does not take for its own', async () => {
+  const { states, set } = await seedTwoPulls();
+  await set('1', 'closed');
+  expect(await states()).toEqual(['closed', 'open', 'open']);
+  await set('2', 'closed');
+  await set('1', 'open');
+  expect(await states()).toEqual(['open', 'closed', 'closed']);
+  await set('1', 'merged');
+  await set('1', 'open');
+  expect(await states()).toEqual(['merged', 'closed', 'closed']);
+});
+
+it('checks closed pull requests of ended jobs again, one process each, for 90 days', async () => {
+  const { pool } = database;
+  const { jobId, set } = await seedTwoPulls();
+  const claim = async () => {
+    const claimed = await createJobBranchStore(pool).claimClosedPullRequests({ limit: 5 });
+    return claimed.filter(({ id }) => id === jobId).map(({ prId }) => prId);
+  };
+  await set('1', 'closed');
+  // closed a moment ago
+  expect(await claim()).toEqual([]);
+  await isDue(jobId);
+  expect((await claim()).sort()).toEqual(['1', '2']);
+  expect(await claim()).toEqual([]);
+  // a turn that runs looks by itself
+  await isDue(jobId);
+  await pool.query(`update jobs set status = 'active' where id = $1`, [jobId]);
+  expect(await claim()).toEqual([]);
+  await pool.query(`update jobs set status = 'completed' where id = $1`, [jobId]);
+  await set('2', 'merged');
+  await pool.query(
+    `update pull_requests set check_due_at = check_due_at - interval '1 year', updated_at = now() - interval '91 days'
+     where job_id = $1`,
+    [jobId],
+  );
+  expect(await claim()).toEqual(['1']);
+  const { rows } = await pool.query('select check_due_at from pull_requests where job_id = $1', [jobId]);
+  expect(rows).toEqual([{ check_due_at: null }, { check_due_at: null }]);
+});

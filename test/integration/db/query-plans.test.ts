@@ -168,6 +168,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     'due work': () => worker.dueWork.look(),
     merges: () => worker.merges.claimMerge(),
     'pull requests': () => worker.branches.claimOpenPullRequests({ limit, everyMs: 1 }),
+    'closed pull requests': () => worker.branches.claimClosedPullRequests({ limit }),
     'abandoned calls': () => worker.leases.loseAbandoned(),
     histories: () => worker.histories.claimDue({ limit, leaseMs: 1 }),
     'old records': () => worker.histories.removeOld({ days: 300, limit }),

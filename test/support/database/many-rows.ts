@@ -63,10 +63,10 @@ const statements = [
   `insert into job_histories (job_id, turn, run, run_id, history, event_count)
    select 'job_many' || number, 1, 1, 'r', 'history', 10 from many where number > 50`,
   `insert into pull_requests (id, repository, number, head, base, title, body, organization_id, opened_by, opened_in, head_commit,
-                              head_tree, link, state, created_at)
+                              head_tree, link, state, check_due_at, created_at)
    select 'pr_many' || number, 'https://github.com/acme/docs', 1000000 + number, 'docket/job_many' || number, 'main', 'x', '',
           organization_id, 'job_many' || number, 1, 'c', 'tree-' || number, 'x',
-          case when number % 1000 = 0 then 'open' else 'merged' end, at
+          case when number % 1000 = 0 then 'open' else 'merged' end, case when number % 2 = 0 then now() end, at
    from many`,
   `insert into threads (id, site_id, organization_id, fp, created_at, updated_at)
    select 'thr_many' || number, site_id, organization_id, 'reader-' || number % 1000, at, at from many`,

@@ -7,6 +7,7 @@ import { createGrantedAccess } from '../../../../activities/job/granted-access.t
 import { createGrantStore } from '../../../../db/organizations/grants.ts';
 import { createProjectCredentialReader, createProjectReader } from '../../../../db/for-worker/projects/projects.ts';
 import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
+import type { Forge } from '../../../../activities/forges/forge.ts';
 import { createForges } from '../../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../../activities/forges/local-forge.ts';
 import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
@@ -62,12 +63,30 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
     roundsEveryMs: 50,
     pullRequestsEveryMs: 1,
   };
+  const closed = await buildJob(database.pool, project, { status: 'completed', phase: null, endedAt, prId: '8' });
+  await database.pool.query(
+    `insert into pull_requests (id, repository, number, head, base, title, body, draft, state, job_id, organization_id, opened_by,
+                                opened_in, check_due_at)
+     select pull_request_of(id, '7'), 'r', 7, 'h', 'main', 'x', '', false, 'closed', id, organization_id, id, 1, now()
+     from jobs where id = $1`,
+    [closed.id],
+  );
+  // another forge, on which a person has reopened an earlier pull request
+  const elsewhere = { pullRequestState: async () => ({ state: 'open', draft: false }) } as unknown as Forge;
+  const granted: typeof deps.granted = {
+    ...deps.granted,
+    forgeOf: async (job) => ('id' in job && job.id === closed.id ? elsewhere : deps.granted.forgeOf(job)),
+  };
   // two processes at once
-  cleanup.use(createJobChores(deps));
-  cleanup.use(createJobChores(deps));
+  cleanup.use(createJobChores({ ...deps, granted }));
+  cleanup.use(createJobChores({ ...deps, granted }));
   const store = createWorkerJobStore(database.pool);
   await expect.poll(async () => (await store.get(merged!.id))?.prState).toBe('merged');
   expect((await store.get(open!.id))?.prState).toBe('open');
+
+  const stateOfClosed = async () =>
+    (await database.pool.query('select state from pull_requests where job_id = $1', [closed.id])).rows[0]?.state;
+  await expect.poll(stateOfClosed).toBe('open');
 
   const schedule = client.schedule.getHandle(archiveJobsScheduleId);
   const described = () => schedule.describe().catch(() => null);
