@@ -42,8 +42,16 @@ export function sourceKey({ file, name }: PageSource): string {
 /** Returns a fingerprint that is equal for layouts that place and read every page alike. */
 export function fingerprintOf({ name, navigation, settings }: Layout): string {
   const { entries, languages, versions } = navigation;
-  const facts = JSON.stringify([name, [...entries], languages, versions, settings]);
-  return createHash('sha256').update(facts).digest('base64url').slice(0, 22);
+  return hashOf([name, [...entries], languages, versions, settings]);
+}
+
+/** Returns a fingerprint of the files whose pages have addresses of their own, to which links of other pages lead. */
+export function addressesOf(files: readonly (readonly [file: string, path: string])[]): string {
+  return files.length === 0 ? '' : hashOf(files);
+}
+
+function hashOf(facts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 22);
 }
 
 /** Returns the keys of the files whose pages an artifact may contain in their current form; none if it cannot tell. */

@@ -1,8 +1,6 @@
 import { applyNavigation } from './apply-navigation.ts';
-import type { FindIncluded } from './formats/includes.ts';
-import { readText } from './formats/read-text.ts';
+import { readText, type TextSurroundings } from './formats/read-text.ts';
 import { listOf, textOf } from './front-matter.ts';
-import type { Layout, SourceFiles } from './layouts/layout.ts';
 import { headingText, linesOf } from './markdown-lines.ts';
 import type { Operation } from './openapi.ts';
 import { operationNamed, type OperationFile } from './operation-pages.ts';
@@ -10,10 +8,7 @@ import { pathOf } from './paths.ts';
 import type { SourceFile } from './source-file.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 
-export interface Surroundings {
-  files: SourceFiles;
-  layout: Layout;
-  findIncluded: FindIncluded;
+export interface Surroundings extends TextSurroundings {
   apis: OperationFile[];
   /** Operations that have a page of their own. */
   documented: Set<Operation>;
@@ -22,9 +17,10 @@ export interface Surroundings {
 /** Reads a page of a site; null if the file has none. Errors: RangeError for markup that is nested too deeply. */
 export async function readPage(
   file: SourceFile,
-  { files, layout, findIncluded, apis, documented }: Surroundings,
+  { apis, documented, ...surroundings }: Surroundings,
 ): Promise<SourcePage | null> {
-  const read = await readText(file, { files, layout, findIncluded });
+  const read = await readText(file, surroundings);
+  const { layout } = surroundings;
   const place = read === null ? null : layout.place({ path: file.path, values: read.values });
   if (read === null || place === null) return null;
   const { values } = read;

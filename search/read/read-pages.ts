@@ -2,10 +2,11 @@ import { recognizeLayout } from './layouts/recognize.ts';
 import type { Layout, SourceFiles } from './layouts/layout.ts';
 import { createIncludedFiles } from './included-files.ts';
 import { formatOf, type SourceFormat } from './formats/format-of.ts';
-import type { KnownPage } from '../query/known-pages.ts';
+import { addressesOf, isKnown, type KnownPage } from '../query/known-pages.ts';
 import { readOperations, type Operation } from './openapi.ts';
 import { plainOperations } from './plain-operations.ts';
 import { operationPages, type OperationFile } from './operation-pages.ts';
+import { createAddressOf } from './page-addresses.ts';
 import { readPage } from './read-page.ts';
 import { mostSkipped, type SourcePage } from './source-page.ts';
 import type { SourceFile } from './source-file.ts';
@@ -13,12 +14,16 @@ import type { SourceFile } from './source-file.ts';
 export interface ReadPages<Page> {
   pages: Page[];
   layout: Layout;
+  /** Fingerprint of the addresses that differ from those of the files. */
+  addresses: string;
   report: SourceReport;
 }
 
 export interface Reading<Known> {
   /** Returns the page of a file if it is known under a layout. */
   find(file: SourceFile, layout: Layout): Known | null;
+  /** Fingerprint of the addresses when the known pages were read. */
+  addresses?: string;
   /** Returns the layout of the files; by default it is recognized by them. */
   layoutOf?(files: SourceFiles): Layout;
   /** Reads files that pages include and that are not among those of the folder; those that do not exist are left out. */
@@ -50,7 +55,7 @@ export async function readPages(files: Iterable<SourceFile>): Promise<SourcePage
  */
 export async function collectPages<Known extends KnownPage>(
   files: Iterable<SourceFile>,
-  { find, layoutOf = recognizeLayout, readIncluded = () => Promise.resolve([]) }: Reading<Known>,
+  { find, addresses = '', layoutOf = recognizeLayout, readIncluded = () => Promise.resolve([]) }: Reading<Known>,
 ): Promise<ReadPages<SourcePage | Known>> {
   const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
   const layout = layoutOf(byPath);
@@ -65,10 +70,22 @@ export async function collectPages<Known extends KnownPage>(
   const report: SourceReport = { layout: layout.name, formats: {}, skipped: [] };
   const included = createIncludedFiles(byPath, readIncluded);
   const pageFiles = pageFilesOf(sorted, layout);
+  const addressOf = createAddressOf(byPath, { layout, knownPath: (file) => find(file, layout)?.path ?? null });
   const read = await included.complete(pageFiles, async ({ file }, findIncluded) => {
-    const surroundings = { files: byPath, layout, findIncluded, apis, documented };
+    const surroundings = { files: byPath, layout, addressOf, findIncluded, apis, documented };
     return find(file, layout) ?? (await readPageSafely(file, surroundings));
   });
+  const own = addressesOf(
+    pageFiles.flatMap(({ file: { path } }, at) => {
+      const page = read[at] ?? null;
+      return page === null || page.path === layout.place({ path, values: {} })?.path
+        ? []
+        : [[path, page.path] as const];
+    }),
+  );
+  // links of known pages may lead to addresses that pages had before
+  if (own !== addresses && read.some((page) => page !== null && isKnown(page)))
+    return collectPages<never>(byPath.values(), { find: () => null, layoutOf: () => layout, readIncluded });
   for (const [at, { file, format }] of pageFiles.entries()) {
     const page = read[at] ?? null;
     if (page === null && report.skipped.length < mostSkipped) report.skipped.push(file.path);
@@ -81,7 +98,7 @@ export async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
-  return { pages: [...pages.values()], layout, report };
+  return { pages: [...pages.values()], layout, addresses: own, report };
 }
 
 /** Returns the files that the layout publishes; HTML last, because it may be generated from the others. */

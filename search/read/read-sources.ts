@@ -67,18 +67,20 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
       continue;
     }
     const mark = (layout: Layout) => fingerprintOf(layout) + (part.weight === 1 ? '' : `*${part.weight}`);
+    const [fingerprint, addresses = ''] = fingerprints[at]?.split('~') ?? [];
     const { layout: given, readIncluded } = part;
     const read = await collectPages<KnownPage>(part.files, {
       ...(given && { layoutOf: () => given }),
       ...(readIncluded && { readIncluded }),
+      addresses,
       find({ path, name }, layout) {
-        if (known === null || name === undefined || mark(layout) !== fingerprints[at]) return null;
+        if (known === null || name === undefined || mark(layout) !== fingerprint) return null;
         const page = known.bySource.get(sourceKey({ file: fileOf(part.prefix, path), name }));
         return page === undefined ? null : { ...page, path: withoutPrefix(page.path, part.prefix) };
       },
     });
     add(read.pages.map((page) => placed(page, part)));
-    navigation.push(mark(read.layout));
+    navigation.push(`${mark(read.layout)}~${read.addresses}`);
     if (report === null) [report, suffix] = [read.report, read.layout.suffix ?? ''];
     else addFormats(report, read.report);
   }

@@ -3,6 +3,7 @@ import type { FrontMatter } from '../front-matter.ts';
 import { groupsOf, readFrontMatter } from '../front-matter.ts';
 import type { Layout, SourceFiles, Target } from '../layouts/layout.ts';
 import { mdxToMarkdown, plainMarkdown } from '../mdx.ts';
+import type { AddressOf } from '../page-addresses.ts';
 import type { SourceFile } from '../source-file.ts';
 import { usesSnippets, withSnippets } from '../../query/snippets.ts';
 import { asciidocIncludes, withNamedTargets } from './asciidoc-includes.ts';
@@ -17,13 +18,20 @@ export interface ReadText extends FrontMatter {
   isAlone: boolean;
 }
 
+export interface TextSurroundings {
+  files: SourceFiles;
+  layout: Layout;
+  addressOf: AddressOf;
+  findIncluded: FindIncluded;
+}
+
 /**
  * Reads the text of a page as Markdown, with its front matter. Returns null for a file without a page. Errors:
  * RangeError for markup that is nested too deeply.
  */
 export async function readText(
   file: SourceFile,
-  { files, layout, findIncluded }: { files: SourceFiles; layout: Layout; findIncluded: FindIncluded },
+  { files, layout, addressOf, findIncluded }: TextSurroundings,
 ): Promise<ReadText | null> {
   if (layout.isParsed === true) {
     const page: FrontMatter = JSON.parse(file.read());
@@ -46,7 +54,7 @@ export async function readText(
   const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
   const isShared = included !== whole || (isMdx && usesSnippets(source)) || isUsed();
   const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;
-  const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, layout });
+  const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, addressOf });
   // whichever of the two restricts the page counts
   const groups = [values, page.values].find((stated) => groupsOf(stated) !== null)?.groups;
   return { values: { ...page.values, ...values, groups }, body, isAlone };

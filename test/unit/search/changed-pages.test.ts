@@ -96,11 +96,20 @@ const front = fc.constantFrom(
   '---\nslug: /moved/here\n---\n',
   '---\nopenapi: GET /users\n---\n',
 );
+const link = fc.constantFrom(
+  'a.md',
+  './b.md#part',
+  '../guides/c',
+  'd',
+  '../guides/e.mdx',
+  '../moved/here.md',
+  '/guides/a',
+);
 const markdown = fc
-  .tuple(front, fc.boolean(), fc.array(words, { minLength: 1, maxLength: 6 }))
-  .map(([head, usesNote, said]) => {
+  .tuple(front, fc.boolean(), fc.array(words, { minLength: 1, maxLength: 6 }), link)
+  .map(([head, usesNote, said, target]) => {
     const note = usesNote ? "import Note from '/snippets/note.mdx'\n\n<Note />\n\n" : '';
-    return `${head}${note}# ${said[0]} page\n\n${said.join(' ')}\n\n## ${said.at(-1)}\n\nMore ${said.join(', ')}.\n`;
+    return `${head}${note}# ${said[0]} page\n\n${said.join(' ')}\n\n## ${said.at(-1)}\n\nMore ${said.join(', ')}, and [another](${target}).\n`;
   });
 const pagePath = fc.constantFrom(
   'index.md',
@@ -131,6 +140,9 @@ const api = words.map((word) =>
 const summary = fc
   .array(pagePath, { maxLength: 4 })
   .map((paths) => paths.map((path) => `- [A page](${path})`).join('\n'));
+
+/** Its pages have the addresses that their front matter states, and links lead there. */
+const docusaurus = "export default { presets: [['classic', { docs: { path: '.', routeBasePath: '/' } }]] };";
 
 type Change = (files: Map<string, string>) => void;
 const put =
@@ -180,16 +192,19 @@ const joined: [string, string][] = [
 ];
 
 describe('an index built from the changed files', () => {
-  it(
-    'gives the same answers as one from all files, whatever was edited, removed or moved',
+  it.each([
+    ['of its own', []],
+    ['of Docusaurus', [['docusaurus.config.js', docusaurus] as const]],
+  ])(
+    'gives the same answers as one from all files with a layout %s, whatever was edited, removed or moved',
     { tags: 'slow' },
-    async () => {
+    async (_layout, config) => {
       let savedReads = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 6 }),
           async (rounds) => {
-            const files = new Map([...base, ...joined]);
+            const files = new Map([...base, ...joined, ...config]);
             let previous = await buildChanged(files, null);
             for (const changes of rounds) {
               for (const change of changes) change(files);
@@ -204,6 +219,30 @@ describe('an index built from the changed files', () => {
       expect(savedReads).toBeGreaterThan(100);
     },
   );
+
+  it('leads links to the new address of a page', async () => {
+    const files = new Map([
+      ...base,
+      ['docusaurus.config.js', docusaurus],
+      ['a.md', '# A\n\nSee [b](b.md#use) and [c](./c).\n'],
+      ['b.md', '---\nslug: /first\n---\n# B\n'],
+    ]);
+    const linksOf = async (build: Build) => {
+      expectSame(build, await buildFull(files));
+      using index = openWhole(build.file);
+      return index.page('a')?.content;
+    };
+    const first = await buildChanged(files, null);
+    expect(await linksOf(first)).toContain('See [b](/first#use) and [c](/c).');
+    files.set('b.md', '---\nslug: /second\n---\n# B\n').set('c.md', '---\nid: third\nhidden: true\n---\n# C\n');
+    const second = await buildChanged(files, first);
+    expect(await linksOf(second)).toContain('See [b](/second#use) and [c](/third).');
+    files.delete('b.md');
+    const third = await buildChanged(files, second);
+    expect(await linksOf(third)).toContain('See [b](/b#use) and [c](/third).');
+    files.set('base/page-7.md', '# Seven\n');
+    expect((await buildChanged(files, third)).read).toEqual(['base/page-7.md', 'docusaurus.config.js', 'c.md']);
+  });
 
   const files = new Map([...base, ...joined, ['docs.json', '{"navigation":{"pages":["base/page-1","base/page-2"]}}']]);
   const always = [...joined.map(([path]) => path), 'docs.json'];
