@@ -1,3 +1,4 @@
+import type { ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
 import type { Admission } from '../access/request-access.ts';
@@ -5,7 +6,7 @@ import type { AppContext, AppRouter } from './app-context.ts';
 import { includesRole } from '../../lib/roles.ts';
 import { roleOf, type Handlers, type Route } from './define-route.ts';
 import { roleTooLow } from '../access/errors.ts';
-import { pathNotFound } from './errors.ts';
+import { invalidRequest, pathNotFound } from './errors.ts';
 import { hasBody, readJsonBody } from './json-body.ts';
 
 interface ErasedRequest {
@@ -60,6 +61,7 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
   return (ctx: AppContext & { params: unknown }): Omit<ErasedRequest, 'ctx' | 'caller'> => {
     const parts = paramsSchema.safeParse(ctx.params);
     if (!parts.success) throw pathNotFound();
+    if (hasNul(ctx.query)) throw invalidRequest('A query parameter contains a NUL character (%00). Remove it.');
     const sent = Object.keys(headers).map((name) => [name, ctx.req.headers[name.toLowerCase()]]);
     const readJson = () => readJsonBody(ctx.req, { maxBytes });
     return {
@@ -72,6 +74,11 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
       },
     };
   };
+}
+
+/** Reports whether a query contains the character that no text of the database can contain. */
+function hasNul(query: ParsedUrlQuery): boolean {
+  return Object.values(query).some((value) => String(value).includes('\0'));
 }
 
 /**

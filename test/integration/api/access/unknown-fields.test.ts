@@ -134,6 +134,21 @@ describe('a query of jobs or of administration', () => {
       }
     }
   });
+
+  it('is refused with a NUL in a parameter, which no text of the database can contain', async () => {
+    for (const operation of operations.filter((one) => !isOfReaders(one))) {
+      for (const { name } of operation.queries) {
+        const path = `${pathOf(operation)}?${name}=a%00b`;
+        const answer = await api.ask(path, { key: owner.keys.admin, method: operation.method });
+        expect([operation.id, name, answer.status, answer.body?.error]).toEqual([
+          operation.id,
+          name,
+          400,
+          'A query parameter contains a NUL character (%00). Remove it.',
+        ]);
+      }
+    }
+  });
 });
 
 describe("a reader's body", () => {
