@@ -12,13 +12,22 @@ export function withSnippets(source: string, files: ReadonlyMap<string, SourceFi
   for (const [, name = '', from = ''] of importsOf(source)) {
     const file = fileNamed(from, { files, path });
     const snippet = file === undefined ? null : readIncluded(file.read());
-    if (snippet === null) continue;
-    const included = snippet.slice(0, longestSnippet);
+    if (file === undefined || snippet === null) continue;
+    const included = withLinksFrom(snippet.slice(0, longestSnippet), { file: file.path, page: path });
     text = text.replace(new RegExp(`<${name}(?:\\s[^<>]{0,500})?/>`, 'g'), (tag) =>
       uses++ < mostUses ? `\n${included}\n` : tag,
     );
   }
   return text;
+}
+
+/** Replaces relative links, which start at the folder of the file, by the same from the folder of the page. */
+function withLinksFrom(text: string, { file, page }: { file: string; page: string }): string {
+  const folder = posix.relative(posix.dirname(page), posix.dirname(file));
+  return text.replace(
+    /\]\((\.{1,2}\/[^()\s:]{1,500})\)/g,
+    (_link, target: string) => `](${posix.join(folder, target)})`,
+  );
 }
 
 /** Reports whether a page may contain text of other files. */

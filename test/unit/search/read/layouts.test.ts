@@ -16,8 +16,8 @@ it('recognizes Docusaurus: numbers, slugs, categories, versions, languages, admo
     'versions.json': '["2.0", "1.0"]',
     'docs/01-start/_category_.json': '{"label": "Get started", "position": 2}',
     'docs/01-start/02-install.md':
-      '---\nsidebar_position: 3\n---\nimport Part from \'./_part.mdx\';\n\n# Install\n\n:::tip Careful\n\nDo it.\n\n:::\n\n<Part />\n\n<Tabs><TabItem value="a" label="Linux">\n\napt\n\n</TabItem></Tabs>\n\n[Home](../index.md#top) [Named](../named) [Moved](../moved.md#x) [New](./new.md)\n',
-    'docs/01-start/_part.mdx': 'Shared words.',
+      '---\nsidebar_position: 3\n---\nimport Part from \'../parts/_part.mdx\';\n\n# Install\n\n:::tip Careful\n\nDo it.\n\n:::\n\n<Part />\n\n<Tabs><TabItem value="a" label="Linux">\n\napt\n\n</TabItem></Tabs>\n\n[Home](../index.md#top) [Named](../named) [Moved](../moved.md#x) [New](./new.md)\n',
+    'docs/parts/_part.mdx': 'Shared words on [this](../moved.md).',
     'docs/index.md': '# Home',
     'docs/named.md': '---\nid: other\n---\n# Named',
     'docs/moved.md': '---\nslug: /elsewhere\n---\n# Moved',
@@ -40,7 +40,12 @@ it('recognizes Docusaurus: numbers, slugs, categories, versions, languages, admo
   ]);
   const page = byPath['guide/next/start/install'];
   expect(page?.metadata).toMatchObject({ title: 'Install', version: 'next', groups: ['Get started'] });
-  for (const text of ['**Tip: Careful**', 'Shared words.', '**Linux**', '[Home](/guide/next#top)'])
+  for (const text of [
+    '**Tip: Careful**',
+    'Shared words on [this](/guide/next/elsewhere).',
+    '**Linux**',
+    '[Home](/guide/next#top)',
+  ])
     expect(page?.content).toContain(text);
   expect(page?.content).toContain(
     '[Named](/guide/next/other) [Moved](/guide/next/elsewhere#x) [New](/guide/next/start/new)',
