@@ -30,7 +30,9 @@ export function createGitIncludes(
       const some = [...wanted.keys()].slice(at, at + pathsPerListing);
       const { stdout } = await git.run({ gitDir, args: [...args, ...some], signal });
       const entries = stdout.toString().split('\0').map(blobOf);
-      blobs.push(...entries.filter((blob) => blob !== null).filter(({ path, size }) => wanted.has(path) && take(size)));
+      blobs.push(
+        ...entries.filter((blob) => blob !== null).filter(({ path, size }) => wanted.has(path) && take(path, size)),
+      );
     }
     const files: FolderFile[] = [];
     for await (const [{ blob }, content] of readBlobs(
@@ -50,7 +52,7 @@ export function createDirectoryIncludes(top: string): (paths: readonly string[])
     const files: FolderFile[] = [];
     for (const [path, given] of paths.flatMap((path) => allowed(path, posix.normalize(path)))) {
       const content = await readBeneath(top, path);
-      if (content === null || !take(content.byteLength)) continue;
+      if (content === null || !take(path, content.byteLength)) continue;
       files.push({ path: given, name: createHash('sha256').update(content).digest('hex'), content });
     }
     return files.filter(isText);
@@ -76,13 +78,16 @@ function allowed(given: string, path: string): [string, string][] {
   return isPlain ? [[path, given]] : [];
 }
 
-function createBounds(): (size: number) => boolean {
-  let files = 0;
+/** Counts a file once: a build that needs more files than were read begins again. */
+function createBounds(): (path: string, size: number) => boolean {
+  const taken = new Map<string, number>();
   let bytes = 0;
-  return (size) => {
-    if (size > largestFile || files >= mostFiles || bytes + size > largestTotal) return false;
-    files += 1;
-    bytes += size;
+  return (path, size) => {
+    const before = taken.get(path);
+    const total = bytes + size - (before ?? 0);
+    if (size > largestFile || total > largestTotal || (before === undefined && taken.size >= mostFiles)) return false;
+    taken.set(path, size);
+    bytes = total;
     return true;
   };
 }

@@ -81,6 +81,8 @@ it('leaves out what is too large, or more than is read for one source', async ()
   const read = open();
   expect(await read(paths.map(fromDocs))).toHaveLength(52);
   expect(await read(['../code/59.py', '../small.py'])).toHaveLength(1);
+  // a build that begins again
+  expect(await read(paths.map(fromDocs))).toHaveLength(52);
 });
 
 it('reads the files that pages of a directory include, without leaving it', { tags: ['slow'] }, async () => {
