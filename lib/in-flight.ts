@@ -1,4 +1,4 @@
-/** What is in flight in a process, such as its requests. */
+/** Items in flight in a process, such as its requests. */
 export interface InFlight<Item> {
   /** Adds an item; returns the function that removes it. */
   add(item: Item): () => void;

@@ -19,8 +19,8 @@ interface KeptRow {
 const mostKept = 1_000;
 
 /**
- * Polls that arrive while so many statements run share the next one, because a statement costs the API about as much for
- * one job as for many.
+ * Maximum number of statements that run at once. Polls that arrive meanwhile share the next one, because a statement costs
+ * the API about as much for one job as for many.
  */
 const checksAtOnce = 2;
 

@@ -8,7 +8,7 @@ export interface Tool<Shape extends z.ZodRawShape> {
   about: string;
   /** By name; each is described. One that takes `true` is a flag, any other takes text. */
   options?: Shape;
-  /** What may follow the options: the known words, or a description of free ones. */
+  /** Arguments besides the options: their name in the help, and the accepted ones if they are limited. */
   words?: { name: string; known?: readonly string[] };
 }
 

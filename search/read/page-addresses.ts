@@ -7,9 +7,9 @@ import type { SourceFile } from './source-file.ts';
 /** Returns the path of the page of a file; null when the link does not lead to a page's file. */
 export type AddressOf = (file: string) => string | null;
 
+const usualEnding = '.md';
 /** How links may name a page's file: with its extension, without it, or by the folder that it is the page of. */
-const endings = ['', '.md', '.mdx', '.rst', '.adoc', '/index.md', '/index.mdx', '/README.md'];
-const [, usualEnding] = endings;
+const endings = ['', usualEnding, '.mdx', '.rst', '.adoc', '/index.md', '/index.mdx', '/README.md'];
 
 /**
  * Creates the finder of the pages that links between files lead to. Front matter may give a page an address of its own,
@@ -22,6 +22,8 @@ export function createAddressOf(
   const addresses = new Map<string, string | null>();
 
   function read(name: string): string | null {
+    // out of the source
+    if (name.startsWith('../')) return null;
     const file = endings.map((ending) => files.get(name + ending)).find((one) => one !== undefined);
     if (file === undefined || formatOf(file.path) === null) {
       // as if the file existed, so that the address is the same when it is added

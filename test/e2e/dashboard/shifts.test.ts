@@ -62,7 +62,7 @@ function nameOf(path: string): string {
 
 interface Shift {
   value: number;
-  /** What moved, and from where to where. */
+  /** The elements that moved, with their positions before and after. */
   moved: string[];
 }
 

@@ -113,7 +113,7 @@ it('checks closed pull requests of ended jobs again, one process each, for 90 da
   await isDue(jobId);
   expect((await claim()).sort()).toEqual(['1', '2']);
   expect(await claim()).toEqual([]);
-  // a turn that runs looks by itself
+  // a running turn checks its pull request itself
   await isDue(jobId);
   await pool.query(`update jobs set status = 'active' where id = $1`, [jobId]);
   expect(await claim()).toEqual([]);

@@ -54,6 +54,14 @@ it('recognizes Docusaurus: numbers, slugs, categories, versions, languages, admo
   expect(byPath['fr/guide/a']?.metadata).toMatchObject({ version: '2.0', language: 'fr' });
 });
 
+it('leaves links alone that lead out of the source', async () => {
+  const { byPath } = await read({
+    'docusaurus.config.js': "export default { presets: [['classic', { docs: { path: '.', routeBasePath: '/' } }]] };",
+    'a.md': '# A\n\n[License](../LICENSE) and [notes](../README.md).\n',
+  });
+  expect(byPath['a']?.content).toContain('[License](../LICENSE) and [notes](../README.md).');
+});
+
 it('recognizes MkDocs: navigation, admonitions, tabs, snippets, variables', async () => {
   const { byPath, layout } = await read({
     'mkdocs.yml':
