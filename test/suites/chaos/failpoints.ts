@@ -66,6 +66,8 @@ export async function runFailpointsChaos(args: string[]): Promise<number> {
     DOCKET_SELF_REVIEW: 'off',
     OPENAI_COMPATIBLE_API_KEY: 'key-of-the-planned-model',
     DOCKET_PRIVATE_HOSTS: tools.host,
+    // the lanes share a PostgreSQL of 200 connections
+    DOCKET_DATABASE_CONNECTIONS: '8',
   };
   const plans: JobPlan[] = [];
   const { calls } = playPlans(model, plans);

@@ -20,7 +20,9 @@ export interface ChaosServers extends AsyncDisposable {
   postgresPort: number;
   /** Its data directory. */
   postgresData: string;
-  /** Creates a database with the newest schema and returns its address. */
+  /** Creates a database without a schema and returns its address. */
+  createEmptyDatabase(name: string): Promise<string>;
+  /** Does the same with the newest schema. */
   createDatabase(name: string): Promise<string>;
   /** Creates a namespace of Temporal. */
   createNamespace(name: string): Promise<void>;
@@ -50,6 +52,17 @@ export async function startServers({
   const database = started.use(await startPostgres({ directory: join(home, 'postgres') }, postgres.hooks));
   const server = started.use(await startTemporalServer({ home, member: temporal, databaseUrl: database.url }));
   const running = started.move();
+
+  async function createEmptyDatabase(name: string): Promise<string> {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`create database ${name}`);
+    await client.end();
+    const address = new URL(database.url);
+    address.pathname = `/${name}`;
+    return address.href;
+  }
+
   return {
     home,
     members,
@@ -58,15 +71,11 @@ export async function startServers({
     temporalAddress: server.address,
     postgresPort: database.port,
     postgresData: database.dataDirectory,
+    createEmptyDatabase,
     async createDatabase(name: string) {
-      const client = new Client({ connectionString: database.url });
-      await client.connect();
-      await client.query(`create database ${name}`);
-      await client.end();
-      const address = new URL(database.url);
-      address.pathname = `/${name}`;
-      await migrate(address.href);
-      return address.href;
+      const url = await createEmptyDatabase(name);
+      await migrate(url);
+      return url;
     },
     createNamespace: (name: string) => createNamespace(server.address, name),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
