@@ -1,15 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  jsonSchema,
-  streamText,
-  tool,
-  zodSchema,
-  type CallWarning,
-  type LanguageModelUsage,
-  type ModelMessage,
-  type Tool,
-  type ToolSet,
-} from 'ai';
+import { streamText, type CallWarning, type LanguageModelUsage, type ModelMessage } from 'ai';
 import { z } from 'zod';
 import type { StepResponse } from '../../db/for-worker/steps.ts';
 import type { PricedUsage } from '../../models/prices.ts';
@@ -23,6 +13,7 @@ import type { AgentTool, Toolset } from '../tools/agent-tool.ts';
 import { validateCall } from '../tools/run-batch.ts';
 import { DeclinedAnswerError, ModelCallError, UnusableAnswerError } from './model-failures.ts';
 import { plainOptions, withCache } from './prompt-cache.ts';
+import { definitionsOf, sentDefinitions, type SentDefinitions } from './tool-definitions.ts';
 import { withImages, type ReadImages } from './images.ts';
 import { jsonLengthOf } from './transcript/transcript.ts';
 
@@ -51,6 +42,7 @@ export interface ModelQuestion {
 
 export interface ModelAnswer {
   requestHash: string;
+  tools: SentDefinitions;
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
@@ -154,6 +146,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       const details = usedTokens(reportedUsage(usage), length);
       return {
         requestHash: requestHashOf({ model, system, messages, tools: Object.keys(tools) }),
+        tools: await sentDefinitions(toolset),
         response: {
           content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
           text,
@@ -217,33 +210,6 @@ function lengthOfTool(agentTool: AgentTool): number {
     description.length + JSON.stringify(own ?? z.toJSONSchema(inputSchema, { io: 'input' })).length;
   toolLengths.set(agentTool, length);
   return length;
-}
-
-/** The library builds a tool's JSON schema once per definition, so each tool keeps its definition. */
-const definitions = new WeakMap<AgentTool, Tool>();
-
-function definitionOf(agentTool: AgentTool): Tool {
-  const known = definitions.get(agentTool);
-  if (known !== undefined) return known;
-  const { description, inputSchema } = agentTool;
-  const definition = tool({ description, inputSchema: schemaOf(agentTool) ?? zodSchema(inputSchema) });
-  definitions.set(agentTool, definition);
-  return definition;
-}
-
-/** Returns the schema of a tool that an MCP server describes; null for others. */
-function schemaOf({ jsonSchema: own, inputSchema }: AgentTool) {
-  if (own === undefined) return null;
-  return jsonSchema<unknown>(own, {
-    validate(value) {
-      const parsed = inputSchema.safeParse(value);
-      return parsed.success ? { success: true, value: parsed.data } : { success: false, error: parsed.error };
-    },
-  });
-}
-
-function definitionsOf(toolset: Toolset): ToolSet {
-  return Object.fromEntries(Object.entries(toolset).map(([name, agentTool]) => [name, definitionOf(agentTool)]));
 }
 
 interface CallOfModel {

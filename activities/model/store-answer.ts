@@ -47,6 +47,8 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
     const scrubbed = await scrubAnswer({ ...answer, costMicros }, { secrets, signal });
     const { response } = scrubbed;
     const isFirst = !transcript.steps.some((one) => one.turn === turn && one.model === model);
+    const { hash, definitions } = answer.tools;
+    const hasTools = transcript.steps.some(({ toolsHash }) => toolsHash === hash);
     const notices: NewJobEvent[] =
       answer.ignoresEffort && isFirst
         ? [{ type: 'notice', data: { text: `The model ${model} has no reasoning effort; the setting is ignored.` } }]
@@ -57,6 +59,7 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
       step,
       model,
       ...answer,
+      tools: { hash, definitions: hasTools ? null : definitions },
       cachedTokens: answer.details.cachedInputTokens,
       cacheWriteTokens: answer.details.cacheWriteTokens,
       costMicros,

@@ -172,9 +172,19 @@ export const stepPromptSchema = z.object({
     )
     .max(mostOfPrompt.mostMessages),
   tools: z.array(z.string()).max(1_000).meta({ description: 'Names of the tools that the model could call.' }),
-  toolDescriptions: z
-    .record(z.string(), z.string())
-    .meta({ description: "Descriptions of the tools of MCP servers. Those of Docket's own tools are not stored." }),
+  toolDefinitions: z
+    .array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        inputSchema: z.record(z.string(), z.unknown()).meta({ description: 'JSON schema of the input.' }),
+      }),
+    )
+    .max(1_000)
+    .meta({
+      description:
+        "The tools exactly as they were sent. Of a step that an earlier version took, only those of MCP servers, because Docket's own were not stored.",
+    }),
   match: z.enum(['exact', 'different', 'unknown']).meta({
     description:
       'exact: its hash is the one stored with the answer. different: prompts or tools have changed since, or a secret was masked. unknown: the step has no answer.',

@@ -58,7 +58,7 @@ export const jobExportRoutes = {
   getAgentJobStepPrompt: defineRoute({
     method: 'get',
     path: '/v2/agent/{projectId}/job/{id}/steps/{turn}/{step}/prompt',
-    summary: 'Returns the request of a step to its model: the system prompt, the messages and the names of the tools.',
+    summary: 'Returns the request of a step to its model: the system prompt, the messages and the tools.',
     description:
       'It is rebuilt from what is stored, as by "docket job replay"; match says if it is exactly what was sent. The newest messages are returned: up to 1,000, and about 4 MB.',
     key: 'admin',

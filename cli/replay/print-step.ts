@@ -26,6 +26,8 @@ export function printStep({ jobId, report, question, diff }: ShownStep): void {
   heading('Prompt', matches[question.match]);
   print(`model: ${question.model}\ntools: ${question.tools.join(', ')}`);
   part('system', question.system);
+  for (const { name, description, inputSchema } of question.toolDefinitions)
+    part(`tool ${name}`, `${description}\n${JSON.stringify(inputSchema)}`);
   for (const { role, content } of question.messages) {
     part(role, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
   }

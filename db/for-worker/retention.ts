@@ -117,6 +117,8 @@ async function removeTranscripts(pool: Pool, days: number): Promise<boolean> {
        delete from job_steps using old where job_id = id
      ), images as (
        delete from job_images using old where job_id = id
+     ), tools as (
+       delete from job_tools using old where job_id = id
      ), notes as (
        delete from job_notes using old where job_id = id
      ), compactions as (

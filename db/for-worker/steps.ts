@@ -65,6 +65,8 @@ export interface StepRow {
   modelFailures: number;
   /** The model that answered; null without an answer, and in steps of earlier versions. */
   model: string | null;
+  /** The hash of the tools that the call offered; null without an answer, and in steps of earlier versions. */
+  toolsHash: string | null;
 }
 
 /** Columns of a claimed step that an attempt needs to run its tools. */
@@ -72,11 +74,19 @@ export type ClaimedStep = Pick<StepRow, 'fence' | 'response' | 'toolResults'>;
 
 type StepKey = Pick<StepRef, 'turn' | 'step'>;
 
+/** The definitions of the tools that a call offered, as JSON. */
+export interface OfferedTools {
+  hash: string;
+  /** Null when the job has them already. */
+  definitions: string | null;
+}
+
 /** An attempt's answer of the model; the events are appended in the same transaction. */
 interface StepAnswer extends StepRef {
   /** The model that answered. */
   model: string;
   requestHash: string;
+  tools?: OfferedTools;
   response: StepResponse;
   finishReason: string;
   usage: TokenUsage;
@@ -164,7 +174,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
         with stored as (
           update job_steps
           set request_hash = $4, response = $5, finish_reason = $6, input_tokens = $7, output_tokens = $8,
-              cached_tokens = $13, cost_micros = $14, cache_write_tokens = $15, model = $16, asked_micros = 0, answered_at = now()
+              cached_tokens = $13, cost_micros = $14, cache_write_tokens = $15, model = $16, tools_hash = $17, asked_micros = 0, answered_at = now()
           where job_id = $1 and turn = $2 and step = $3 and response is null and messages = $12
           returning job_id, fence
         ), counted as (
@@ -180,6 +190,10 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
         ), freed as (
           delete from cost_reservations as held using stored
           where held.job_id = stored.job_id and held.turn = $2 and held.step = $3
+        ), offered as (
+          insert into job_tools (job_id, hash, definitions)
+          select job_id, $17, $18::json from stored where $18::json is not null
+          on conflict do nothing
         )
         select ${withSnapshot.columns}
         from stored, counted,
@@ -202,6 +216,8 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
         answer.costMicros,
         answer.cacheWriteTokens ?? 0,
         answer.model,
+        answer.tools?.hash ?? null,
+        answer.tools?.definitions ?? null,
       ],
     });
     if (rows[0] === undefined) return null;

@@ -14,6 +14,15 @@ const toolCallSchema = z.object({
   invalid: text.optional(),
 });
 
+/** A tool as a model reads it. */
+export const toolDefinitionSchema = z.object({
+  name: text,
+  description: text,
+  /** JSON schema. */
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
+
 const jobRecord = z.object({
   piece: z.literal('job'),
   id: text,
@@ -111,6 +120,13 @@ const compactionRecord = z.object({
   tree: text.nullable(),
 });
 
+/** The definitions of the tools that calls offered, as they were sent. */
+const toolsRecord = z.object({
+  piece: z.literal('tools'),
+  hash: text,
+  definitions: z.array(toolDefinitionSchema),
+});
+
 const effectRecord = z.object({
   piece: z.literal('effect'),
   turn: z.number(),
@@ -156,6 +172,8 @@ const stepRecord = z.object({
   /** The model that answered; null in bundles of earlier versions. */
   model: text.nullable().default(null),
   requestHash: text.nullable(),
+  /** The record of the tools that the call offered; null in steps of earlier versions. */
+  toolsHash: text.nullable().default(null),
   response: z.object({ content: z.array(z.unknown()), text, toolCalls: z.array(toolCallSchema) }).nullable(),
   finishReason: text.nullable(),
   inputTokens: z.number(),
@@ -206,6 +224,7 @@ export const bundleRecordSchema = z.discriminatedUnion('piece', [
   messageRecord,
   noteRecord,
   compactionRecord,
+  toolsRecord,
   effectRecord,
   eventRecord,
   exportRecord,

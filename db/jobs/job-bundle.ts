@@ -28,6 +28,7 @@ const promptStatements = [
   `select 'compaction' as piece, turn, step, upto_turn as "uptoTurn", upto_step as "uptoStep", summary, ledger, tree,
           jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage
    from job_compactions where job_id = $1 order by turn, step`,
+  `select 'tools' as piece, hash, definitions from job_tools where job_id = $1 order by hash`,
 ];
 const smallStatements = [
   ...promptStatements,
@@ -50,8 +51,8 @@ const instructionsStatement = `
   from job_effects where job_id = $1 and effect = 'instructions' and turn <= $2 order by turn`;
 
 const stepsStatement = (patch: 'patch' | 'null', condition = 'true') => `
-  select 'step' as piece, turn, step, fence::float8 as fence, model, request_hash as "requestHash", response,
-         finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
+  select 'step' as piece, turn, step, fence::float8 as fence, model, request_hash as "requestHash",
+         tools_hash as "toolsHash", response, finish_reason as "finishReason", input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
          cached_tokens::float8 as "cachedTokens", cache_write_tokens::float8 as "cacheWriteTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree, ${patch} as patch,
          model_failures as "modelFailures", to_json(started_at) as "startedAt", to_json(answered_at) as "answeredAt",
          to_json(ended_at) as "endedAt"

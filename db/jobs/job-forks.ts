@@ -198,9 +198,9 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
     `insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, cost_micros, created_at)
      select $1, turn, step, upto_turn, upto_step, summary, ledger, tree, 0, created_at
      from job_compactions where job_id = $2 and ${upToStep}`,
-    `insert into job_steps (job_id, turn, step, model, request_hash, response, finish_reason, tool_results, tree, messages,
+    `insert into job_steps (job_id, turn, step, model, request_hash, tools_hash, response, finish_reason, tool_results, tree, messages,
                             cost_micros, started_at, answered_at, ended_at)
-     select $1, turn, step, coalesce(model, (select model from jobs where id = $2)), request_hash, response,
+     select $1, turn, step, coalesce(model, (select model from jobs where id = $2)), request_hash, tools_hash, response,
             finish_reason, tool_results, tree, messages, 0, started_at, answered_at, ended_at
      from job_steps where job_id = $2 and response is not null and ${upToStep}`,
     `insert into job_effects (job_id, turn, effect, result)
@@ -210,6 +210,10 @@ async function copyHistory(client: PoolClient, id: string, { at, tree }: Source)
     await client.query(statement, values);
   await client.query(
     'insert into job_images (job_id, hash, content) select $1, hash, content from job_images where job_id = $2',
+    [id, at.jobId],
+  );
+  await client.query(
+    'insert into job_tools (job_id, hash, definitions) select $1, hash, definitions from job_tools where job_id = $2',
     [id, at.jobId],
   );
   await client.query(

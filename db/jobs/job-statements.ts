@@ -123,7 +123,7 @@ export const stepColumns = `
   job_id as "jobId", turn, step, fence::float8 as fence, response, finish_reason as "finishReason",
   jsonb_build_object('inputTokens', input_tokens, 'outputTokens', output_tokens) as usage,
   cached_tokens::float8 as "cachedTokens", cost_micros::float8 as "costMicros", tool_results as "toolResults", tree,
-  model_failures as "modelFailures", model`;
+  model_failures as "modelFailures", model, tools_hash as "toolsHash"`;
 
 /** Selects the prompt of each turn, then the messages sent during it. */
 export const listPrompts = {

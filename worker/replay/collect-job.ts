@@ -7,6 +7,7 @@ export interface CollectedJob {
   messages: BundleRecordOf<'message'>[];
   notes: BundleRecordOf<'note'>[];
   compactions: BundleRecordOf<'compaction'>[];
+  tools: BundleRecordOf<'tools'>[];
   effects: BundleRecordOf<'effect'>[];
   events: BundleRecordOf<'event'>[];
   exports: BundleRecordOf<'export'>[];
@@ -31,6 +32,7 @@ function emptyOf(job: BundleRecordOf<'job'>): CollectedJob {
     messages: [],
     notes: [],
     compactions: [],
+    tools: [],
     effects: [],
     events: [],
     exports: [],
@@ -51,6 +53,8 @@ function note(job: CollectedJob, record: BundleRecord): void {
       return void job.notes.push(record);
     case 'compaction':
       return void job.compactions.push(record);
+    case 'tools':
+      return void job.tools.push(record);
     case 'effect':
       return void job.effects.push(record);
     case 'event':

@@ -11,6 +11,7 @@ import { maskInChunks, maskInTens } from '../../activities/model/transcript/mask
 import { conversationOf, transcriptAt } from '../../activities/model/transcript/transcript.ts';
 import type { Prompt } from '../../db/for-worker/jobs.ts';
 import type { StepRow } from '../../db/for-worker/steps.ts';
+import type { ToolDefinition } from '../../db/jobs/bundle-schema.ts';
 import type { CollectedJob } from './collect-job.ts';
 
 /** A step's request to its model, rebuilt with the current code. */
@@ -20,8 +21,8 @@ export interface ExactQuestion {
   messages: ModelMessage[];
   /** Names of the offered tools. */
   tools: string[];
-  /** Descriptions of the offered tools of MCP servers, which are stored with the turn. */
-  toolDescriptions: Record<string, string>;
+  /** The offered tools as they were sent. For steps of earlier versions, only those of MCP servers are known. */
+  toolDefinitions: ToolDefinition[];
   /**
    * `exact` when its hash equals the one stored with the answer, `different` when the code that builds requests has
    * changed since, `unknown` for a step without an answer.
@@ -39,21 +40,32 @@ export function exactQuestionOf(job: CollectedJob, { turn, step }: { turn: numbe
   const asked = job.steps.find((at) => at.turn === turn && at.step === step);
   const stored = asked?.requestHash ?? null;
   const model = asked?.model ?? job.job.model;
-  const whole = [false, true].flatMap((mayRun) => toolsOf(mayRun, instructions));
-  // earlier versions offered no history, and the last call before a limit offers only `finish`
-  const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
-  const offered = [...whole, ...earlier, ['finish']];
+  const sentTools = job.tools.find(({ hash }) => hash === asked?.toolsHash)?.definitions;
+  const offered = sentTools === undefined ? likelyTools(instructions) : [sentTools.map(({ name }) => name)];
   const candidates = [maskInChunks, maskInTens].flatMap((maskedSteps) => {
     const messages = conversationOf(transcript, { model, maskedSteps });
     return offered.map((tools) => ({ model, system, messages, tools }));
   });
   const sent = candidates.find((candidate) => requestHashOf(candidate) === stored);
-  const rebuilt = sent ?? { model, system, messages: conversationOf(transcript, { model }), tools: whole[0] ?? [] };
-  const described = instructions.tools.filter(({ name }) => rebuilt.tools.includes(name));
-  const toolDescriptions = Object.fromEntries(described.map(({ name, description }) => [name, description]));
-  const question = { ...rebuilt, toolDescriptions };
+  const rebuilt = sent ?? { model, system, messages: conversationOf(transcript, { model }), tools: offered[0] ?? [] };
+  const toolDefinitions = sentTools ?? pinnedDefinitions(instructions, rebuilt.tools);
+  const question = { ...rebuilt, toolDefinitions };
   if (stored === null) return { ...question, match: 'unknown' };
   return { ...question, match: sent === undefined ? 'different' : 'exact' };
+}
+
+/** Returns the tools that a step of an earlier version may have been offered. */
+function likelyTools(instructions: Instructions): string[][] {
+  const whole = [false, true].flatMap((mayRun) => toolsOf(mayRun, instructions));
+  // still earlier versions offered no history, and the last call before a limit offers only `finish`
+  const earlier = whole.map((names) => names.filter((name) => !Object.hasOwn(historyTools, name)));
+  return [...whole, ...earlier, ['finish']];
+}
+
+function pinnedDefinitions({ tools }: Instructions, offered: string[]): ToolDefinition[] {
+  return tools
+    .filter(({ name }) => offered.includes(name))
+    .map(({ name, description, inputSchema }) => ({ name, description, inputSchema: { ...inputSchema } }));
 }
 
 /** Returns the tools that a step may have been offered, by what its job may do. */

@@ -31,18 +31,11 @@ const matches: Record<StepPrompt['match'], string> = {
 };
 
 function Prompt({ prompt }: { prompt: StepPrompt }) {
-  const { system, messages, omittedMessages, tools, toolDescriptions, match } = prompt;
-  const descriptions = Object.entries(toolDescriptions).map(([name, description]) => `${name}\n${description}`);
+  const { system, messages, omittedMessages, match } = prompt;
   return (
     <>
       <p className="hint">{matches[match]}</p>
-      <p className="exact-tools">
-        {plural(tools.length, 'tool')}:{' '}
-        {tools.map((name) => (
-          <code key={name}>{name}</code>
-        ))}
-      </p>
-      {descriptions.length > 0 && <Message title="Tools of MCP servers" content={descriptions.join('\n\n')} />}
+      <Tools prompt={prompt} />
       <Message title="System" content={system} />
       {omittedMessages > 0 && <p className="hint">{plural(omittedMessages, 'older message')} not shown.</p>}
       {messages.map(({ role, content }, index) => (
@@ -53,6 +46,31 @@ function Prompt({ prompt }: { prompt: StepPrompt }) {
           content={content}
         />
       ))}
+    </>
+  );
+}
+
+function Tools({ prompt: { tools, toolDefinitions } }: { prompt: StepPrompt }) {
+  const defined = new Set(toolDefinitions.map(({ name }) => name));
+  const others = tools.filter((name) => !defined.has(name));
+  return (
+    <>
+      {defined.size > 0 && (
+        <details className="exact-message">
+          <summary>{plural(defined.size, 'tool')} with description and schema</summary>
+          {toolDefinitions.map(({ name, description, inputSchema }) => (
+            <Message key={name} title={name} content={`${description}\n\n${JSON.stringify(inputSchema, null, 2)}`} />
+          ))}
+        </details>
+      )}
+      {others.length > 0 && (
+        <p className="exact-tools">
+          {plural(others.length, 'tool')} of an earlier version, which stored only the names:{' '}
+          {others.map((name) => (
+            <code key={name}>{name}</code>
+          ))}
+        </p>
+      )}
     </>
   );
 }

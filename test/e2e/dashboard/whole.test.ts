@@ -158,7 +158,12 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await expect.poll(() => tool.getByText('error at line').count()).toBe(0);
     await inspector.getByRole('button', { name: 'Show the exact prompt' }).click();
     await inspector.getByText('Exactly what was sent').waitFor();
-    await inspector.locator('.exact-message summary', { hasText: 'System' }).click();
+    const part = (name: string) => inspector.locator('summary', { hasText: new RegExp(`^${name}`) });
+    await part('\\d+ tools with description and schema').click();
+    await part('finish ').click();
+    await inspector.getByText('Finishes the work.').waitFor();
+    await inspector.getByText('"additionalProperties": false').waitFor();
+    await part('System ').click();
     await inspector.getByText('You are an agent that changes a git repository').waitFor();
     await checkLooks(page, 'job-inspector-light');
     await page.keyboard.press('j');

@@ -21,7 +21,7 @@ let bundles: JobBundleStore;
 /** A job of two turns, with three steps and one. */
 let job: JobRow;
 /** The prompt of each step, as the provider received it. */
-let requests: { messages: { role: string; content: unknown }[] }[];
+let requests: { messages: { role: string; content: unknown }[]; tools?: { function: object }[] }[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -67,9 +67,12 @@ describe('the prompt of a step', { tags: 'slow' }, () => {
       const { body } = await promptOf(turn, step);
       const prompt = stepPromptSchema.strict().parse(body);
       const [system, ...rest] = requests[index]!.messages;
+      const shown = prompt.toolDefinitions.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema }));
+      expect(shown).toEqual(requests[index]!.tools!.map((tool) => tool.function));
       expect(prompt).toMatchObject({ match: 'exact', system: system!.content, omittedMessages: 0 });
       expect(prompt.system).toContain('Be brief.');
       expect(prompt.tools).toContain('multi_edit');
+      expect(prompt.tools).toEqual(shown.map((tool) => tool.name));
       // on the wire, each result of a tool is a message
       const roles = prompt.messages.flatMap(({ role, content }) =>
         role === 'tool' && typeof content !== 'string' ? content.map(() => role) : [role],

@@ -111,11 +111,21 @@ it(
       [2, 1],
     ] as const)
       expect(exactQuestionOf(later, { turn, step }).match).toBe('exact');
-    const descriptionsOf = (turn: number) => Object.keys(exactQuestionOf(later, { turn, step: 1 }).toolDescriptions);
-    expect(descriptionsOf(1)).toEqual(['docs__look', 'docs__send']);
-    expect(descriptionsOf(2)).toEqual(['docs__send']);
-    expect(exactQuestionOf(later, { turn: 1, step: 1 }).toolDescriptions['docs__look']).toContain('Looks. [redacted]');
-    expect(exactQuestionOf(later, { turn: 2, step: 1 }).tools).not.toContain('docs__look');
+    // a step of an earlier version has no tools of its own
+    const earlier = { ...later, tools: [] };
+    for (const [records, names] of [
+      [later, () => true],
+      [earlier, (name: string) => name.startsWith('docs__')],
+    ] as const)
+      for (const [turn, request] of [first, model.requests.at(-1)!.body].entries()) {
+        const sent = request!.tools!.map((tool: any) => tool.function);
+        const { toolDefinitions } = exactQuestionOf(records, { turn: turn + 1, step: 1 });
+        const shown = toolDefinitions.map(({ inputSchema, ...tool }) => ({ ...tool, parameters: inputSchema }));
+        expect(shown).toEqual(sent.filter(({ name }) => names(name)));
+      }
+    const { rows } = await database.pool.query('select from job_tools where job_id = $1', [jobId]);
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(later.tools)).toContain('Looks. [redacted]');
     expect(model.violations).toEqual([]);
   },
 );

@@ -133,6 +133,7 @@ function stepWith(step: number, output: string): StepRow {
     step,
     fence: 1,
     model: null,
+    toolsHash: null,
     response: { content: [{ type: 'tool-call', ...call }], text: '', toolCalls: [call] },
     finishReason: 'tool-calls',
     usage: { inputTokens: 1, outputTokens: 1 },

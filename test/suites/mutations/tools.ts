@@ -268,4 +268,12 @@ export const toolMutations: Mutation[] = [
     project: 'integration',
     tests: ['db/retention/transcript-retention'],
   },
+  {
+    name: 'a fork does not know which tools its model was offered',
+    file: 'db/jobs/job-forks.ts',
+    find: 'definitions from job_tools where job_id = $2',
+    replace: 'definitions from job_tools where job_id = $2 and false',
+    project: 'integration',
+    tests: ['history/fork'],
+  },
 ];

@@ -150,7 +150,7 @@ function inOrder({ tables, references, below }: Schema): string[] {
 
 function valueOf(type: string, text: string): unknown {
   if (type === 'text[]') return [text];
-  if (type === 'jsonb') return JSON.stringify({ text });
+  if (type === 'json' || type === 'jsonb') return JSON.stringify({ text });
   if (type === 'bytea') return Buffer.from(text);
   if (type === 'boolean') return true;
   if (type === 'date') return '2026-11-22';

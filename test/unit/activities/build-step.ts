@@ -39,5 +39,6 @@ export function buildStep({
     tree: null,
     modelFailures: 0,
     model,
+    toolsHash: null,
   };
 }

@@ -39,6 +39,7 @@ it('the transcript of a job expires before the job, which says so and keeps its 
     );
   }
   await database.pool.query("insert into job_images select id, 'h', 'x' from jobs");
+  await database.pool.query("insert into job_tools select id, 'h', '[]' from jobs");
   const retention = createRetentionStore(database.pool);
   await retention.sweep({ ...limits, transcriptDays: 0 });
   await using api = await serveApi(database.pool);
@@ -67,6 +68,8 @@ it('the transcript of a job expires before the job, which says so and keeps its 
     (await database.pool.query('select octet_length(pack) as bytes from job_snapshots where job_id = $1', [old.id]))
       .rows,
   ).toEqual([{ bytes: 0 }]);
-  const images = await database.pool.query('select job_id from job_images');
-  expect(images.rows).toEqual([{ job_id: newer.id }]);
+  for (const table of ['job_images', 'job_tools']) {
+    const { rows } = await database.pool.query(`select job_id from ${table}`);
+    expect(rows).toEqual([{ job_id: newer.id }]);
+  }
 });

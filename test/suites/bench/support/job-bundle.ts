@@ -82,6 +82,7 @@ function stepOf(step: number): BundleRecord {
     fence: 1,
     model: 'offline/editor',
     requestHash: 'f'.repeat(64),
+    toolsHash: null,
     response: {
       content: [
         { type: 'text', text },

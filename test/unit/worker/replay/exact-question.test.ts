@@ -42,6 +42,7 @@ function collected(masking: typeof maskInTens, names = tools): CollectedJob {
     messages: [],
     notes: [],
     compactions: [],
+    tools: [],
     effects: [],
     events: [],
     exports: [],
