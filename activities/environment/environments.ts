@@ -25,7 +25,7 @@ import {
   storedEnvironment,
   type PreparedEnvironment,
 } from './prepared-environment.ts';
-import { lastLayer, provideLayer, type LayerDeps } from './provide-layer.ts';
+import { lastLayer, provideLayer, type LayerDeps, type LayerToBuild } from './provide-layer.ts';
 import { failSetup, hasFilledDisk, packLayer, runSetup, unpackLayer, unpackPackageCaches } from './run-setup.ts';
 
 export interface EnvironmentDeps extends LayerDeps {
@@ -139,7 +139,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     const layer = await provideLayer(deps, {
       ref: { projectId: job.projectId, key },
       signal,
-      build: (folder) => build(setup, folder),
+      build: (folder, claim) => build({ ...setup, signal: claim.signal }, folder, claim),
     });
     const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
     const megabytes = Math.ceil(layer.layer.bytes / 2 ** 20);
@@ -154,12 +154,12 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   }
 
   /** Runs setup with what package managers have downloaded for the project, or without it where there is no room. */
-  async function build(setup: Setup, folder: string): Promise<StoredLayer> {
+  async function build(setup: Setup, folder: string, claim: LayerToBuild): Promise<StoredLayer> {
     const { job, settings, signal } = setup;
     const mostBytes = settings.setup.limits.diskBytes * largestCache;
     const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
-    const cached = last === null ? null : await attempt(setup, folder, last);
-    const stored = cached ?? (await attempt(setup, folder, null));
+    const cached = last === null ? null : await attempt(setup, folder, { last, claim });
+    const stored = cached ?? (await attempt(setup, folder, { last: null, claim }));
     if (stored === null) throw new Error('A setup without package caches cannot be short of room for them.');
     return stored;
   }
@@ -168,7 +168,11 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
    * Runs setup in a working copy of its own, at the base commit: it has the project's secrets, so nothing that an agent
    * wrote may take part. Returns null if the package caches of the last layer left it too little room.
    */
-  async function attempt(setup: Setup, folder: string, last: StoredLayer | null): Promise<StoredLayer | null> {
+  async function attempt(
+    setup: Setup,
+    folder: string,
+    { last, claim }: { last: StoredLayer | null; claim: LayerToBuild },
+  ): Promise<StoredLayer | null> {
     const { ref, job, repository, sandbox, root, description, settings, script, key, signal } = setup;
     const jobId = `setup-${job.projectId}-${key}`;
     const values = await projectSecrets.read(job.projectId);
@@ -181,6 +185,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       const { limits, seconds } = settings.setup;
       const shared = { jobId, workspace, signal };
       if (last !== null) await unpackPackageCaches(sandbox, { ...shared, folder: last.folder, limits });
+      await claim.confirm();
       await notify(
         ref,
         `The setup of ${name} started${last === null ? '' : ' with the package caches of the last one'}.`,

@@ -14,7 +14,15 @@ export interface LayerRequest {
   ref: LayerRef;
   signal: AbortSignal;
   /** Makes the layer in a folder of this machine. Called by one worker at a time. */
-  build(folder: string): Promise<StoredLayer>;
+  build(folder: string, claim: LayerToBuild): Promise<StoredLayer>;
+}
+
+/** A layer that this worker has claimed, until another takes it over because this one was suspended. */
+export interface LayerToBuild {
+  /** Aborts with the request, and when another worker has taken the layer over. */
+  signal: AbortSignal;
+  /** Throws when another has taken it over: asked before something begins that must not happen twice. */
+  confirm(): Promise<void>;
 }
 
 /**
@@ -47,7 +55,8 @@ export async function provideLayer(
       const fetched = await fetchLayer(deps, { ...request, ...claim });
       if (fetched !== null) return { ...fetched, source: 'database' };
     } else if (claim.state === 'claimed') {
-      return await buildLayer(deps, { ...request, id: claim.id, local });
+      const built = await buildLayer(deps, { ...request, id: claim.id, local });
+      if (built !== null) return built;
     } else if (local !== null) return { ...local, source: 'machine' };
     await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
   }
@@ -81,18 +90,35 @@ async function fetchLayer(
   return await layerFiles.find(ref);
 }
 
-/** Builds a claimed layer, unless this machine has it, and stores it in the database. */
+/**
+ * Builds a claimed layer, unless this machine has it, and stores it in the database. Returns null if another worker took
+ * it over before it was built.
+ */
 async function buildLayer(
   { layers, layerFiles, layerBounds }: LayerDeps,
   { ref, id, local, signal, build }: LayerRequest & { id: string; local: StoredLayer | null },
-): Promise<StoredLayer & { source: 'machine' | 'setup' }> {
-  const extending = setInterval(() => void layers.hold(id, holdMs).catch(() => undefined), extendEveryMs);
+): Promise<(StoredLayer & { source: 'machine' | 'setup' }) | null> {
+  const lost = new AbortController();
+  const extend = async () => {
+    if (!(await layers.hold(id, holdMs))) lost.abort();
+  };
+  const extending = setInterval(() => void extend().catch(() => undefined), extendEveryMs);
+  const claim: LayerToBuild = {
+    signal: AbortSignal.any([signal, lost.signal]),
+    async confirm() {
+      await extend();
+      claim.signal.throwIfAborted();
+    },
+  };
   try {
-    const stored = local ?? (await buildHere(layerFiles, { ref, build }));
+    const stored = local ?? (await buildHere(layerFiles, { ref, build: (folder) => build(folder, claim) }));
     const mostBytes = layerBounds.mostBytes * largestPart;
     const isStored = await uploadArchive(layers, { id, folder: stored.folder, mostBytes, signal });
     if (isStored) await layers.complete({ id, description: stored.layer, ...layerBounds });
     return { ...stored, source: local === null ? 'setup' : 'machine' };
+  } catch (error) {
+    if (lost.signal.aborted && !signal.aborted) return null;
+    throw error;
   } finally {
     clearInterval(extending);
     // a complete layer stays
@@ -102,7 +128,7 @@ async function buildLayer(
 
 async function buildHere(
   layerFiles: LayerFiles,
-  { ref, build }: Pick<LayerRequest, 'ref' | 'build'>,
+  { ref, build }: { ref: LayerRef; build(folder: string): Promise<StoredLayer> },
 ): Promise<StoredLayer> {
   const folder = await layerFiles.begin();
   try {

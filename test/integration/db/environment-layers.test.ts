@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { inspectArchive } from '../../../activities/environment/layer-archive.ts';
 import { createLayerFiles, type LayerFiles } from '../../../activities/environment/layer-files.ts';
-import { provideLayer } from '../../../activities/environment/provide-layer.ts';
+import { provideLayer, type LayerToBuild } from '../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
 import { buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -68,23 +68,27 @@ it('is not built again if its builder died after it was finished, and is if it d
   expect(await elsewhere.provide()).toMatchObject({ source: 'database' });
 });
 
-it('is built by another soon after its builder was killed', { timeout: 15_000 }, async () => {
+it('is built by another when its builder is suspended, which then begins nothing', { timeout: 15_000 }, async () => {
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const store = createEnvironmentLayerStore(database.pool);
-  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const build = async (folder: string) => {
+  const [begun, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const setup = vi.fn((folder: string) => write(folder, 'late'));
+  const build = async (folder: string, { confirm }: LayerToBuild) => {
     begun.resolve();
-    await over.promise;
-    return write(folder, 'late');
+    await resumed.promise;
+    await confirm();
+    return setup(folder);
   };
-  // a killed builder extends its claim no longer
-  const layers = { ...store, hold: async () => false };
+  let isSuspended = true;
+  const layers: typeof store = { ...store, hold: async (...claim) => isSuspended || store.hold(...claim) };
   const layerBounds = { mostLayers: 2, mostBytes: 1e9 };
-  const killed = provideLayer({ layers, layerFiles: machine('i'), layerBounds }, { ref, signal, build });
+  const suspended = provideLayer({ layers, layerFiles: machine('i'), layerBounds }, { ref, signal, build });
   await begun.promise;
   expect(await layersOf(machine('j'), ref).provide()).toMatchObject({ source: 'setup' });
-  over.resolve();
-  await expect(killed).rejects.toThrow('foreign key');
+  isSuspended = false;
+  resumed.resolve();
+  expect(await suspended).toMatchObject({ source: 'database' });
+  expect(setup).not.toHaveBeenCalled();
 });
 
 it('is built again if what is stored of it is damaged', async () => {
