@@ -101,8 +101,8 @@ const verdicts = {
 function Comparison({ better, worse, pairs, difference, pValue, verdict }: NonNullable<Evaluation['comparison']>) {
   return (
     <p>
-      <b>{verdicts[verdict]}</b> Of {plural(pairs, 'question')}, only the first passes {count(worse)} and only the
-      second {count(better)} (p = {pValue.toFixed(3)}).{' '}
+      <b>{verdicts[verdict]}</b> Of {plural(pairs, 'question')}, {count(worse)} passed only with the first configuration
+      and {count(better)} only with the second (p = {pValue.toFixed(3)}).{' '}
       {difference !== null && (
         <>
           The difference is {percent(difference.share)}, with a 95% interval of {percent(difference.low)} to{' '}

@@ -48,7 +48,7 @@ export function Result({ job, projectId, turn, steps, change, onShow }: ResultPr
         <>
           {failure.category === 'cancelled' ? (
             <>
-              <p>{plain(message ?? '')}</p>
+              {message !== null && message !== `${heading}.` && <p>{plain(message)}</p>}
               <p>{remedyOf(failure)}</p>
             </>
           ) : (

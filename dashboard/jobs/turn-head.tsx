@@ -33,8 +33,10 @@ export function TurnHead({ standing: { turn, end, prLink, isNewest }, phase, pul
       <h2>Turn {turn.turn}</h2>
       <time dateTime={createdAt}>{isToday ? clockTime(began) : dayAndTime(began)}</time>
       {by !== null && <span className="quiet">by {by}</span>}
-      <span className={`badge ${classes[label]}`}>{label}</span>
-      {endedBy !== null && <span className="quiet">by {endedBy}</span>}
+      <span className="turn-end">
+        <span className={`badge ${classes[label]}`}>{label}</span>
+        {endedBy !== null && <span className="quiet"> by {endedBy}</span>}
+      </span>
       {endedAt !== null && <span className="quiet">took {duration(Date.parse(endedAt) - began)}</span>}
       {prLink !== null && <PullRequestLink prLink={prLink} pullRequests={pullRequests} hasState />}
     </header>

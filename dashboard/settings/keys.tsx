@@ -187,7 +187,7 @@ function NewKey() {
       <summary>New key</summary>
       <ActionForm label="Create key" action={create} name="New key">
         <div className="field-triple">
-          <Field label="Name" value={name} onChange={setName} placeholder="Description" />
+          <Field label="Name" value={name} onChange={setName} placeholder="who or what uses it" />
           <Choice label="Kind" value={kind} options={kinds} onChange={setKind} />
           <Field label="Expires after (days)" value={days} onChange={setDays} type="number" placeholder="never" />
         </div>

@@ -69,7 +69,12 @@ export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts,
       <Rows rows={rows} axis={axis} onPoint={setPointed} onGo={onGo} />
       <p className="waterfall-values">
         {shown === undefined ? (
-          <span className="quiet">Point at a row for its values. Click or Enter shows it in the conversation.</span>
+          <span className="quiet">
+            <span className="if-pointing">
+              Point at a row for its values. Click or Enter shows it in the conversation.
+            </span>
+            <span className="if-touching">Tap a row to see it in the conversation.</span>
+          </span>
         ) : (
           plain(valuesOf(shown))
         )}

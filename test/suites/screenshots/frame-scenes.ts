@@ -75,7 +75,15 @@ export function frameScenes(job: string, pull: string): Scene[] {
         await page.getByRole('menuitem').first().waitFor();
       },
     },
-    { name: 'shortcuts', path: '/jobs', isOverlay: true, prepare: (page) => page.keyboard.press('?') },
+    {
+      name: 'shortcuts',
+      path: '/jobs',
+      isOverlay: true,
+      async prepare(page) {
+        await page.keyboard.press('?');
+        await page.getByRole('dialog').waitFor();
+      },
+    },
     { name: 'design', path: '/design', prepare: (page) => page.locator('.markdown strong').waitFor() },
     { name: 'not-found', path: '/nope' },
     { name: 'pull-missing', path: `${pull.slice(0, pull.lastIndexOf('/'))}/pr_missing` },
