@@ -162,8 +162,12 @@ function metasOf(root: Root): Map<string, string> {
 }
 
 function markdownOf(root: Root): string {
+  root.children = root.children.filter(({ type }) => type !== 'comment');
   for (const element of elementsOf(root)) {
+    element.children = element.children.filter(({ type }) => type !== 'comment');
+    separateTabs(element);
     simplify(element);
+    nameLanguage(element);
     keepAnchor(element);
     replaceAdmonition(element);
   }
@@ -188,11 +192,51 @@ export function writeMarkdown(tree: Nodes): string {
 /** An image becomes its description. A link that leads nowhere becomes its words, and deleted text keeps its marks. */
 function simplify(element: Element): void {
   const { alt, href } = element.properties;
-  const isLink = typeof href === 'string' && !/^\s*(?:javascript|data):/i.test(href) && element.children.length > 0;
+  const isLink = typeof href === 'string' && !/^\s*(?:javascript|data):/i.test(href) && isShown(element);
   if (element.tagName === 'img') element.children = [{ type: 'text', value: typeof alt === 'string' ? alt : '' }];
   const isDeleted = /^(?:del|s|strike)$/.test(element.tagName);
   if (isDeleted) element.children = [{ type: 'text', value: '~~' }, ...element.children, { type: 'text', value: '~~' }];
   if (element.tagName === 'img' || isDeleted || (element.tagName === 'a' && !isLink)) element.tagName = 'span';
+}
+
+function isShown(element: Element): boolean {
+  return wordsOf(element).trim() !== '' || findElement(element, ({ tagName }) => tagName === 'img') !== null;
+}
+
+/** Sets the names of tabs apart, which only a style sheet does. */
+function separateTabs(element: Element): void {
+  element.children = element.children.flatMap((child) => {
+    const isTab = child.type === 'element' && (child.tagName === 'label' || child.properties.role === 'tab');
+    return isTab ? [child, { type: 'text', value: ' ' }] : [child];
+  });
+}
+
+/**
+ * Names the language of code blocks that an element around them states (Sphinx, MkDocs, VitePress), or their own attribute
+ * (Starlight).
+ */
+function nameLanguage(element: Element): void {
+  const language = languageOf(element);
+  if (language === null) return;
+  // VitePress shows the name in a corner
+  element.children = element.children.filter((child) => child.type !== 'element' || !classesOf(child).includes('lang'));
+  for (const pre of [element, ...elementsOf(element)]) {
+    if (pre.tagName !== 'pre') continue;
+    const found = findElement(pre, ({ tagName }) => tagName === 'code');
+    const code: Element = found ?? { type: 'element', tagName: 'code', properties: {}, children: pre.children };
+    if (found === null) pre.children = [code];
+    if (!classesOf(code).some((name) => name.startsWith('language-')))
+      code.properties.className = [...classesOf(code), `language-${language}`];
+  }
+}
+
+function languageOf(element: Element): string | null {
+  const { dataLanguage } = element.properties;
+  if (element.tagName !== 'pre' && element.tagName !== 'div') return null;
+  const named = classesOf(element).map((name) => /^(?:language|highlight)-(?:source-)?([\w+#-]+)$/.exec(name)?.[1]);
+  const language = typeof dataLanguage === 'string' ? dataLanguage : named.find((name) => name !== undefined);
+  // what Sphinx and others call a block without a language
+  return language === undefined || /^(?:default|none|text|plaintext)$/.test(language) ? null : language;
 }
 
 /** Keeps the id of a heading, or of the section that it begins, if links to it would not be found otherwise. */

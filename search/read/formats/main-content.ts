@@ -60,6 +60,9 @@ function isDecoration(element: Element, isBody: boolean): boolean {
   if (leftOut.test(tagName) || leftOutRoles.has(String(properties.role))) return true;
   // inside the main content, an aside is often a note, and a header holds the title
   if (isBody && (tagName === 'aside' || tagName === 'header')) return true;
-  if (properties.hidden === true || properties.ariaHidden === 'true') return true;
-  return classesOf(element).some((name) => leftOutClasses.test(name));
+  // readers open the other tabs, too
+  const isHidden = properties.hidden === true && properties.role !== 'tabpanel';
+  if (isHidden || properties.ariaHidden === 'true') return true;
+  // Docusaurus gives headings the class of an anchor
+  return !/^h[1-6]$/.test(tagName) && classesOf(element).some((name) => leftOutClasses.test(name));
 }
