@@ -51,6 +51,8 @@ const absences = new Map([
 ]);
 const mostSkipped = 20;
 const mostLinks = 2_000;
+/** A link to an image, a recording, a font or an archive leads to no page. */
+const download = /\.(?:avif|gif|ico|jpe?g|png|svg|webp|mp[34]|webm|pdf|woff2?|7z|bz2|gz|jar|tgz|whl|xz|zip)$/i;
 
 /** Context of a crawl. */
 export interface CrawlScene {
@@ -138,7 +140,7 @@ async function readPages(
       throw new CrawlStop(`The pages have more than ${limits.characters / 1e6} million characters in total.`);
     if (listed !== null) continue;
     for (const link of page.links) {
-      if (queued.size >= limits.pages * 5 || queued.has(link)) continue;
+      if (queued.size >= limits.pages * 5 || queued.has(link) || download.test(link)) continue;
       queued.add(link);
       queue.push(link);
     }

@@ -102,7 +102,7 @@ it('indexes the main content of the pages that links lead to, within the start a
       '/robots.txt': page('User-agent: *\nDisallow: /guide/private\n', 'text/plain'),
       '/guide/': html(
         'Start',
-        'The heron waits. <a href="a.html">A</a> <a href="private/x">X</a> <a href="/other">O</a>',
+        'The heron waits. <a href="a.html">A</a> <a href="private/x">X</a> <a href="/other">O</a> <a href="big.PNG">P</a> <a href="all.tar.gz">Z</a>',
       ),
       '/guide/a.html': html(
         'Install',
