@@ -41,6 +41,8 @@ function detailOf(type: string, { failure, waiting, message }: AgentJob['details
 interface SlackMessage {
   type: string;
   job: AgentJob;
+  /** The pull request that the message is about; absent for the job's newest one. */
+  pullRequest?: { link: string | null };
   /** Address of the job's page. */
   jobUrl: string;
 }
@@ -52,12 +54,13 @@ export function slackPing(): string {
 }
 
 /** Returns the body of a message to a Slack incoming webhook: Block Kit, with a text for notifications. */
-export function slackMessage({ type, job, jobUrl }: SlackMessage): string {
+export function slackMessage({ type, job, pullRequest, jobUrl }: SlackMessage): string {
   const isCancelled = type === 'job.failed' && job.details.failure?.category === 'cancelled';
   const verb = isCancelled ? 'Cancelled' : (Object.entries(verbs).find(([name]) => name === type)?.[1] ?? type);
   const title = lineOf(job.details.title ?? job.id, longestTitle);
   const detail = detailOf(type, job.details);
-  const links = job.prLink === null ? '' : ` · ${linkTo(job.prLink, 'Pull request')}`;
+  const link = pullRequest?.link ?? job.prLink;
+  const links = link === null ? '' : ` · ${linkTo(link, 'Pull request')}`;
   return bodyOf(`${verb}: ${title}`, [
     `*${verb}:* ${linkTo(jobUrl, title)}`,
     ...(detail === null ? [] : [lineOf(detail, longestDetail)]),

@@ -1,9 +1,11 @@
 import type {
   AttemptResult,
+  MessageJob,
+  MessagePullRequest,
   WebhookAttemptStore,
   WebhookShipment,
 } from '../../db/for-worker/webhooks/webhook-attempts.ts';
-import { presentJob } from '../../db/jobs/agent-job.ts';
+import { presentJob, type AgentJob } from '../../db/jobs/agent-job.ts';
 import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
 import type { Attempt } from '../attempt.ts';
 import { WebhookSendError, type WebhookAnswer, type WebhookSender } from '../network/webhook-sender.ts';
@@ -37,7 +39,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
     if (shipment.format === 'slack') return slackBodyOf(shipment);
     if (body !== null) return body;
     const job = type === webhookPing ? null : await attempts.jobOf(messageId);
-    const data = job === null ? { webhook: { id: webhookId } } : { job: presentJob(job) };
+    const data = job === null ? { webhook: { id: webhookId } } : dataOf(type, job);
     return attempts.keepBody(messageId, JSON.stringify({ type, timestamp: createdAt.toISOString(), data }));
   }
 
@@ -46,7 +48,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
     const job = await attempts.jobOf(messageId);
     if (job === null) return null;
     const jobUrl = `${baseUrl}/jobs/${job.projectId}/${job.id}`;
-    return slackMessage({ type, job: presentJob(job), jobUrl });
+    return slackMessage({ type, jobUrl, ...dataOf(type, job) });
   }
 
   function headersOf({ format, messageId, secrets }: WebhookShipment, body: string): Record<string, string> {
@@ -113,4 +115,12 @@ function problemWith(statusCode: number): string {
     return `The receiver responded with a redirect (${statusCode}), which is not followed. Set the webhook's URL to its target.`;
   }
   return `The receiver responded with ${statusCode}; a status from 200 to 299 acknowledges the message.`;
+}
+
+/** Returns a job, and the pull request if the message is about one. */
+function dataOf(type: string, row: MessageJob): { job: AgentJob; pullRequest?: MessagePullRequest } {
+  const job = presentJob(row);
+  const { pullRequest: newest } = job.details;
+  const pullRequest = row.earlierPullRequest ?? (newest === null ? null : { ...newest, link: job.prLink });
+  return pullRequest !== null && type.startsWith('pull_request.') ? { job, pullRequest } : { job };
 }

@@ -50,7 +50,7 @@ export const webhookRoutes = {
     path: base,
     summary: 'Creates a webhook for the events of a project.',
     description:
-      'Messages follow the Standard Webhooks specification: {type, timestamp, data: {job}} with the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message. Otherwise it is retried, with ten attempts in total over three days. With the format slack, a message is {text, blocks} for a Slack incoming webhook, without a signature.',
+      'Messages follow the Standard Webhooks specification: {type, timestamp, data: {job}}, with data.pullRequest for pull requests, and the headers webhook-id, webhook-timestamp and webhook-signature. A status from 200 to 299 within 15 seconds acknowledges a message. Otherwise it is retried, with ten attempts in total over three days. With the format slack, a message is {text, blocks} for a Slack incoming webhook, without a signature.',
     key: 'admin',
     params: { projectId },
     body: createWebhookSchema,

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
-import type { PresentableJob } from '../../jobs/agent-job.ts';
+import type { AgentJob, PresentableJob } from '../../jobs/agent-job.ts';
 import type { DeliverWebhookInput, WebhookAttempt, WebhookAttemptRef } from '../../../workflows/contract/webhook.ts';
 import { jobColumns } from '../../jobs/job-statements.ts';
 import { withTransaction } from '../../pool.ts';
@@ -41,7 +41,15 @@ export interface AttemptResult {
   waitMs: number | null;
 }
 
-type MessageJob = PresentableJob & { projectId: string };
+/** The job of a message. */
+export type MessageJob = PresentableJob & {
+  projectId: string;
+  /** The pull request that the message is about, if it is an earlier one of the job. */
+  earlierPullRequest: MessagePullRequest | null;
+};
+
+/** A pull request in a message. */
+export type MessagePullRequest = NonNullable<AgentJob['details']['pullRequest']> & { link: string | null };
 
 export interface WebhookAttemptStore {
   /** Throws SealedError while the key of a secret is missing. */
@@ -88,8 +96,9 @@ export function createWebhookAttemptStore(pool: Pool, box: Pick<SecretBox, 'open
 
     async jobOf(messageId) {
       const { rows } = await pool.query<MessageJob>(
-        `select ${jobColumns} from (
-           select (jsonb_populate_record(null::jobs, job)).* from webhook_messages where id = $1 and job is not null
+        `select ${jobColumns}, "earlierPullRequest" from (
+           select (jsonb_populate_record(null::jobs, job)).*, pull_request as "earlierPullRequest"
+           from webhook_messages where id = $1 and job is not null
          ) as jobs`,
         [messageId],
       );

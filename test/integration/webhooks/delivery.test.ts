@@ -5,6 +5,7 @@ import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhooks/webhook-deliveries.ts';
 import { createWebhookStore } from '../../../db/webhooks/webhook-endpoints.ts';
 import { presentJob } from '../../../db/jobs/agent-job.ts';
+import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { recordHistory } from '../../support/database/histories.ts';
@@ -67,6 +68,45 @@ describe('a delivery', () => {
     expect(byType['job.created'].status).toBe('active');
     expect(byType['job.failed'].details).toMatchObject({ message: 'Too far.', failure: { category: 'step_limit' } });
     expect(byType['job.archived']).toEqual(presentJob((await jobs.get(id))!));
+  });
+
+  it('says which pull request was closed or merged, also when it is an earlier one of the job', async () => {
+    await using at = await scene();
+    const { pool } = database;
+    const address = (number: number) => `https://github.com/acme/docs/pull/${number}`;
+    const pull = { prId: '8', prLink: address(8), prState: 'open' } as const;
+    const { id } = await buildJob(pool, at.project, { status: 'completed', ...pull });
+    const idOf = (number: number) => `pr_${id.slice(4)}-${number}`;
+    await pool.query(
+      `insert into pull_requests (id, repository, number, head, base, title, body, draft, job_id, opened_by, opened_in, link)
+       select pull_request_of($1, number::text), 'r', number, 'h' || number, 'main', 't', '', false, $1, $1, number, $2 || number
+       from unnest(array[7, 8]) as number`,
+      [id, address(0).slice(0, -1)],
+    );
+    const branches = createJobBranchStore(pool);
+    for (const [prId, state] of [
+      ['7', 'closed'],
+      ['7', 'closed'],
+      ['8', 'closed'],
+      ['7', 'merged'],
+      ['8', 'merged'],
+    ] as const)
+      await branches.setPullRequestState({ jobId: id, prId, state, draft: false });
+    await at.worker.settled(at.webhook);
+    const about = at.receiver.received.flatMap(({ body: { type, data } }) => {
+      if (data.pullRequest === undefined) return [];
+      expect(data.pullRequest).toMatchObject({ draft: false, link: address(data.pullRequest.number) });
+      expect(data.pullRequest.id).toBe(idOf(data.pullRequest.number));
+      // the job is as the API shows it
+      expect(data.job).toMatchObject({ prLink: address(8), details: { pullRequest: { number: 8 } } });
+      return [`${type} ${data.pullRequest.number} ${data.pullRequest.state}`];
+    });
+    expect(about.sort()).toEqual([
+      'pull_request.closed 7 closed',
+      'pull_request.closed 8 closed',
+      'pull_request.merged 7 merged',
+      'pull_request.merged 8 merged',
+    ]);
   });
 
   it(

@@ -4,14 +4,14 @@ import type { AgentJob } from '../../../../db/jobs/agent-job.ts';
 
 const jobUrl = 'https://docket.example.com/jobs/prj_1/job_1';
 
-function said(type: string, details: object = {}, prLink: string | null = null) {
+function said(type: string, details: object = {}, prLink: string | null = null, pullRequest?: { link: string }) {
   const job = {
     id: 'job_1',
     prLink,
     source: { repository: 'https://github.com/acme/lamp' },
     details: { title: 'Fix it', failure: null, waiting: null, message: null, ...details },
   } as AgentJob;
-  const { text, blocks } = JSON.parse(slackMessage({ type, job, jobUrl }));
+  const { text, blocks } = JSON.parse(slackMessage({ type, job, pullRequest, jobUrl }));
   return { text, lines: blocks[0].text.text.split('\n') };
 }
 
@@ -26,6 +26,12 @@ it('says what happened to a job, with links to it and to its pull request', () =
   });
   expect(said('job.created').text).toBe('Started: Fix it');
   expect(said('pull_request.merged', { message: 'Done.' }).lines).toHaveLength(2);
+});
+
+it('links to the pull request that it is about', () => {
+  const pullRequest = { link: 'https://github.com/acme/lamp/pull/1' };
+  const { lines } = said('pull_request.merged', {}, 'https://github.com/acme/lamp/pull/2', pullRequest);
+  expect(lines[1]).toBe('https://github.com/acme/lamp · <https://github.com/acme/lamp/pull/1|Pull request>');
 });
 
 it('says why a job failed, and what a job waits for', () => {
