@@ -32,3 +32,32 @@ export const evaluationCalls = {
   'evaluations.find': (a: Asked) => a.stores.evaluations.find(site(a), id(a, 'evaluations')),
   'evaluations.stop': (a: Asked) => a.stores.evaluations.stop(a.as, id(a, 'site'), id(a, 'evaluations')),
 };
+
+/** The methods that only read, as their names say. */
+export const reads =
+  /\.(content|count|current|domains|find|get|list|names|ofJob|patch|read|servers|steps?|turns)(?![a-z])/;
+/** Those whose answers are the same for every organization of this test, or that do not read. */
+export const alike = [
+  'emptySearches.count',
+  'organizations.get',
+  'projects.findOn',
+  'projects.list',
+  'projects.names',
+  'replies.findResumable',
+];
+
+/** The raw result of a call, and the same without the parts that vary. */
+export async function said(call: (asked: Asked) => unknown, asked: Asked): Promise<{ answer: string; text: string }> {
+  let answer = '';
+  let text: string;
+  try {
+    text = answer = JSON.stringify((await call(asked)) ?? null);
+  } catch (error) {
+    text = String(error);
+  }
+  for (const known of Object.values(asked.ids)) if (known.length > 8) text = text.replaceAll(known, 'ID');
+  text = text
+    .replaceAll(/\b[a-z]+_[0-9a-z]{24}\b|whsec_[\w+/=]+|new-?0\.\d+/g, 'ID')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|"updatedMicros":"\d+"|"oldestSeconds":[\d.]+/g, 'TIME');
+  return { answer, text };
+}

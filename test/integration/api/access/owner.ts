@@ -105,6 +105,10 @@ export async function insertForeignRows(pool: Pool, { ids, organizationId }: Own
     [ids['job']],
   );
   await pool.query(`update jobs set base_commit = 'base', head_tree = 'tree' where id = $1`, [ids['job']]);
+  await pool.query(
+    `update pull_requests set organization_id = $2, opened_by = $3, opened_in = 1, link = 'https://forge.example/1' where id = $1`,
+    [ids['pull-requests'], organizationId, ids['job']],
+  );
   await pool.query(`insert into job_history_exports (job_id, turn, state) values ($1, 1, 'exported')`, [ids['job']]);
   await pool.query(
     `insert into job_histories (job_id, turn, run, run_id, history, event_count, build_ids)
