@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { Button } from 'react-aria-components';
 import { Choice } from '../components/choice.tsx';
+import { Problem } from '../components/fields.tsx';
 import { NextPage } from '../components/next-page.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { EmptyNote } from '../components/notes.tsx';
@@ -58,12 +59,28 @@ function Entries({ filters }: { filters: AuditFilters }) {
       ),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = audit;
+  // a request searches a part of the log; one without a match says nothing about the rest
+  const isSearching = data?.pages.at(-1)?.entries.length === 0 && hasNextPage && !isError;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   return (
     <Loaded query={audit} problem="The audit log could not be loaded">
       {({ pages }) => {
         const entries = pages.flatMap((page) => page.entries);
-        if (entries.length === 0 && !audit.hasNextPage)
-          return <EmptyNote title={isFiltered ? 'No matching changes' : 'No changes yet'} />;
+        const more = isSearching ? (
+          <p className="quiet" role="status">
+            Searching earlier entries…
+          </p>
+        ) : (
+          <>
+            <Problem error={audit.error} />
+            <NextPage list={audit} label="Earlier" />
+          </>
+        );
+        if (entries.length === 0 && hasNextPage) return more;
+        if (entries.length === 0) return <EmptyNote title={isFiltered ? 'No matching changes' : 'No changes yet'} />;
         return (
           <>
             <Table name="Audit log" columns={['Time', 'Action', 'Subject', 'By']}>
@@ -94,7 +111,7 @@ function Entries({ filters }: { filters: AuditFilters }) {
                 </tr>
               ))}
             </Table>
-            <NextPage list={audit} label="Earlier" />
+            {more}
           </>
         );
       }}

@@ -202,4 +202,31 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       .first()
       .waitFor();
   });
+
+  it('searches the whole audit log for what it is filtered for', async () => {
+    const { pool, stack } = shared;
+    const { rows } = await pool.query('select organization_id from projects where id = $1', [
+      stack.localJson.projectId,
+    ]);
+    const { organization_id: organizationId } = rows[0];
+    // a request searches 2,000 of them
+    for (const [action, count, days] of [
+      ['site.wanted', 1, 3],
+      ['site.other', 4_100, 2],
+    ] as const)
+      await pool.query(
+        `insert into audit_entries (id, organization_id, action, created_at)
+         select 'aud_' || translate($2, '.', '_') || number, $1, $2, now() - $4 * interval '1 day' from generate_series(1, $3) as number`,
+        [organizationId, action, count, days],
+      );
+    await using visit = await visitDashboard(shared.browser, stack);
+    const { page } = visit;
+    await page.goto(`${stack.localJson.baseUrl}/settings/audit?action=site.wanted`);
+    await page.getByRole('cell', { name: 'site.wanted' }).waitFor();
+    await page.goto(`${stack.localJson.baseUrl}/settings/audit?action=site.never`);
+    await page.getByText('No matching changes').waitFor();
+    expect(await page.getByRole('button', { name: 'Earlier' }).count()).toBe(0);
+    await pool.query(`delete from audit_entries where action in ('site.wanted', 'site.other')`);
+    expect(visit.complaints).toEqual([]);
+  });
 });
