@@ -13,7 +13,7 @@ interface TableProps {
 export function Table({ name, columns, hasActions = false, children }: TableProps) {
   return (
     <div className="table-scroll" tabIndex={0} role="group" aria-label={name}>
-      <table className="table" style={labelsOf(columns)}>
+      <table ref={nameCells} className="table">
         <thead>
           <tr>
             {columns.map((column) => (
@@ -32,7 +32,16 @@ export function Table({ name, columns, hasActions = false, children }: TableProp
   );
 }
 
-/** Returns the headings as custom properties for the style sheet, which shows them in the cards. */
-function labelsOf(columns: string[]): Record<`--column-${number}`, string> {
-  return Object.fromEntries(columns.map((column, index) => [`--column-${index + 1}`, JSON.stringify(column)]));
+/** Names each cell after its column, for the style sheet, which shows the names in the cards. Rows may come later. */
+function nameCells(table: HTMLTableElement): () => void {
+  const name = () => {
+    const headings = [...(table.tHead?.rows[0]?.cells ?? [])].map(({ textContent }) => textContent);
+    for (const { rows } of table.tBodies)
+      for (const { cells } of rows)
+        for (const [index, cell] of [...cells].entries()) cell.dataset['column'] = headings[index] ?? '';
+  };
+  name();
+  const observer = new MutationObserver(name);
+  observer.observe(table, { childList: true, subtree: true });
+  return () => observer.disconnect();
 }

@@ -203,6 +203,28 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       .waitFor();
   });
 
+  it('names the cells of a table on a narrow screen, however many there are', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 390 });
+    const { page } = visit;
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
+    await page.locator('.table tbody tr').first().waitFor();
+    const named = () =>
+      page
+        .locator('.table tbody tr:first-child td')
+        .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content));
+    expect((await named())[1]).toMatch(/^"[A-Z]\w/);
+    await page.evaluate(() => {
+      for (const row of document.querySelectorAll('.table tr'))
+        for (const place of [1, 2, 3, 4, 5, 6, 7, 8]) {
+          const cell = document.createElement(row.parentElement!.tagName === 'THEAD' ? 'th' : 'td');
+          cell.textContent = `More ${place}`;
+          row.append(cell);
+        }
+    });
+    await expect.poll(async () => (await named()).at(-1)).toMatch(/^"More 8"/);
+    expect(visit.complaints).toEqual([]);
+  });
+
   it('searches the whole audit log for what it is filtered for', async () => {
     const { pool, stack } = shared;
     const { rows } = await pool.query('select organization_id from projects where id = $1', [
