@@ -64,6 +64,10 @@ const summary = fc
 /** Its pages have the addresses that their front matter states, and links lead there. */
 const docusaurus = "export default { presets: [['classic', { docs: { path: '.', routeBasePath: '/' } }]] };";
 
+const linkedNames = ['a', 'b', 'c', 'd', 'e', 'f'];
+const linked = fc.constantFrom(...linkedNames);
+const address = fc.constantFrom('', '---\nslug: /first\n---\n', '---\nslug: /second\n---\n');
+
 type Change = (files: Map<string, string>) => void;
 const put =
   (path: string, text: string): Change =>
@@ -93,13 +97,20 @@ const edit: fc.Arbitrary<Change> = fc.oneof(
   { weight: 2, arbitrary: api.map((text) => put('api/users.json', text)) },
   { weight: 2, arbitrary: words.map((word) => put('snippets/note.mdx', `A ${word}.\n`)) },
   { weight: 1, arbitrary: summary.map((text) => put('SUMMARY.md', text)) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(linked, address).map(([name, head]) => put(`guides/${name}.md`, `${head}# Moved\n`)),
+  },
 );
 
-/** Enough that a few changes do not cause a full build. */
-const base: [string, string][] = Array.from({ length: 60 }, (_, at) => [
-  `base/page-${at}.md`,
-  `# Page ${at}\n\nA ${queries[at % queries.length]} of ${at}.\n\n## Part\n\nMore of the token.\n`,
-]);
+/** Enough that a few changes do not cause a full build. No edit touches them, so only addresses change their links. */
+const base: [string, string][] = Array.from({ length: 60 }, (_, at) => {
+  const link = at < linkedNames.length ? ` See [another](../guides/${linkedNames[at]}.md).` : '';
+  return [
+    `base/page-${at}.md`,
+    `# Page ${at}\n\nA ${queries[at % queries.length]} of ${at}.${link}\n\n## Part\n\nMore of the token.\n`,
+  ];
+});
 const note = (word: string) => `A ${word}.\n`;
 const users = (word: string) =>
   JSON.stringify({ openapi: '3.1.0', paths: { '/users': { get: { summary: 'List users', description: word } } } });
