@@ -13,7 +13,7 @@ const rootRoute = createRootRoute({ component: Layout, notFoundComponent: NoPage
 
 function NoPage() {
   return (
-    <ErrorNote title="Page not found" message="No page of the dashboard has this address.">
+    <ErrorNote title="Page not found" message="The dashboard has no page at this address.">
       <Link to="/jobs" className="button">
         All jobs
       </Link>

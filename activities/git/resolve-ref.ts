@@ -45,7 +45,7 @@ export async function resolveRef(
   }
   const tagged = refs.get(`refs/tags/${name}^{}`) ?? refs.get(`refs/tags/${name}`);
   if (tagged === undefined || ref?.startsWith('refs/heads/') === true) {
-    throw refNotFound('The repository has no branch or tag of this name.');
+    throw refNotFound(`The repository has no branch or tag named "${name}".`);
   }
   await mirrors.ensureCommit(access, tagged);
   return {

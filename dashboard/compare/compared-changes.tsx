@@ -9,10 +9,10 @@ import 'react-diff-view/style/index.css';
 import '../styles/diff.css';
 
 const words: Record<Relation, string> = {
-  different: 'both, different',
+  different: 'different',
   left: 'only left',
   right: 'only right',
-  same: 'both, same',
+  same: 'identical',
 };
 const mostFiles = 500;
 

@@ -11,7 +11,7 @@ export function OfflineBar() {
   }, [isReachable]);
   return (
     <div role="status">
-      {!isReachable && <p className="offline-bar">Docket cannot be reached. Trying again every 2 seconds…</p>}
+      {!isReachable && <p className="offline-bar">Docket cannot be reached. Retrying every 2 seconds…</p>}
     </div>
   );
 }

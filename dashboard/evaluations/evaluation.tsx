@@ -143,7 +143,7 @@ function Result({
   return (
     <details>
       <summary>
-        <span className={`badge badge-${passed ? 'good' : 'bad'}`}>{passed ? 'passed' : 'not passed'}</span>
+        <span className={`badge badge-${passed ? 'good' : 'bad'}`}>{passed ? 'passed' : 'failed'}</span>
       </summary>
       <p className="words">{plain(answer)}</p>
       {searchQuery !== null && <p className="hint">Searched for "{plain(searchQuery)}"</p>}

@@ -60,7 +60,7 @@ export function AttachedImages({ images, onChange }: AttachedImagesProps) {
             void add(target.files).then(() => (target.value = ''));
           }}
         />
-        <span className="hint">Up to 5 images, 6 MB together, for models that accept images.</span>
+        <span className="hint">Up to 5 images, 6 MB in total, for models that accept images.</span>
       </label>
       {problem !== null && <p className="field-error">{problem}</p>}
       {images.length > 0 && (

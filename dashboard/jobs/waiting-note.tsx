@@ -22,14 +22,16 @@ export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
   const isPlan = waiting.for === 'approval';
   return (
     <section className="note note-warn" aria-label="Waiting">
-      <h2>{isPlan ? 'The plan waits for approval' : 'The agent asks'}</h2>
+      <h2>{isPlan ? 'Plan awaiting approval' : 'The agent has a question'}</h2>
       {isPlan ? (
         <Plan key={waiting.turn} job={job} waiting={waiting} plan={plan ?? ''} />
       ) : (
         <Question key={waiting.turn} job={job} waiting={waiting} />
       )}
       {waiting.until !== null && (
-        <p className="hint">Without a decision, the job fails on {fullTime(waiting.until)}.</p>
+        <p className="hint">
+          Without {isPlan ? 'a decision' : 'an answer'}, the job fails on {fullTime(waiting.until)}.
+        </p>
       )}
     </section>
   );
@@ -60,7 +62,7 @@ function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: str
             value={comment}
             onChange={setComment}
             rows={2}
-            placeholder="for the agent, or the reason of a rejection"
+            placeholder="Note for the agent, or reason for rejecting"
           />
         </div>
         <Problem error={approve.error} />

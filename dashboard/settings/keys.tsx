@@ -101,7 +101,7 @@ function KeyRow({ row }: { row: Key }) {
             label="Revoke"
             what="Revoke key"
             title={`Revoke ${name ?? 'this key'}?`}
-            text={`${isOwn ? 'You are signed in with this key, so you are signed out. ' : ''}Requests with this key are rejected immediately. This cannot be undone.`}
+            text={`${isOwn ? 'You are signed in with this key: revoking it signs you out. ' : ''}Requests with this key are rejected immediately. This cannot be undone.`}
             act={() => done(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }))}
             onDone={refresh}
           />

@@ -178,12 +178,12 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
         onChange={(mayRun) => onChange({ mayRun })}
       />
       <Check
-        label="A person approves the plan of a job before anything is changed"
+        label="Require approval of a plan before anything is changed"
         isSelected={draft.isReviewed}
         onChange={(isReviewed) => onChange({ isReviewed })}
       />
       <Check
-        label="Agents may put questions to a person and wait for the answer"
+        label="Agents may ask questions and wait for an answer"
         isSelected={draft.mayAsk}
         onChange={(mayAsk) => onChange({ mayAsk })}
       />

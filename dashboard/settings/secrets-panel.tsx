@@ -28,7 +28,7 @@ export function SecretsPanel({ projectId }: { projectId: string }) {
   });
   return (
     <ActionForm label="Save secret" action={set}>
-      <h3>Secrets of the setup</h3>
+      <h3>Setup secrets</h3>
       <Loaded query={secrets} problem="Secrets could not be loaded">
         {({ secrets: known }) => (
           <>

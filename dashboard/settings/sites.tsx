@@ -108,7 +108,7 @@ function SiteCard({ site }: { site: Site }) {
           {index.version === 0 ? 'none yet' : `version ${index.version}, ${plural(index.pages, 'page')}`}
         </Fact>
         {index.report !== null && (
-          <Fact name="Read as">
+          <Fact name="Format">
             {index.report.layout ?? 'plain folder'}:{' '}
             {Object.entries(index.report.formats)
               .map(([format, pages]) => `${plural(pages, 'page')} of ${format}`)

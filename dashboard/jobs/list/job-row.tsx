@@ -21,6 +21,12 @@ interface RowProps {
 export const JobRow = memo(function JobRow({ job, project, position, isSelected, onToggle }: RowProps) {
   const { details } = job;
   const title = plain(details.title ?? job.prompt);
+  // the status says that it was cancelled
+  const failure = details.failure !== null && details.failure.category !== 'cancelled' && (
+    <span className="row-failure" title={details.failure.title}>
+      {details.failure.title}
+    </span>
+  );
   return (
     <div role="row" aria-rowindex={position} data-selected={isSelected || undefined} className="row" data-job={job.id}>
       <span role="cell" className="row-check">
@@ -33,12 +39,7 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
         <Link className="row-title" to="/jobs/$projectId/$id" params={{ projectId: job.projectId, id: job.id }}>
           {title}
         </Link>
-        {/* the status says that it was cancelled */}
-        {details.failure !== null && details.failure.category !== 'cancelled' && (
-          <span className="row-failure" title={details.failure.title}>
-            {details.failure.title}
-          </span>
-        )}
+        {details.pullRequest !== null && failure}
         {details.failure === null && details.incomplete !== null && (
           <span className="row-failure row-incomplete">Incomplete</span>
         )}
@@ -50,7 +51,9 @@ export const JobRow = memo(function JobRow({ job, project, position, isSelected,
         {nameOfActor(job.startedBy)}
       </span>
       <span role="cell" className="row-pr">
-        {details.pullRequest !== null && (
+        {details.pullRequest === null ? (
+          failure
+        ) : (
           <Link to="/pulls/$id" params={details.pullRequest}>
             <span className="visually-hidden">Pull request of {title}: </span>
             {details.pullRequest.number !== null && <span>#{details.pullRequest.number}</span>}

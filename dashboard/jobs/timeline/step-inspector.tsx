@@ -142,7 +142,7 @@ function Parameters({ step, details }: Pick<StepInspectorProps, 'step' | 'detail
     ['Input tokens', count(usage.inputTokens)],
     ['Read from cache', count(usage.cachedInputTokens)],
     ['Written to cache', count(usage.cacheWriteTokens)],
-    ['Fresh input', count(usage.freshInputTokens)],
+    ['Uncached input', count(usage.freshInputTokens)],
     ['Output tokens', count(usage.outputTokens)],
     ['Cost', cost(usage.costUsd)],
   ];

@@ -70,10 +70,8 @@ export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts,
       <p className="waterfall-values">
         {shown === undefined ? (
           <span className="quiet">
-            <span className="if-pointing">
-              Point at a row for its values. Click or Enter shows it in the conversation.
-            </span>
-            <span className="if-touching">Tap a row to see it in the conversation.</span>
+            <span className="if-pointing">Hover over a row for details. Click or press Enter to go to its step.</span>
+            <span className="if-touching">Tap a row to go to its step.</span>
           </span>
         ) : (
           plain(valuesOf(shown))

@@ -55,7 +55,7 @@ describe.runIf(chromiumPath !== null)('the comparison of two jobs', () => {
     const files = page.locator('.compared-file');
     await expect
       .poll(() => files.evaluateAll((all) => all.map((file) => file.textContent.slice(1))))
-      .toEqual(['both.mdboth, different', 'left.mdonly left', 'right.mdonly right', 'same.mdboth, same']);
+      .toEqual(['both.mddifferent', 'left.mdonly left', 'right.mdonly right', 'same.mdidentical']);
     await files.filter({ hasText: 'both.md' }).click();
     const inserted = page.locator('.diff-code-insert');
     await inserted.nth(1).waitFor();

@@ -43,7 +43,7 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
     const results = page.getByRole('group', { name: 'Results by question' });
     await results.locator('summary').first().click();
     await results.locator('.words').first().waitFor();
-    await expect.poll(() => results.getByText('not passed').count()).toBe(2);
+    await expect.poll(() => results.getByText('failed', { exact: true }).count()).toBe(2);
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       await checkLooks(page, `evaluations-${scheme}`);

@@ -34,7 +34,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     model.script(finish('Describe the paint', 'I would write `docs/guides/paint.md`.'));
     await openJob(page, { prompt: 'Describe the paint.', plan: 'review' });
     const waiting = page.getByRole('region', { name: 'Waiting' });
-    await waiting.getByRole('heading', { name: 'The plan waits for approval' }).waitFor();
+    await waiting.getByRole('heading', { name: 'Plan awaiting approval' }).waitFor();
     await waiting.getByText('docs/guides/paint.md').waitFor();
     await page.locator('.page-head .badge', { hasText: 'waiting' }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
@@ -74,7 +74,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     model.script({ toolCalls: [{ name: 'ask', input }] });
     await openJob(page, { prompt: 'Paint the lamp.', ask: true });
     const waiting = page.getByRole('region', { name: 'Waiting' });
-    await waiting.getByRole('heading', { name: 'The agent asks' }).waitFor();
+    await waiting.getByRole('heading', { name: 'The agent has a question' }).waitFor();
     await page.locator('.turn-head', { hasText: 'Turn 1' }).getByText('waiting', { exact: true }).waitFor();
     await waiting.locator('strong', { hasText: 'color' }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
@@ -96,7 +96,7 @@ describe.runIf(chromiumPath !== null)('the setup of a project', () => {
     const open = async () => {
       await page.goto(`${stack.localJson.baseUrl}/settings/projects`);
       await panel.locator('summary').first().click();
-      await panel.getByRole('heading', { name: 'Secrets of the setup' }).waitFor();
+      await panel.getByRole('heading', { name: 'Setup secrets' }).waitFor();
     };
     await open();
     await panel.getByLabel('Name', { exact: true }).last().fill('REGISTRY_TOKEN');
