@@ -12,6 +12,15 @@ const admonition: BlockSyntax = {
   label: ([, type = '', title = '']) => labelOf(type, title),
 };
 const tab: BlockSyntax = { open: /^===[!+]?\s+"([^"]*)"/, label: ([, title = '']) => title };
+/** `/// note | Title` … `///`, the blocks of PyMdown Extensions. A block that contains others has more slashes. */
+const slashBlock: BlockSyntax = {
+  open: /^\/{3,}\s+([\w-]+)\s*(?:\|\s*(.*))?$/,
+  label([, type = '', title = '']) {
+    if (['html', 'define', 'caption', 'figure-caption', 'table-caption'].includes(type)) return '';
+    return ['tab', 'details', 'admonition'].includes(type) ? title : labelOf(type, title);
+  },
+  close: /^\/{3,}$/,
+};
 
 /** MkDocs: `mkdocs.yml`. */
 export function mkdocsLayout(files: SourceFiles): Layout | null {
@@ -37,7 +46,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
     prepare(text) {
       const filled = usesMacros ? withVariables(text, extra) : text;
       return (
-        withBlocks(filled, [admonition, tab])
+        withBlocks(filled, [admonition, tab, slashBlock])
           .replace(/^(#{1,6} .*?)[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
           // what mkdocstrings generates from code
           .replace(/^([ \t]*):::[ \t]+([\w.]{1,200})[ \t]*$(?:\n\1[ \t]+\S.*$)*/gm, '$1`$2`')

@@ -89,6 +89,20 @@ it('recognizes MkDocs: navigation, admonitions, tabs, snippets, variables', asyn
     expect(byPath['guides/b']?.content).toContain(text);
 });
 
+it('reads the blocks of PyMdown Extensions in MkDocs, also inside each other', async () => {
+  const { byPath } = await read({
+    'mkdocs.yml': 'site_name: Lamps\n',
+    'docs/index.md':
+      '# Home\n\n/// tip\n\nHold it.\n\n///\n\n/// note | Technical Details\nA lamp is a lamp.\n///\n\n//// tab | Linux, macOS\n\n/// details | More\n\napt\n\n///\n\n////\n\n/// html | div.wide\nWide.\n///\n\n```\n/// tip\n```\n',
+  });
+  expect(byPath.index?.content.trim().replaceAll(/\n{2,}/g, '\n')).toBe(
+    [
+      ...['# Home', '**Tip**', 'Hold it.', '**Note: Technical Details**', 'A lamp is a lamp.'],
+      ...['**Linux, macOS**', '**More**', 'apt', 'Wide.', '```', '/// tip', '```'],
+    ].join('\n'),
+  );
+});
+
 it('recognizes VitePress: languages, containers, code groups, includes', async () => {
   const { byPath, layout } = await read({
     '.vitepress/config.mts': "export default { lang: 'en-US', rewrites: { 'en/:rest*': ':rest*' } }",
