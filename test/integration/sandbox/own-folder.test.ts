@@ -14,10 +14,11 @@ beforeEach(async () => {
 
 const program = `
   const { openOwnFolder } = await import(${JSON.stringify(import.meta.resolve('../../../worker/own-folder.ts'))});
-  const { path, swept } = openOwnFolder(process.argv[1]);
-  await swept;
-  console.log(path);
-  setInterval(() => {}, 60_000);`;
+  const folder = openOwnFolder(process.argv[1]);
+  await folder.swept;
+  console.log(folder.path);
+  // an owner that nothing refers to is collected as garbage, and its lock with it
+  setInterval(() => folder, 60_000);`;
 
 /** Opens a folder in a process that is killed; while it lives, `meanwhile` runs. Returns the folder. */
 async function openAndKill(meanwhile = async (_path: string) => {}): Promise<string> {
