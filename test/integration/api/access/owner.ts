@@ -122,6 +122,11 @@ export async function insertForeignRows(pool: Pool, { ids, organizationId }: Own
     ids['site'],
     ids['gaps'],
   ]);
+  // durations alone may be the same in two organizations
+  await pool.query(
+    `insert into operation_facts (organization_id, at, kind, category) values ($1, now(), 'failed', 'known')`,
+    [organizationId],
+  );
   await pool.query(
     `insert into sessions (id, organization_id, key_id, expires_at) values ('ses_x', $1, $2, now() + interval '1 hour')`,
     [organizationId, ids['keys']],
