@@ -82,6 +82,8 @@ const sentences: Record<Exclude<Refusal, 'unknown' | 'archived'>, string> = {
   'no-plan': 'The job has no plan to decide about. Create it with "plan": "review".',
   'not-ready': 'The plan is not ready. Try again when details.phase is waiting.',
   outdated: 'There is a newer plan. Read it, then decide again.',
+  'unknown-turn': 'The job has no such turn. Send details.waiting.turn of the plan that you have read.',
+  rejected: 'The plan was rejected. Send a follow-up message to ask for another one.',
   asks: 'The agent waits for the answer to its question. Send it as a message.',
   ended: 'The job has ended without a decision about its plan. Send a follow-up message to continue.',
   'decided-otherwise': 'The plan was already decided. Send a message to tell the agent more.',

@@ -22,12 +22,23 @@ export interface PlanDecision {
 /**
  * `decided`: the decision was carried out. `repeated`: it was made before, with the same text. `decided-otherwise`: an
  * earlier decision differs. `not-ready`: the agent is still planning. `asks`: it waits for an answer instead.
- * `outdated`: there is a newer plan. `ended`: the job ended without a decision, or its deadline has passed.
+ * `outdated`: there is a newer plan. `unknown-turn`: the job has no such turn yet. `rejected`: its plan was rejected.
+ * `ended`: the job ended without a decision, or its deadline has passed.
  */
 export type DecidedPlan =
   | { kind: 'decided' | 'repeated'; job: JobRow }
   | {
-      kind: 'decided-otherwise' | 'not-ready' | 'asks' | 'outdated' | 'ended' | 'archived' | 'no-plan' | 'unknown';
+      kind:
+        | 'decided-otherwise'
+        | 'not-ready'
+        | 'asks'
+        | 'outdated'
+        | 'unknown-turn'
+        | 'rejected'
+        | 'ended'
+        | 'archived'
+        | 'no-plan'
+        | 'unknown';
     };
 
 export interface JobPlanStore {
@@ -109,11 +120,13 @@ function earlierRejection(message: string): Earlier {
 function refusalOf(job: WaitingJob, turn: number | undefined): DecidedPlan | null {
   if (job.status === 'archived') return { kind: 'archived' };
   if (!job.planReview) return { kind: 'no-plan' };
+  if (job.failureCategory === FailureType.PlanRejected) return { kind: 'rejected' };
   if (job.status !== 'active') return { kind: 'ended' };
   if (job.phase !== 'waiting') return { kind: 'not-ready' };
   if (job.isLate === true) return { kind: 'ended' };
   if (job.question !== null) return { kind: 'asks' };
-  return turn !== undefined && turn !== job.turn ? { kind: 'outdated' } : null;
+  if (turn === undefined || turn === job.turn) return null;
+  return { kind: turn < job.turn ? 'outdated' : 'unknown-turn' };
 }
 
 function approvalPrompt(comment: string | null): string {

@@ -46,8 +46,8 @@ export const waitMutations: Mutation[] = [
   {
     name: 'a person approves a plan that they have not read',
     file: 'db/jobs/job-plans.ts',
-    find: "turn !== undefined && turn !== job.turn ? { kind: 'outdated' } : null",
-    replace: 'null',
+    find: 'if (turn === undefined || turn === job.turn) return null;',
+    replace: 'if (turn !== -1) return null;',
     ...decisions,
   },
   {

@@ -155,14 +155,22 @@ describe('an approval', () => {
     expect(await turnsOf(id)).toEqual(before);
   });
 
-  it('of an older plan is refused', async () => {
+  it('of the plan of another turn is refused', async () => {
     const id = await waiting();
     expect(await act(id, 'approve', { turn: 2 })).toMatchObject({
       status: 409,
-      body: { error: 'There is a newer plan. Read it, then decide again.' },
+      body: { error: 'The job has no such turn. Send details.waiting.turn of the plan that you have read.' },
     });
     expect(await act(id, 'approve', { comment: ' ' })).toMatchObject({ status: 400 });
     expect(await turnsOf(id)).toEqual(unchanged);
+    await act(id, 'message', { prompt: 'Plan again' });
+    const wait = { jobId: id, turn: 2, title: 'Plan', plan: 'Do less.', question: null, days: 7 };
+    expect(await createWorkerJobStore(shared.database.pool).wait(wait)).toBe(true);
+    for (const action of ['approve', 'reject'])
+      expect(await act(id, action, { turn: 1 })).toMatchObject({
+        status: 409,
+        body: { error: 'There is a newer plan. Read it, then decide again.' },
+      });
   });
 });
 
@@ -184,7 +192,10 @@ describe('a rejection', () => {
     });
     expect(await act(id, 'reject', { reason: 'Too large.' })).toMatchObject({ status: 200, isReplay: true });
     expect(await act(id, 'reject', { reason: 'Other.' })).toMatchObject({ status: 409 });
-    expect(await act(id, 'approve')).toMatchObject({ status: 409 });
+    expect(await act(id, 'approve')).toMatchObject({
+      status: 409,
+      body: { error: 'The plan was rejected. Send a follow-up message to ask for another one.' },
+    });
     expect(await turnsOf(id)).toEqual(unchanged);
   });
 });
