@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withInput } from '../http/error-handler.ts';
 
 /** Longest `currentPath`, in code points (spec, "Limits"). */
 const longestCurrentPath = 200;
@@ -22,7 +23,7 @@ const partSchema = z
       context.addIssue({
         code: 'custom',
         path: ['text'],
-        message: 'is missing or not a string in a part of type text',
+        message: `${part.text === undefined ? 'is missing' : 'must be a string'} in a part of type text`,
       });
     }
   })
@@ -153,7 +154,7 @@ export interface MessageRequest {
 export function parseMessageRequest(body: unknown): MessageRequest {
   checkLength(fieldOf(body, 'context'), mostContextItems, ['context']);
   checkLength(fieldOf(fieldOf(body, 'filter'), 'groups'), mostGroups, ['filter', 'groups']);
-  const { messages: given, ...parsed } = envelopeSchema.parse(body);
+  const { messages: given, ...parsed } = envelopeSchema.parse(body, withInput);
   const messages = parseMessages(given);
   const last = messages.findLastIndex((message) => message.role === 'user');
   const userMessage = messages[last];
@@ -190,7 +191,7 @@ function parseMessages(given: unknown[]): Message[] {
   checkLength(given, mostMessages, ['messages']);
   return given.map((item, position) => {
     checkLength(fieldOf(item, 'parts'), mostParts, ['messages', position, 'parts']);
-    const { data, error } = messageSchema.safeParse(item);
+    const { data, error } = messageSchema.safeParse(item, withInput);
     if (error === undefined) return data;
     throw new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['messages', position, ...issue.path] })));
   });

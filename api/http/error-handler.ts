@@ -14,6 +14,9 @@ export interface ErrorHandlerDeps {
   refusalOfStore: RefusalOf;
 }
 
+/** Option of a schema's `parse` with which the error tells a missing field from a wrong one. */
+export const withInput = { reportInput: true };
+
 /** Creates the function that turns an error into the response for the client. */
 export function createRefusals({ refusalOfStore }: Pick<ErrorHandlerDeps, 'refusalOfStore'>): RefusalOf {
   return (error) => {
@@ -80,9 +83,8 @@ function problemSentence(error: ZodError): string {
 function expectationOf(issue: ZodError['issues'][number]): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.path.length > 0
-        ? `is missing or not ${article(issue.expected)}`
-        : `must be ${article(issue.expected)}`;
+      if (issue.path.length > 0 && !('input' in issue)) return `is missing or not ${article(issue.expected)}`;
+      return issue.path.length > 0 && issue.input === undefined ? 'is missing' : `must be ${article(issue.expected)}`;
     case 'too_small':
       return isNumeric(issue.origin)
         ? `must be at least ${issue.minimum}`

@@ -7,6 +7,7 @@ import { includesRole } from '../../lib/roles.ts';
 import { roleOf, type Handlers, type Route } from './define-route.ts';
 import { roleTooLow } from '../access/errors.ts';
 import { invalidRequest, pathNotFound } from './errors.ts';
+import { withInput } from './error-handler.ts';
 import { hasBody, readJsonBody } from './json-body.ts';
 
 interface ErasedRequest {
@@ -66,11 +67,11 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
     const readJson = () => readJsonBody(ctx.req, { maxBytes });
     return {
       params: parts.data,
-      query: query?.parse({ ...ctx.query }) ?? null,
-      headers: headersSchema.parse(Object.fromEntries(sent)),
+      query: query?.parse({ ...ctx.query }, withInput) ?? null,
+      headers: headersSchema.parse(Object.fromEntries(sent), withInput),
       json: readJson,
       async body() {
-        return body?.parse(mayBeMissing && !hasBody(ctx.req) ? undefined : await readJson());
+        return body?.parse(mayBeMissing && !hasBody(ctx.req) ? undefined : await readJson(), withInput);
       },
     };
   };

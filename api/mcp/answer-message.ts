@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { withInput } from '../http/error-handler.ts';
 import { createMcpServers, type McpServerDeps } from './create-server.ts';
 import type { ToolRequest } from './tools.ts';
 
@@ -24,7 +25,7 @@ export function createMcpAnswers(deps: McpServerDeps): AnswerMcp {
 
   return async (message, { protocolVersion, isStream, send, ...request }) => {
     // the SDK would answer with its schema's issues
-    ClientRequestSchema.options.find(({ shape }) => shape.method.value === message.method)?.parse(message);
+    ClientRequestSchema.options.find(({ shape }) => shape.method.value === message.method)?.parse(message, withInput);
     const server = createServer(request);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream, keepAliveMs: 0 });
     await server.connect(transport);

@@ -11,7 +11,7 @@ import {
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { RefusalOf } from '../http/error-handler.ts';
+import { withInput, type RefusalOf } from '../http/error-handler.ts';
 import { internalError, pageNotFound, type ApiError } from '../http/errors.ts';
 import { wholeNumber } from '../http/page-schemas.ts';
 import { apiVersion } from '../openapi/openapi.ts';
@@ -95,7 +95,7 @@ export function createMcpServers({ refusalOf, log, ...deps }: McpServerDeps): Cr
 
     server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
       try {
-        const { cursor: from } = listSchema.parse(params ?? {});
+        const { cursor: from } = listSchema.parse(params ?? {}, withInput);
         const range = { from, limit: mostResources };
         const { pages, next } = await deps.reading.withIndex(reader, (index) => pagesFrom(index, range));
         return {

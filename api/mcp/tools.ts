@@ -6,6 +6,7 @@ import type { RequestAccess } from '../access/request-access.ts';
 import type { Answers } from '../assistant/wire/assistant-parts.ts';
 import { filterSchema, messageBodySchema, parseMessageRequest, toSearchFilter } from '../assistant/message-request.ts';
 import { closedBody } from '../http/closed-object.ts';
+import { withInput } from '../http/error-handler.ts';
 import { pageNotFound } from '../http/errors.ts';
 import { schemaOf } from '../openapi/openapi.ts';
 import { feedbackSchema } from '../sites/gap-schemas.ts';
@@ -163,6 +164,6 @@ function toolOf<Input extends z.ZodObject>(options: ToolOptions<Input>): McpTool
       ...(output !== undefined && { outputSchema: { ...schemaOf(output, 'output'), type: 'object' as const } }),
       annotations: { readOnlyHint: isReadOnly, destructiveHint: false, openWorldHint: false },
     },
-    call: async (given, request) => run(input.parse(given ?? {}), request),
+    call: async (given, request) => run(input.parse(given ?? {}, withInput), request),
   };
 }

@@ -90,7 +90,8 @@ describe('webhooks', () => {
   });
 
   it.each([
-    [{}, 'url is missing or not a string.'],
+    [{}, 'url is missing.'],
+    [{ url: null }, 'url must be a string.'],
     [{ url: 'http://hooks.example.com' }, 'The url must be an https:// address.'],
     [
       { url: 'https://127.0.0.1/' },

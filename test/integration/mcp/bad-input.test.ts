@@ -45,9 +45,9 @@ describe('a message', () => {
     ['with a null id', { ...ping, id: null }, 400, /^id/],
     ['with a list of params', rpc('ping', []), 400, /^params/],
     ['of more than 256 KiB', rpc('ping', { more: 'x'.repeat(300_000) }), 413, /larger than 262144 bytes/],
-    ['with arguments in a list', tool('search', []), 400, /^params\.arguments is missing or not an object\.$/],
-    ['without a tool', rpc('tools/call'), 400, /^params is missing or not an object\.$/],
-    ['without a URI', rpc('resources/read', {}), 400, /^params\.uri is missing or not a string\.$/],
+    ['with arguments in a list', tool('search', []), 400, /^params\.arguments must be an object\.$/],
+    ['without a tool', rpc('tools/call'), 400, /^params is missing\.$/],
+    ['without a URI', rpc('resources/read', {}), 400, /^params\.uri is missing\.$/],
     ['without a client', rpc('initialize', {}), 400, /^params\.\w+ is missing/],
     ['with a NUL', tool('search', { query: 'a\0b' }), 400, /NUL/],
   ])('%s is refused in one sentence', async (_name, json, status, sentence) => {
@@ -59,7 +59,8 @@ describe('a message', () => {
   it.each([
     ['of an unknown method', rpc('prompts/list'), -32_601, /Method not found/],
     ['for an unknown tool', tool('rm', {}), -32_602, /There is no such tool\.$/],
-    ['without a query', tool('search', {}), -32_602, /: query is missing or not a string\.$/],
+    ['without a query', tool('search', {}), -32_602, /: query is missing\.$/],
+    ['with a number as query', tool('search', { query: 7 }), -32_602, /: query must be a string\.$/],
     ['with a blank question', tool('ask', { question: ' ' }), -32_602, /: question must not be blank\.$/],
     ['with a long question', tool('ask', { question: 'x'.repeat(20_001) }), -32_602, /at most 20000 characters\.$/],
     ['with a misspelled argument', tool('search', { query: 'x', page_size: 1 }), -32_602, /Did you mean `pageSize`\?$/],
