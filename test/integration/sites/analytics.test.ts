@@ -52,7 +52,10 @@ it('counts questions by topic, language and page, votes, deflection and gaps', a
     deflection: { confirmed: 0.5, resolved: 0.5 },
   });
   expect(series).toHaveLength(30);
-  expect(series.at(-1)).toMatchObject({ questions: 3, conversations: 2 });
+  // midnight may pass between the questions
+  const lately = series.slice(-2);
+  expect(lately.reduce((sum, { questions }) => sum + questions, 0)).toBe(3);
+  expect(lately.reduce((sum, { conversations }) => sum + conversations, 0)).toBe(2);
   expect(topics.find(({ name }) => name === 'guides')).toMatchObject({ answered: 2 });
   expect(languages).toMatchObject([{ name: 'en', answered: 2, unanswered: 1 }]);
   expect(cited[0]).toEqual({ path: 'guides/retries', cited: 2, opened: 0 });
@@ -132,7 +135,8 @@ it('exports each list as CSV, and refuses other periods, tables and organization
   expect(csv.text.split('\r\n')[0]).toBe('id,label,state,count,lastAskedAt');
   expect(csv.text).toContain(`"'=HYPERLINK(""https://evil.example"")",open,1,`);
   const series = await get('/csv?days=2');
-  expect(series.text.split('\r\n')).toHaveLength(1 + (await analyticsOf(docs, '?days=2')).series.length + 1);
+  const hours = (await analyticsOf(docs, '?days=2')).series.length; // from midnight to now; the hour may end in between
+  expect([hours, hours - 1, hours + 23]).toContain(series.text.split('\r\n').length - 2);
   for (const table of ['topics', 'versions', 'languages', 'cited', 'opened'])
     expect((await get(`/csv?table=${table}`)).status).toBe(200);
   for (const query of ['?days=0', '?days=366', '/csv?table=threads', '?fp=x'])
