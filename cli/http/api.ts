@@ -48,7 +48,7 @@ export function createApi({ baseUrl, key }: Pick<ApiSettings, 'baseUrl' | 'key'>
     async fetch(request) {
       try {
         // a body may hold a credential of a forge: it goes to the named server only
-        return inPlace(request, await fetch(request, { redirect: 'manual' }));
+        return await found(baseUrl, inPlace(request, await fetch(request, { redirect: 'manual' })));
       } catch (cause) {
         if (cause instanceof CommandError) throw cause;
         throw new UnreachableError(
@@ -66,6 +66,14 @@ function inPlace(request: Request, response: Response): Response {
   throw new CommandError(
     `The server redirects to ${target}. If Docket is there, name that address (--url, DOCKET_URL).`,
   );
+}
+
+/** Returns the response. Throws ApiProblem for a 404 that a path in the address may have caused. */
+async function found(baseUrl: string, response: Response): Promise<Response> {
+  if (response.status !== 404 || new URL(baseUrl).pathname === '/') return response;
+  const sentence = sentenceOf(await response.json().catch(() => null)) ?? 'Not found.';
+  const error = `${sentence} If Docket is not below the path of ${baseUrl}, leave the path out (--url, DOCKET_URL).`;
+  throw new ApiProblem(404, { error });
 }
 
 /** Longest answer that is read whole. */

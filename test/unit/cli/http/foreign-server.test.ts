@@ -42,6 +42,17 @@ describe('an unintended server', () => {
     await expect(answerOf(server.api.GET('/v1/keys'))).rejects.toThrow('The response is not from Docket.');
   });
 
+  it('is suspected behind a path under which nothing is found', async () => {
+    await using server = await serve((_request, response) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error": "Not found."}'),
+    );
+    const ask = (baseUrl: string) => answerOf(createApi({ baseUrl, key: 'svc_x' }).GET('/v1/keys'));
+    await expect(ask(server.baseUrl)).rejects.toThrow(/^Not found\.$/);
+    await expect(ask(`${server.baseUrl}/v2`)).rejects.toThrow(
+      `Not found. If Docket is not below the path of ${server.baseUrl}/v2, leave the path out (--url, DOCKET_URL).`,
+    );
+  });
+
   it.each([
     ['keys', 'application/json', '[', '"xxxxxxxxxx",'],
     ['keys', 'text/event-stream', '[', '"xxxxxxxxxx",'],
