@@ -37,7 +37,7 @@ export async function describeEnvironment(
   workspaces: Pick<Workspaces, 'readFirst'>,
   { project, commit, access }: { project: Pick<ProjectRow, 'environment'>; commit: string; access: RepositoryAccess },
 ): Promise<Description | null> {
-  if (project.environment !== null) return own("The project's environment", project.environment);
+  if (project.environment !== null) return own("the project's environment", project.environment);
   const paths = [environmentPath, ...borrowed.keys()];
   const found = await workspaces.readFirst({ ...access, commit, paths, maxBytes: 4 * longestEnvironment });
   if (found === null) return null;
@@ -52,7 +52,7 @@ export async function describeEnvironment(
 
 function own(name: string, text: string): Description {
   const parsed = parseEnvironment(text);
-  if (!parsed.ok) throw setupFailed(`${name} ${parsed.problem}.`);
+  if (!parsed.ok) throw setupFailed(`${name.charAt(0).toUpperCase()}${name.slice(1)} ${parsed.problem}.`);
   return { environment: parsed.environment, name, isOwn: true, notices: [] };
 }
 

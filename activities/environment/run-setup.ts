@@ -74,8 +74,10 @@ export async function failSetup(end: CommandEnd, { name, mask, notify, ...bounds
   const output = mask(cleanOutput(Buffer.concat([head, tail]))).trimEnd();
   const why = reasonOf(end, bounds);
   const refused = end.notes.map((note) => ` ${note}`).join('');
-  await notify(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inNotice)}`);
-  throw setupFailed(`The setup of ${name} ${why}.${refused} Its last lines:\n${output.slice(-lastOutput.inMessage)}`);
+  const sentence = (most: number) =>
+    `The setup of ${name} ${why}.${refused} ${output === '' ? 'It printed nothing.' : `Its last lines:\n${output.slice(-most)}`}`;
+  await notify(sentence(lastOutput.inNotice));
+  throw setupFailed(sentence(lastOutput.inMessage));
 }
 
 /** Reports whether a setup ended because it had written all that it may. */

@@ -49,8 +49,8 @@ export function createMcpFetch({ egress, privateHosts, headers, signal, onProble
     if (method === 'GET') return new Response(null, { status: 405 });
     requests += 1;
     if (requests > mostRequests) throw new McpProblem('asked for too many answers');
-    const address = parseWebhookAddress(String(input), privateHosts);
-    if (!address.ok) throw new McpProblem(`is not reached: ${address.problem}`);
+    const address = parseWebhookAddress(String(input), privateHosts, 'DOCKET_PRIVATE_HOSTS of the worker');
+    if (!address.ok) throw new McpProblem(`is not reached. ${address.problem.replace(/\.$/, '')}`);
     const sent = new Headers(own);
     for (const { name, value } of headers) sent.set(name, value);
     const signals = [signal, ...(ofCall ? [ofCall] : [])];

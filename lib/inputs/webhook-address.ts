@@ -6,9 +6,13 @@ const longestAddress = 2_048;
 
 /**
  * Validates the address of a receiver: https at a public host, or any host in `allowedHosts` (`host` or `host:port`).
- * The addresses behind a host name are checked when it is connected to.
+ * The addresses behind a host name are checked when it is connected to. `setting` is the one with the allowed hosts.
  */
-export function parseWebhookAddress(text: string, allowedHosts: readonly string[]): ParsedWebhookAddress {
+export function parseWebhookAddress(
+  text: string,
+  allowedHosts: readonly string[],
+  setting = 'DOCKET_WEBHOOK_ALLOWED_HOSTS of the service',
+): ParsedWebhookAddress {
   if (text.length > longestAddress) return refused(`must have at most ${longestAddress} characters`);
   if (!URL.canParse(text)) return refused('must be an https:// address');
   const url = new URL(text);
@@ -16,9 +20,8 @@ export function parseWebhookAddress(text: string, allowedHosts: readonly string[
   if (url.username !== '' || url.password !== '') return refused('must not contain a user name or password');
   if (url.hash !== '') return refused('must not contain a fragment');
   if (!isAllowedHost(url, allowedHosts)) {
-    if (url.protocol !== 'https:') return refused('must be an https:// address');
-    if (isPrivateName(url.hostname))
-      return refused('resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow');
+    if (url.protocol !== 'https:') return refused(`must be an https:// address, unless ${setting} names its host`);
+    if (isPrivateName(url.hostname)) return refused(`resolves to a private address, which only ${setting} can allow`);
   }
   return { ok: true, url: url.href };
 }

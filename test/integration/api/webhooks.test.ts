@@ -92,12 +92,18 @@ describe('webhooks', () => {
   it.each([
     [{}, 'url is missing.'],
     [{ url: null }, 'url must be a string.'],
-    [{ url: 'http://hooks.example.com' }, 'The url must be an https:// address.'],
+    [
+      { url: 'http://hooks.example.com' },
+      'The url must be an https:// address, unless DOCKET_WEBHOOK_ALLOWED_HOSTS of the service names its host.',
+    ],
     [
       { url: 'https://127.0.0.1/' },
       'The url resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow.',
     ],
-    [{ url: 'http://127.0.0.1:10/' }, 'The url must be an https:// address.'],
+    [
+      { url: 'http://127.0.0.1:10/' },
+      'The url must be an https:// address, unless DOCKET_WEBHOOK_ALLOWED_HOSTS of the service names its host.',
+    ],
     [{ url: 'https://me:secret@hooks.example.com/' }, 'The url must not contain a user name or password.'],
     [{ url, eventTypes: ['job.exploded'] }, /^eventTypes\[0\] must be one of job.created, /],
     [{ url, secret: 'whsec_short' }, 'secret must be whsec_ and 24 to 64 bytes in base64.'],

@@ -57,7 +57,10 @@ describe('docket webhook', () => {
   });
 
   it.each([
-    ['create --project PROJECT http://hooks.example.com', 'The url must be an https:// address.'],
+    [
+      'create --project PROJECT http://hooks.example.com',
+      'The url must be an https:// address, unless DOCKET_WEBHOOK_ALLOWED_HOSTS of the service names its host.',
+    ],
     [
       'create --project PROJECT https://10.0.0.1',
       'The url resolves to a private address, which only DOCKET_WEBHOOK_ALLOWED_HOSTS of the service can allow.',

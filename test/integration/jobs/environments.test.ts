@@ -157,7 +157,10 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     ['limits: {diskgb: 1}', '.docket/environment.yml has the unknown key "diskgb" in limits.'],
     ['variables: {PATH: /bin}', '.docket/environment.yml is wrong at variables: cannot set "PATH"'],
     ['a: &a [*a]', '.docket/environment.yml has an alias (*name), which is not supported.'],
-    ['setup: sleep 60\nlimits: {setupSeconds: 1}', 'did not end within 1 seconds (limits.setupSeconds)'],
+    [
+      'setup: sleep 60\nlimits: {setupSeconds: 1}',
+      'did not end within 1 seconds (limits.setupSeconds). It printed nothing.',
+    ],
     [
       'setup: head -c 60M /dev/urandom > ~/big; sleep 3\nlimits: {diskGb: 0.02}',
       'wrote more than 0.02 GB (limits.diskGb)',

@@ -91,7 +91,8 @@ it('reaches no private address that the operator has not listed', async () => {
     'http://example.com/',
   ]) {
     const { tools, notices } = await sceneOf({ url, host: 'unlisted' }, {}, []).pin();
-    expect([url, tools, notices.length]).toEqual([url, [], 1]);
+    const problem = expect.stringMatching(/ DOCKET_PRIVATE_HOSTS of the worker .*[^.]$/);
+    expect([url, tools, notices]).toEqual([url, [], [{ server: 'docs', problem }]]);
   }
   spy.close();
   expect([hits, server.calls]).toEqual([0, []]);

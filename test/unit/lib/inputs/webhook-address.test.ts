@@ -14,7 +14,10 @@ describe('parseWebhookAddress', () => {
 
   it.each([
     ['no address', 'must be an https:// address'],
-    ['http://hooks.example.com', 'must be an https:// address'],
+    [
+      'http://hooks.example.com',
+      'must be an https:// address, unless DOCKET_WEBHOOK_ALLOWED_HOSTS of the service names its host',
+    ],
     ['ftp://hooks.example.com', 'must be an https:// address'],
     ['https://user:pass@hooks.example.com', 'must not contain a user name or password'],
     ['https://hooks.example.com/#part', 'must not contain a fragment'],
