@@ -63,7 +63,9 @@ function addressOf(text: string | undefined): string {
     );
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')
-    throw new CommandError('The address of Docket must be an http or https URL without a user name or password.');
+    throw new CommandError(
+      'The address of Docket must be an http or https URL without a user name or password, such as https://docket.example.com.',
+    );
   return url.href.replace(/\/+$/, '');
 }
 

@@ -23,6 +23,9 @@ export interface Watchdog {
   check(): Promise<number>;
 }
 
+const executionLost =
+  "The turn's execution in Temporal is gone, for example after a restore of a backup. A follow-up message continues from the last stored step.";
+
 /**
  * Fails the jobs whose execution ended without recording it: it exceeded the run timeout, was terminated by hand, or
  * was lost by Temporal. A job whose execution is running is never touched.
@@ -46,7 +49,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
   async function checkOne({ jobId, turn }: TurnRef): Promise<boolean> {
     const category = categoryOf(await statusOf(jobWorkflowId(jobId, turn)));
     if (category === null) return false;
-    const message = `${failureOf(category).title}.`;
+    const message = category === FailureType.Internal ? executionLost : `${failureOf(category).title}.`;
     const finished = await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message });
     if (finished) log.warn({ jobId, turn, category }, 'job failed because its workflow execution is gone');
     return finished;

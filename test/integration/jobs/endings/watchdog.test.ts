@@ -49,6 +49,7 @@ it('fails the jobs whose execution is gone, and no others', { tags: ['slow'] }, 
     ['active', null],
     ['failed', 'internal'],
   ]);
+  for (const at of [1, 3]) expect(states[at]!.message).toMatch(/^The turn's execution in Temporal is gone,/);
   expect(await watchdog.check()).toBe(0);
   await worker.client.workflow.getHandle(jobWorkflowId(running!, 1)).cancel();
   await worker.ended(running!);
