@@ -14,7 +14,7 @@ interface MessagesRequest {
   messages: { role: string; content: Block[] }[];
 }
 
-interface ToolCall {
+export interface ToolCall {
   name: string;
   input: object;
 }

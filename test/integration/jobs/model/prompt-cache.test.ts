@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createModelRegistry } from '../../../../models/registry.ts';
 import { startAnthropicServer } from '../../../support/servers/anthropic-server.ts';
+import { startOpenAiServer } from '../../../support/servers/openai-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
 import { startTestWorker } from '../../../support/stack/worker.ts';
@@ -14,7 +15,10 @@ afterAll(() => database[Symbol.asyncDispose]());
 afterEach(() => vi.unstubAllEnvs());
 
 const steps = 50;
-const model = 'anthropic/claude-sonnet-4-5';
+const vendors = {
+  Anthropic: { model: 'anthropic/claude-sonnet-4-5', variable: 'ANTHROPIC_BASE_URL', start: startAnthropicServer },
+  OpenAI: { model: 'openai/gpt-5', variable: 'OPENAI_BASE_URL', start: startOpenAiServer },
+};
 /** Files of 4 to 13 KB in folders, of which one has guidance of its own. */
 const files = Object.fromEntries(
   Array.from({ length: 40 }, (_, index) => [
@@ -34,18 +38,19 @@ function callsOf(step: number) {
   });
 }
 
-async function runJob({ window }: { window: number }) {
+async function runJob({ window, vendor }: { window: number; vendor: keyof typeof vendors }) {
+  const { model, variable, start } = vendors[vendor];
   await using repository = await createTestRepository({
     ...files,
     'AGENTS.md': 'Be brief.\n'.repeat(100),
     '3/AGENTS.md': 'Be exact.\n'.repeat(100),
   });
-  await using server = await startAnthropicServer(callsOf);
-  vi.stubEnv('ANTHROPIC_BASE_URL', server.baseUrl);
+  await using server = await start(callsOf);
+  vi.stubEnv(variable, server.baseUrl);
   await using worker = await startTestWorker({
     database,
     change: () => ({
-      models: createModelRegistry({ anthropicApiKey: 'key-of-anthropic' }),
+      models: createModelRegistry({ anthropicApiKey: 'key-of-anthropic', openaiApiKey: 'key-of-openai' }),
       prices: createPriceBook({ [model]: { window, input: 3, output: 15 } }),
     }),
   });
@@ -61,7 +66,7 @@ it.each([
   'a job of 50 steps that $name has most of its input in the cache',
   { tags: 'slow' },
   async ({ window, isCompacted, misses }) => {
-    const { job, uses } = await runJob({ window });
+    const { job, uses } = await runJob({ window, vendor: 'Anthropic' });
     expect(job).toMatchObject({ status: 'completed', steps: steps + 1 });
     // the call that compacts is no part of the conversation
     expect(uses.some(({ breakpoints }) => breakpoints === 0)).toBe(isCompacted);
@@ -78,5 +83,25 @@ it.each([
     expect(rows).toEqual([{ read, written }]);
     const costs = uses.map((use) => Math.ceil(use.fresh * 3 + use.read * 0.3 + use.written * 3.75 + 20 * 15));
     expect(job).toMatchObject({ inputTokens, costMicros: costs.reduce((total, cost) => total + cost, 0) });
+  },
+);
+
+it.each([
+  { name: 'masks old outputs', window: 200_000 },
+  { name: 'is compacted', window: 100_000 },
+])(
+  'a job of 50 steps that $name has most of its input in the cache of OpenAI',
+  { tags: 'slow' },
+  async ({ window }) => {
+    const { job, uses } = await runJob({ window, vendor: 'OpenAI' });
+    expect(job).toMatchObject({ status: 'completed', steps: steps + 1 });
+    const read = uses.reduce((total, use) => total + use.read, 0);
+    const inputTokens = uses.reduce((total, use) => total + use.read + use.fresh, 0);
+    expect(read / inputTokens).toBeGreaterThan(0.85);
+    const { rows } = await database.pool.query(
+      'select sum(cached_tokens)::int as read from job_steps where job_id = $1',
+      [job.id],
+    );
+    expect(rows).toEqual([{ read }]);
   },
 );

@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CacheUse, ToolCall } from './anthropic-server.ts';
+
+interface ResponsesRequest {
+  tools?: object[];
+  input: object[];
+  prompt_cache_key?: string;
+}
+
+/** The vendor caches prefixes from 1,024 tokens on, in units of 128. */
+const shortest = 1_024;
+const unit = 128;
+
+/**
+ * Starts a server that speaks OpenAI's `/responses` as a stream. It answers with calls of tools, or with a text when there
+ * are none. It caches like the vendor, by the longest prefix of an earlier request, and counts a token per character.
+ */
+export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
+  let steps = 0;
+  /** Requests by their key. One without a key may reach a machine that has nothing in its cache. */
+  const cached = new Map<string, string[]>();
+  const uses: CacheUse[] = [];
+
+  const server = createServer((request, response) => {
+    void readJson(request).then((body) => {
+      const { tools = [], input, prompt_cache_key: key } = body as ResponsesRequest;
+      const text = JSON.stringify([tools, input]);
+      const before = key === undefined ? [] : (cached.get(key) ?? []);
+      const longest = Math.max(0, ...before.map((earlier) => sharedLength(earlier, text)));
+      const read = longest < shortest ? 0 : Math.floor(longest / unit) * unit;
+      const use = { breakpoints: tools.length === 0 ? 0 : 1, read, written: 0, fresh: text.length - read };
+      if (key !== undefined) cached.set(key, [...before, text]);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const calls = tools.length === 0 ? [] : callsOf((steps += 1));
+      for (const event of eventsOf(`${uses.push(use)}`, use, calls))
+        response.write(`data: ${JSON.stringify(event)}\n\n`);
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    /** Value for `OPENAI_BASE_URL`. */
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    uses,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function sharedLength(earlier: string, text: string): number {
+  let at = 0;
+  while (at < earlier.length && earlier.charCodeAt(at) === text.charCodeAt(at)) at += 1;
+  return at;
+}
+
+function eventsOf(id: string, { read, fresh }: CacheUse, calls: ToolCall[]) {
+  const message = { type: 'message', id: `msg_${id}` };
+  const notes = [
+    { type: 'response.output_item.added', output_index: 0, item: message },
+    { type: 'response.output_text.delta', item_id: message.id, delta: 'Notes.' },
+    { type: 'response.output_item.done', output_index: 0, item: message },
+  ];
+  const items = calls.flatMap(({ name, input }, index) => {
+    const item = { type: 'function_call', id: `fc_${id}_${index}`, call_id: `call_${id}_${index}`, name };
+    const text = JSON.stringify(input);
+    return [
+      { type: 'response.output_item.added', output_index: index, item: { ...item, arguments: '' } },
+      { type: 'response.function_call_arguments.delta', item_id: item.id, output_index: index, delta: text },
+      {
+        type: 'response.output_item.done',
+        output_index: index,
+        item: { ...item, arguments: text, status: 'completed' },
+      },
+    ];
+  });
+  const usage = {
+    input_tokens: read + fresh,
+    input_tokens_details: { cached_tokens: read },
+    output_tokens: 20,
+    output_tokens_details: { reasoning_tokens: 0 },
+  };
+  return [
+    { type: 'response.created', response: { id: `resp_${id}`, created_at: 1, model: 'gpt-5' } },
+    ...(calls.length === 0 ? notes : items),
+    { type: 'response.completed', response: { incomplete_details: null, usage } },
+  ];
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
