@@ -1,9 +1,4 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, trace, type Context } from '@opentelemetry/api';
-import {
-  ATTR_HTTP_REQUEST_METHOD,
-  ATTR_HTTP_RESPONSE_STATUS_CODE,
-  ATTR_HTTP_ROUTE,
-} from '@opentelemetry/semantic-conventions';
 import { endSpan, isTracing, startTurnRequest, tracer, traceOfTurn } from '../../lib/tracing/turn-trace.ts';
 import type { AppMiddleware } from './app-context.ts';
 import { routeOf } from './route-of.ts';
@@ -24,9 +19,9 @@ export function createRequestSpan(): AppMiddleware {
       const route = routeOf(ctx);
       const name = `${ctx.method} ${route}`;
       const attributes = {
-        [ATTR_HTTP_REQUEST_METHOD]: ctx.method,
-        [ATTR_HTTP_ROUTE]: route,
-        [ATTR_HTTP_RESPONSE_STATUS_CODE]: ctx.res.statusCode,
+        'http.request.method': ctx.method,
+        'http.route': route,
+        'http.response.status_code': ctx.res.statusCode,
         'docket.request_id': ctx.state.requestId,
         ...(turn === undefined ? {} : { 'docket.job.id': turn.jobId, 'docket.job.turn': turn.turn }),
       };

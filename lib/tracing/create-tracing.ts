@@ -20,7 +20,6 @@ import {
   type Sampler,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
-import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import type { TracingOptions } from './open-tracing.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 import { givenIds } from './turn-trace.ts';
@@ -36,7 +35,7 @@ export function createTracing({
   redact,
   onFailure,
 }: TracingOptions & { settings: TracingSettings }) {
-  const resource = resourceFromAttributes({ [ATTR_SERVICE_NAME]: service }).merge(
+  const resource = resourceFromAttributes({ 'service.name': service }).merge(
     detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
   );
   const timeoutMillis =

@@ -9,7 +9,6 @@ import {
   type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api';
-import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
 
 export interface SpanIds {
   traceId: string;
@@ -72,7 +71,7 @@ export function startTurn(turn: { jobId: string; turn: number }, options: SpanOp
 
 /** Ends a span; `error` is the kind of error. */
 export function endSpan(span: Span, error: string | null = null): void {
-  if (error !== null) span.setAttribute(ATTR_ERROR_TYPE, error).setStatus({ code: SpanStatusCode.ERROR });
+  if (error !== null) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
