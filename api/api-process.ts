@@ -16,8 +16,7 @@ import { createAssistantParts } from './assistant/wire/assistant-parts.ts';
 import { secretsOf, type ApiConfig } from './config.ts';
 import { createEvaluationRuns } from './evaluations/run-evaluations.ts';
 import { createGapChecks } from './sites/gap-checks.ts';
-import { createJobCanceller } from './jobs/job-canceller.ts';
-import { createJobStarter } from './jobs/job-starter.ts';
+import { openJobExecutions } from './jobs/job-executions.ts';
 import { createOutboxSweeper } from './jobs/outbox-sweeper.ts';
 import { repeat } from '../lib/repeat.ts';
 import { shareLooks } from '../lib/share-looks.ts';
@@ -25,7 +24,6 @@ import { createRequestHolders } from './access/request-holders.ts';
 import { createHttpServer } from './http/server.ts';
 import { createServiceStores } from './service-stores.ts';
 import { createApiStores } from './stores.ts';
-import { createTemporalClient } from './temporal.ts';
 
 /** Parts of an API process that communicate with the outside. */
 type ApiPart = 'stores' | 'service' | 'client' | 'models';
@@ -67,22 +65,23 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   cleanup.defer(() => pool.end());
   const stores = instrument('stores', createApiStores({ pool, config }));
   const service = instrument('service', createServiceStores({ pool, config }));
-  const temporal = cleanup.use(
-    createTemporalClient({
+  const executions = cleanup.use(
+    openJobExecutions({
       settings: config.temporal,
       encryptionKeys: config.encryptionKeys,
+      limits: config.jobLimits,
+      instrument: (client) => instrument('client', client),
       onFailure: (error) =>
         log.warn({ err: error }, 'the Temporal credentials cannot be read; keeping the previous ones'),
     }),
   );
-  const client = instrument('client', temporal.client);
 
   const notices = cleanup.use(createWorkNotices({ url: config.database.url }));
   const isDue = shareLooks({ look: () => service.dueChores.look(), isQuiet: notices.isQuiet });
   const sweeper = cleanup.use(
     createOutboxSweeper({
       outbox: stores.outbox,
-      startJob: createJobStarter({ client, limits: config.jobLimits }),
+      startJob: executions.start,
       isDue: isDue('starts'),
       log,
     }),
@@ -90,7 +89,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const canceller = cleanup.use(
     createOutboxSweeper({
       outbox: stores.cancels,
-      startJob: createJobCanceller({ client }),
+      startJob: executions.cancel,
       isDue: isDue('cancels'),
       log,
       failure: 'job not cancelled in Temporal yet; retrying',

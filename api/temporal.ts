@@ -2,14 +2,11 @@ import { Client } from '@temporalio/client';
 import { createDataConverter } from '../lib/encryption/data-converter.ts';
 import type { EncryptionKey } from '../lib/encryption/keys.ts';
 import { createTemporalConnection } from '../lib/temporal/temporal-connection.ts';
-import {
-  openTemporalCredentials,
-  type TemporalCredentialOptions,
-  type TemporalSettings,
-} from '../lib/temporal/temporal-credentials.ts';
+import type { TemporalCredentialSource, TemporalSettings } from '../lib/temporal/temporal-credentials.ts';
 
-export interface TemporalOptions extends TemporalCredentialOptions {
+export interface TemporalOptions {
   settings: TemporalSettings;
+  credentials: TemporalCredentialSource;
   /** Keys that encrypt payloads. */
   encryptionKeys: readonly EncryptionKey[];
 }
@@ -17,11 +14,10 @@ export interface TemporalOptions extends TemporalCredentialOptions {
 /** Creates a client that connects at its first call, and again after an outage. An outage does not end the process. */
 export function createTemporalClient({
   settings,
+  credentials,
   encryptionKeys,
-  ...options
 }: TemporalOptions): AsyncDisposable & { client: Client } {
   const { address, namespace } = settings;
-  const credentials = openTemporalCredentials(settings, options);
   const connection = createTemporalConnection({
     address,
     credentials,
@@ -29,9 +25,6 @@ export function createTemporalClient({
   });
   return {
     client: new Client({ connection, namespace, dataConverter: createDataConverter(encryptionKeys) }),
-    async [Symbol.asyncDispose]() {
-      credentials[Symbol.dispose]();
-      await connection.close();
-    },
+    [Symbol.asyncDispose]: () => connection.close(),
   };
 }

@@ -6,7 +6,7 @@ import type { SiteRow } from '../../db/sites/sites.ts';
 import { type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { LeasedIndex } from './site-indexes.ts';
-import { generateChecked, type CheckedAnswer } from './checked-answer.ts';
+import type { CheckedAnswer } from './checked-answer.ts';
 import { isSentence } from './citations/citations.ts';
 import type { QueryRewriter } from './retrieval/rewrite-query.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
@@ -139,6 +139,8 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
       }
       return take(part);
     };
+    // the parser of Markdown is loaded for the first answer
+    const { generateChecked } = await import('./checked-answer.ts');
     const answered = await generateChecked(deps, { turn, sources }, takeTimed);
     // an abort that must be reported to the reader carries a GenerationError as its reason
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;

@@ -27,6 +27,7 @@ import { createSearchRouter } from './routes-search.ts';
 import { createSitesRouter } from './routes-sites.ts';
 import { createThreadsRouter } from './routes-threads.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
+import { lazily } from '../../lib/lazily.ts';
 import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { createSiteReader } from './site-reader.ts';
 import { createSiteReading } from './site-reading.ts';
@@ -92,13 +93,11 @@ export function createAssistantRouters(deps: SiteRouterDeps, requestAccess: Requ
   const reading = createSiteReading({ ...stores, ...parts, openedPages: deps.openedPages, log });
   const shared = { admit, readSite, readerAccess, reading };
   const refusalOf = createRefusals({ refusalOfStore });
-  const loadAnswers = async () => {
+  const mcpAnswers = lazily(async () => {
     const { createMcpAnswers } = await import('../mcp/answer-message.ts');
     return createMcpAnswers({ ...requestAccess, ...parts, ...shared, rateAnswer, refusalOf, log });
-  };
-  let answers: Promise<AnswerMcp> | null = null;
-  // the SDK of the protocol is loaded for the first message, because a start should not wait for it
-  const answerMessage: AnswerMcp = async (...message) => (await (answers ??= loadAnswers()))(...message);
+  });
+  const answerMessage: AnswerMcp = async (...message) => (await mcpAnswers())(...message);
   return [
     createAssistantRouter({ ...requestAccess, ...parts, readSite, readerAccess, logger: log }),
     createChallengeRouter({ ...requestAccess, keys: stores.keys, box, verifyCaptcha }),

@@ -1,4 +1,4 @@
-import { isAlias, isMap, parseDocument, visit } from 'yaml';
+import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { parseImageName } from '../inputs/image-name.ts';
 import { parseRunHosts } from '../inputs/run-hosts.ts';
@@ -6,6 +6,9 @@ import { isVariableName } from './variable-name.ts';
 
 /** Path of a repository's own description of where its jobs run. */
 export const environmentPath = '.docket/environment.yml';
+// an API without a description to parse does not load the parser
+const load = createRequire(import.meta.url);
+const yaml = (): typeof import('yaml') => load('yaml');
 /** Longest description, in characters. */
 export const longestEnvironment = 64 * 1024;
 
@@ -76,6 +79,7 @@ export type ParsedEnvironment = { ok: true; environment: Environment } | { ok: f
 /** Parses a description. The problem is the end of a sentence, whose subject is the description's name. */
 export function parseEnvironment(content: string): ParsedEnvironment {
   if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
+  const { isAlias, isMap, parseDocument, visit } = yaml();
   const document = parseDocument(content, { prettyErrors: false, schema: 'core', merge: false });
   const [error] = document.errors;
   if (error !== undefined) return fail(`is not YAML: ${firstLine(error.message)}`);

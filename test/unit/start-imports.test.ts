@@ -27,13 +27,6 @@ const tracing = ['@opentelemetry/core', '@opentelemetry/sdk-trace', '@openteleme
 const forges = ['@gitbeaker/core', '@gitbeaker/requester-utils', '@octokit/rest', '@octokit/auth-app'];
 
 describe('a start', { tags: ['slow'] }, () => {
-  it('of the API loads only what every request needs', () => {
-    const loaded = packagesOf('api/run-main.ts');
-    expect(loaded).toContain('koa');
-    const later = [...providers, ...tracing, '@modelcontextprotocol/sdk', 'ai', 'jose'];
-    expect(later.filter((name) => loaded.has(name))).toEqual([]);
-  });
-
   it('of a worker loads no forge, no model provider, no protocol of tools and no parser of pages', () => {
     const loaded = packagesOf('worker/worker-process.ts');
     expect(loaded).toContain('@temporalio/worker');

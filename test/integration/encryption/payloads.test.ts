@@ -6,7 +6,7 @@ import { createDataConverter } from '../../../lib/encryption/data-converter.ts';
 import type { EncryptionKey } from '../../../lib/encryption/keys.ts';
 import { prepareWorkflowBundle } from '../../../worker/workflow-bundle.ts';
 import { jobWorkflowId } from '../../../workflows/contract/messages.ts';
-import { readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
+import { openTemporalCredentials, readTemporalSettings } from '../../../lib/temporal/temporal-credentials.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { readableHistory, testKeys } from '../../support/database/encryption.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
@@ -40,7 +40,8 @@ async function beginJob(first: EncryptionKey[]) {
 
 async function startAsApi({ jobId, taskQueue, keys }: { jobId: string; taskQueue: string; keys: EncryptionKey[] }) {
   const settings = readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') });
-  await using temporal = createTemporalClient({ settings, encryptionKeys: keys, onFailure: () => undefined });
+  using credentials = openTemporalCredentials(settings, { onFailure: () => undefined });
+  await using temporal = createTemporalClient({ settings, credentials, encryptionKeys: keys });
   await createJobStarter({ ...temporal, limits, taskQueue })({ jobId, turn: 1, organizationId: 'org_one' });
 }
 

@@ -7,7 +7,7 @@ import { createTemporalClient } from '../../../../api/temporal.ts';
 import { newId } from '../../../../db/ids.ts';
 import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
 import { jobWorkflowId, jobWorkflowName } from '../../../../workflows/contract/messages.ts';
-import { readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
+import { openTemporalCredentials, readTemporalSettings } from '../../../../lib/temporal/temporal-credentials.ts';
 import { buildJob, buildProject } from '../../../support/database/build.ts';
 import { createTestDatabase } from '../../../support/database/database.ts';
 import { openLine } from '../../../support/servers/line.ts';
@@ -21,13 +21,9 @@ const throwIt = (error: unknown) => {
 describe('createJobStarter', () => {
   it('starts a turn once, by name, with its limits, however often it is called', async () => {
     await using cleanup = new AsyncDisposableStack();
-    const temporal = cleanup.use(
-      createTemporalClient({
-        settings: readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') }),
-        encryptionKeys: [],
-        onFailure: throwIt,
-      }),
-    );
+    const settings = readTemporalSettings({ TEMPORAL_ADDRESS: inject('temporalAddress') });
+    const credentials = cleanup.use(openTemporalCredentials(settings, { onFailure: throwIt }));
+    const temporal = cleanup.use(createTemporalClient({ settings, credentials, encryptionKeys: [] }));
     const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     const jobId = newId('job_');
     const entry = { jobId, turn: 1, organizationId: 'org_one' };
@@ -60,13 +56,9 @@ describe('the outbox', () => {
       (await database.pool.query('select 1 from job_outbox where job_id = $1', [job.id])).rowCount === 1;
 
     const line = cleanup.use(await openLine(new URL(`http://${inject('temporalAddress')}`), { isCut: true }));
-    const temporal = cleanup.use(
-      createTemporalClient({
-        settings: readTemporalSettings({ TEMPORAL_ADDRESS: `127.0.0.1:${line.port}` }),
-        encryptionKeys: [],
-        onFailure: throwIt,
-      }),
-    );
+    const settings = readTemporalSettings({ TEMPORAL_ADDRESS: `127.0.0.1:${line.port}` });
+    const credentials = cleanup.use(openTemporalCredentials(settings, { onFailure: throwIt }));
+    const temporal = cleanup.use(createTemporalClient({ settings, credentials, encryptionKeys: [] }));
     const attempts = { count: 0 };
     const startJob = createJobStarter({ ...temporal, limits, taskQueue: `queue-${randomUUID()}` });
     cleanup.use(

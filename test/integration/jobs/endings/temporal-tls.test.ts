@@ -50,8 +50,8 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
 
     const failures: unknown[] = [];
     const watch = { everyMs: lookMs, onFailure: (error: unknown) => void failures.push(error) };
-    const { client } = resources.use(createTemporalClient({ settings, encryptionKeys: [], ...watch }));
     const credentials = resources.use(openTemporalCredentials(settings, watch));
+    const { client } = resources.use(createTemporalClient({ settings, credentials, encryptionKeys: [] }));
     const taskQueue = `tls-${randomUUID()}`;
     const stopping = new AbortController();
     const ready = Promise.withResolvers<void>();
@@ -94,7 +94,9 @@ describe.runIf(hasOpenssl)('a Temporal server that demands TLS, a client certifi
       [{ ...settings, files: { ...settings.files, apiKey: null }, apiKey: 'first-key' }, /api key/],
     ] as const) {
       secured.refused.length = 0;
-      await using stranger = createTemporalClient({ settings: wrong, encryptionKeys: [], ...watch });
+      using wrongCredentials = openTemporalCredentials(wrong, watch);
+      const identity = { settings: wrong, credentials: wrongCredentials, encryptionKeys: [] };
+      await using stranger = createTemporalClient(identity);
       const refused = stranger.client;
       const ask = async () => {
         const asked = refused.withDeadline(Date.now() + 3_000, () => refused.workflow.getHandle('x').describe());
