@@ -16,6 +16,9 @@ const rhythms = [
   { everyMs: 20, first: 800, upwards: [1_200, 1_600, 2_000], downwards: [600, 400, 200] },
 ];
 
+/** As many streams, at the pace of a real model, as the first byte of an answer may wait for. */
+const few = { streams: 200, everyMs: 20, mostFirstByteMs: 100, seconds: 15 };
+
 type Rhythm = (typeof rhythms)[number];
 
 interface Trial extends StreamLoadResult {
@@ -34,10 +37,25 @@ export async function findCapacity(targets: StreamTargets, options: BenchOptions
   for (const rhythm of options.isQuick ? rhythms.slice(0, 1) : rhythms) await findCapacityAt(targets, rhythm, options);
 }
 
+/** How long the first byte of an answer takes beside a usual number of streams. */
+export async function benchFirstByte(targets: StreamTargets): Promise<void> {
+  const { streams, everyMs, mostFirstByteMs, seconds } = few;
+  const trial = { streams, seconds, wish: wishAt(everyMs) };
+  const trials = [
+    await runTrial(targets, { ...trial, isBare: false }),
+    await runTrial(targets, { ...trial, isBare: true }),
+  ];
+  printTrials(`streams: first byte beside ${streams} streams with one delta per ${everyMs} ms`, trials, (of) =>
+    of.firstByteP99 <= mostFirstByteMs ? 'in time' : 'too late',
+  );
+  printNote(`aim: first byte p99 ≤ ${mostFirstByteMs} ms.`);
+}
+
 async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick }: BenchOptions): Promise<void> {
   const { everyMs, first, upwards, downwards } = rhythm;
-  const wish = { deltas: (streamSeconds * 1_000) / everyMs, everyMs };
-  const attempt = (streams: number) => runTrial(targets, { streams, wish, isBare: false });
+  const wish = wishAt(everyMs);
+  const seconds = measuredSeconds;
+  const attempt = (streams: number) => runTrial(targets, { streams, seconds, wish, isBare: false });
   const trials = [await attempt(first)];
   const isEnough = keepsUp(trials[0]);
   if (!isQuick) {
@@ -47,9 +65,24 @@ async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick 
     }
   }
   const most = Math.max(0, ...trials.filter(keepsUp).map(({ streams }) => streams));
-  trials.push(await runTrial(targets, { streams: first, wish, isBare: true }));
-  printTable(
+  trials.push(await runTrial(targets, { streams: first, seconds, wish, isBare: true }));
+  printTrials(
     `streams: one delta per ${everyMs} ms, each stream ${streamSeconds} s long and followed by the next`,
+    trials,
+    (trial) => (keepsUp(trial) ? 'keeps up' : 'too late'),
+  );
+  printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms.`);
+  if (everyMs === 5)
+    printNote('aim: ≥ 400. Denied: share of time in which others had the core that server / load generator needed.');
+}
+
+function wishAt(everyMs: number): StreamWish {
+  return { deltas: (streamSeconds * 1_000) / everyMs, everyMs };
+}
+
+function printTrials(title: string, trials: Trial[], verdictOf: (trial: Trial) => string): void {
+  printTable(
+    title,
     ['', 'lag p50', 'p99 ms', 'first byte p50', 'p99 ms', 'CPU µs/delta', 'core used', 'denied', 'others', ''],
     trials.map((trial) => [
       trial.name,
@@ -61,12 +94,11 @@ async function findCapacityAt(targets: StreamTargets, rhythm: Rhythm, { isQuick 
       figure(trial.used),
       `${figure(trial.denied.server)} / ${figure(trial.denied.load)}`,
       figure(trial.others),
-      keepsUp(trial) ? 'keeps up' : trial.failed > 0 ? `${trial.failed} failed` : 'too late',
+      trial.failed > 0 ? `${trial.failed} failed` : verdictOf(trial),
     ]),
   );
-  printNote(`keeps up with ${most}: lag p99 ≤ ${mostLagMs} ms and first byte p99 ≤ ${mostFirstByteMs} ms.`);
-  if (everyMs === 5)
-    printNote('aim: ≥ 400. Denied: share of time in which others had the core that server / load generator needed.');
+  const failure = trials.find((trial) => trial.failure !== null)?.failure;
+  if (failure !== undefined) printNote(`A stream failed: ${failure}`);
 }
 
 function keepsUp(trial: Trial | undefined): boolean {
@@ -77,16 +109,16 @@ function keepsUp(trial: Trial | undefined): boolean {
 
 async function runTrial(
   targets: StreamTargets,
-  { streams, wish, isBare }: { streams: number; wish: StreamWish; isBare: boolean },
+  { streams, seconds, wish, isBare }: { streams: number; seconds: number; wish: StreamWish; isBare: boolean },
 ): Promise<Trial> {
   const pid = isBare ? targets.barePid : targets.apiPid;
   const load = isBare ? await targets.bareRequest('v2', wish) : targets.request('v2', wish);
-  const running = targets.run({ ...load, streams, seconds: measuredSeconds, rampSeconds: streamSeconds });
+  const running = targets.run({ ...load, streams, seconds, rampSeconds: streamSeconds });
   await sleep(streamSeconds * 1_000);
   const meter = meterLoad();
   const deniedOf = () => ({ server: deniedSecondsOf(pid), load: deniedSecondsOf(targets.loadPid) });
   const [cpu, denied, from] = [cpuSecondsOf(pid), deniedOf(), performance.now()];
-  await sleep(measuredSeconds * 1_000);
+  await sleep(seconds * 1_000);
   const passed = (performance.now() - from) / 1_000;
   const used = cpuSecondsOf(pid) - cpu;
   const deniedAfter = deniedOf();

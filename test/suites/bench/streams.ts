@@ -1,4 +1,4 @@
-import { findCapacity } from './stream-capacity.ts';
+import { benchFirstByte, findCapacity } from './stream-capacity.ts';
 import { cpuSecondsOf, meterLoad } from './support/cpu.ts';
 import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
@@ -28,6 +28,7 @@ interface Measured {
 export async function benchStreams(servers: BenchServers, options: BenchOptions): Promise<void> {
   await using targets = await startStreamTargets(servers, options);
   await benchBursts(targets, options);
+  await benchFirstByte(targets);
   await findCapacity(targets, options);
 }
 
@@ -89,7 +90,7 @@ async function measureInTurn(
       const [meter, cpu] = [meterLoad(), cpuSecondsOf(pid)];
       const load = { ...request, streams: connections, seconds, rampSeconds: 0, isDrained: true };
       const result = await targets.run(load);
-      if (result.failed > 0) throw new Error(`${result.failed} streams of ${name} failed.`);
+      if (result.failed > 0) throw new Error(`${result.failed} streams of ${name} failed: ${result.failure}`);
       if (round === 0) continue; // warm-up
       others.push(meter.others());
       rates[at]?.push(result.finished / result.seconds);

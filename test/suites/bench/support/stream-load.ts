@@ -20,6 +20,8 @@ export interface StreamLoadResult {
   finished: number;
   /** Responses that were not streams, and streams that broke. */
   failed: number;
+  /** What the first of them answered. */
+  failure: string | null;
   /** Marked deltas that arrived, extrapolated from the sampled connections. */
   deltas: number;
   seconds: number;
@@ -32,11 +34,12 @@ export interface StreamLoadResult {
 /** The output of every n-th connection is read; of the others only the start and the end. */
 const readEvery = 4;
 const lastChunk = Buffer.from('0\r\n\r\n');
+const longestFailure = 1_000;
 
 /** Keeps this many streams open, each followed by the next, and measures them after the ramp-up. */
 export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult> {
   const request = Buffer.from(load.request);
-  const result = { finished: 0, failed: 0 };
+  const result: Pick<StreamLoadResult, 'finished' | 'failed' | 'failure'> = { finished: 0, failed: 0, failure: null };
   const firstBytes: number[] = [];
   const lags: number[] = [];
   const sockets = new Map<Socket, () => number | null>();
@@ -58,8 +61,8 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
           isFirst = false;
           if (isMeasuring) firstBytes.push(now - sentAt);
           if (bytes.toString('latin1', 9, 12) !== '200') {
-            result.failed += 1;
-            return socket.destroy();
+            result.failure ??= bytes.toString('latin1', 0, longestFailure);
+            return socket.destroy(); // counted when it has closed
           }
         }
         if (isRead && isMeasuring) lags.push(...lagsOf(bytes.toString('latin1'), now));
@@ -73,7 +76,10 @@ export async function runStreamLoad(load: StreamLoad): Promise<StreamLoadResult>
         sockets.delete(socket);
         if (isOver && sockets.size === 0) allClosed.resolve();
         // the server closes a connection after a number of requests, between two of them
-        if (!isFirst && !tail.equals(lastChunk) && !isCut) result.failed += 1;
+        if (!isFirst && !tail.equals(lastChunk) && !isCut) {
+          result.failed += 1;
+          result.failure ??= 'The connection ended within a stream.';
+        }
         if (!isOver) setTimeout(runSlot, 1, slot);
       },
     });

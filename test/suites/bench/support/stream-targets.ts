@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { apiOptions } from '../../../../local/processes/services.ts';
 import { loadCore, serverCore, startBenchProcess } from './bench-process.ts';
 import type { BenchProcess } from './bench-process.ts';
 import type { BenchOptions } from './options.ts';
@@ -39,7 +40,8 @@ export async function startStreamTargets(servers: BenchServers, options: BenchOp
   const pool = new Pool({ connectionString: database.url, max: 2 });
   const site = await seedSite(pool, sitePages);
   await pool.end();
-  const service = { core: serverCore, env: apiEnvironment(database.url), flags: options.serverFlags };
+  const flags = [...apiOptions, ...options.serverFlags];
+  const service = { core: serverCore, env: apiEnvironment(database.url), flags };
   const api = resources.use(await startBenchProcess('assistant-api', service));
   const bare = resources.use(await startBenchProcess('bare-http', { core: serverCore }));
   const load = resources.use(await startBenchProcess('stream-load', { core: loadCore }));
