@@ -185,11 +185,8 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       const { limits, seconds } = settings.setup;
       const shared = { jobId, workspace, signal };
       if (last !== null) await unpackPackageCaches(sandbox, { ...shared, folder: last.folder, limits });
-      await claim.confirm();
-      await notify(
-        ref,
-        `The setup of ${name} started${last === null ? '' : ' with the package caches of the last one'}.`,
-      );
+      const text = `The setup of ${name} started${last === null ? '' : ' with the package caches of the last one'}.`;
+      await claim.start({ ...ref, text: secrets.redact(text) });
       const environment = { ...settings.setup, root, variables: { ...settings.agent.variables, ...values } };
       // opened with the secrets known, so that it masks them
       await using output = openOutputLog(deps, { ...ref, step: null });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EnvironmentLayerStore, LayerRef } from '../../db/for-worker/environment-layers.ts';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 import { downloadArchive, uploadArchive } from './layer-archive.ts';
 import { layerSchema, type LayerFiles, type StoredLayer } from './layer-files.ts';
 
@@ -21,8 +22,8 @@ export interface LayerRequest {
 export interface LayerToBuild {
   /** Aborts with the request, and when another worker has taken the layer over. */
   signal: AbortSignal;
-  /** Throws when another has taken it over: asked before something begins that must not happen twice. */
-  confirm(): Promise<void>;
+  /** Says to people that the setup starts. Says nothing and throws when another has taken the layer over. */
+  start(notice: TurnRef & { text: string }): Promise<void>;
 }
 
 /**
@@ -99,14 +100,13 @@ async function buildLayer(
   { ref, id, local, signal, build }: LayerRequest & { id: string; local: StoredLayer | null },
 ): Promise<(StoredLayer & { source: 'machine' | 'setup' }) | null> {
   const lost = new AbortController();
-  const extend = async () => {
-    if (!(await layers.hold(id, holdMs))) lost.abort();
-  };
-  const extending = setInterval(() => void extend().catch(() => undefined), extendEveryMs);
+  const checkHeld = (isHeld: boolean) => isHeld || lost.abort();
+  const extend = () => void layers.hold(id, holdMs).then(checkHeld, () => undefined);
+  const extending = setInterval(extend, extendEveryMs);
   const claim: LayerToBuild = {
     signal: AbortSignal.any([signal, lost.signal]),
-    async confirm() {
-      await extend();
+    async start(notice) {
+      checkHeld(await layers.start(id, holdMs, notice));
       claim.signal.throwIfAborted();
     },
   };

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 import { newId } from '../ids.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredJson } from '../stored-text.ts';
 
@@ -22,6 +24,11 @@ export interface EnvironmentLayerStore {
   last(projectId: string): Promise<{ id: string; key: string; description: unknown } | null>;
   /** Holds a claimed layer longer; false when another builder has taken it over. */
   hold(id: string, holdMs: number): Promise<boolean>;
+  /**
+   * Appends a notice that the setup starts to an active turn, and holds the layer longer. Does neither, and returns
+   * false, when another builder has taken it over.
+   */
+  start(id: string, holdMs: number, notice: TurnRef & { text: string }): Promise<boolean>;
   /** Gives a claim up, with all of its chunks. */
   release(id: string): Promise<void>;
   /** Removes a layer, because what is stored of it cannot be read. */
@@ -96,6 +103,22 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
          where id = $1 and held_until is not null`,
         [id, holdMs],
       );
+      return rowCount === 1;
+    },
+
+    async start(id, holdMs, { jobId, turn, text }) {
+      // the job's row first, as the deletion of a project does it
+      const { rowCount } = await pool.query(
+        `with job as materialized (
+           select id from jobs where id = $3 and turn = $4 and status = 'active' for key share
+         ), held as (
+           update environment_layers set held_until = now() + $2::float8 * interval '1 millisecond'
+           where id = $1 and held_until is not null and (select count(*) from job) >= 0 returning id
+         )
+         select (select append_job_events(id, $4, null, $5) from job) from held`,
+        [id, holdMs, jobId, turn, toStoredJson([{ type: 'notice', data: { text } }])],
+      );
+      wakeWatchers(pool, jobId);
       return rowCount === 1;
     },
 

@@ -5,7 +5,7 @@ import { inspectArchive } from '../../../activities/environment/layer-archive.ts
 import { createLayerFiles, type LayerFiles } from '../../../activities/environment/layer-files.ts';
 import { provideLayer, type LayerToBuild } from '../../../activities/environment/provide-layer.ts';
 import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
-import { buildProject } from '../../support/database/build.ts';
+import { buildJob, buildProject } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -69,14 +69,16 @@ it('is not built again if its builder died after it was finished, and is if it d
 });
 
 it('is built by another when its builder is suspended, which then begins nothing', { timeout: 15_000 }, async () => {
-  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const project = await buildProject(database.pool);
+  const ref = { projectId: project.id, key: 'one' };
+  const { id: jobId } = await buildJob(database.pool, project);
   const store = createEnvironmentLayerStore(database.pool);
   const [begun, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const setup = vi.fn((folder: string) => write(folder, 'late'));
-  const build = async (folder: string, { confirm }: LayerToBuild) => {
+  const build = async (folder: string, { start }: LayerToBuild) => {
     begun.resolve();
     await resumed.promise;
-    await confirm();
+    await start({ jobId, turn: 1, text: 'started' });
     return setup(folder);
   };
   let isSuspended = true;
@@ -89,6 +91,13 @@ it('is built by another when its builder is suspended, which then begins nothing
   resumed.resolve();
   expect(await suspended).toMatchObject({ source: 'database' });
   expect(setup).not.toHaveBeenCalled();
+  const notices = `select data ->> 'text' as text from job_events where job_id = $1 and type = 'notice'`;
+  expect((await database.pool.query(notices, [jobId])).rows).toEqual([]);
+  // one that holds its layer says so, and holds it for longer
+  const { id } = (await store.claim({ ...ref, key: 'two' }, 60_000)) as { id: string };
+  expect(await store.start(id, 0, { jobId, turn: 1, text: 'started' })).toBe(true);
+  expect((await database.pool.query(notices, [jobId])).rows).toEqual([{ text: 'started' }]);
+  expect(await store.claim({ ...ref, key: 'two' }, 1_000)).toMatchObject({ state: 'claimed' });
 });
 
 it('is built again if what is stored of it is damaged', async () => {

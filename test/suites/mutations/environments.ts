@@ -43,6 +43,20 @@ export const environmentMutations: Mutation[] = [
     ...layers,
   },
   {
+    name: 'a suspended worker starts a setup that another has finished',
+    file: 'activities/environment/provide-layer.ts',
+    find: 'checkHeld(await layers.start(id, holdMs, notice));',
+    replace: 'await layers.start(id, holdMs, notice);',
+    ...layers,
+  },
+  {
+    name: 'a setup that another has finished is announced once more',
+    file: 'db/for-worker/environment-layers.ts',
+    find: 'append_job_events(id, $4, null, $5) from job) from held`',
+    replace: 'append_job_events(id, $4, null, $5) from job) from (select) as held`',
+    ...layers,
+  },
+  {
     name: 'a setup starts with all that the last one installed',
     file: 'activities/environment/run-setup.ts',
     find: '--skip-old-files $found`',
