@@ -83,19 +83,21 @@ export const createJobSchema = closedBody({
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
 
+const readTurn = z.number().int().min(1).max(999_999).optional().meta({
+  description: 'The turn of the plan that was read (details.waiting.turn); a newer plan is then not approved.',
+});
+
 /** Body of `POST …/job/{id}/approve`. */
 export const approvePlanSchema = closedBody({
-  turn: z.number().int().min(1).max(999_999).optional().meta({
-    description: 'The turn of the plan that was read (details.waiting.turn); a newer plan is then not approved.',
-  }),
+  turn: readTurn,
   comment: decisionText.optional().meta({ description: 'A comment for the agent.' }),
-});
+}).prefault({});
 
 /** Body of `POST …/job/{id}/reject`. */
 export const rejectPlanSchema = closedBody({
-  turn: approvePlanSchema.shape.turn,
+  turn: readTurn,
   reason: decisionText.optional().meta({ description: "Becomes a part of the job's message." }),
-});
+}).prefault({});
 
 const count = z.number().int().min(1).max(999_999);
 

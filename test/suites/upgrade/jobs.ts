@@ -46,7 +46,7 @@ export function createJobClient(baseUrl: string, { projectId, key }: { projectId
   };
 }
 
-/** What a request to the model is about: a turn writes a file in each of its steps, whose number its prompt gives. */
+/** What a request to the model is about. A turn writes one file a step, and its prompt says how many. */
 export interface Asked {
   steps: number;
   step: number;

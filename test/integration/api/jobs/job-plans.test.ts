@@ -22,7 +22,7 @@ afterAll(async () => {
   await shared.database?.[Symbol.asyncDispose]();
 });
 
-async function act(id: string, action: string, json: unknown = {}, key = shared.key) {
+async function act(id: string, action: string, json?: unknown, key = shared.key) {
   const { status, body, headers } = await shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/${action}`, {
     method: 'POST',
     key,
