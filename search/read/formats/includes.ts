@@ -8,6 +8,8 @@ const longest = 1_000_000;
 
 /** A directive that stands for the text of another file. */
 export interface IncludeSyntax {
+  /** Rewrites a page in which a directive is not a text of its own. */
+  rewrite?(page: string): string;
   /** Finds the directives; global, with the target as its first group or as the group `target`. */
   pattern: RegExp;
   /** Returns the paths that a target may mean, from the file that includes it, the likeliest first. */
@@ -36,11 +38,12 @@ export function withIncludes(
   function expand(source: string, chain: string[]): string {
     const parts: string[] = [];
     let end = 0;
-    for (const match of source.matchAll(syntax.pattern)) {
-      parts.push(source.slice(end, match.index), included(match, chain));
+    const page = syntax.rewrite?.(source) ?? source;
+    for (const match of page.matchAll(syntax.pattern)) {
+      parts.push(page.slice(end, match.index), included(match, chain));
       end = match.index + match[0].length;
     }
-    parts.push(source.slice(end));
+    parts.push(page.slice(end));
     return parts.join('');
   }
 

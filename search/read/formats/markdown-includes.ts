@@ -47,6 +47,9 @@ function namedPart(lines: string[], name: string, mark: RegExp): string[] {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
+/** A list of files between two lines of scissors. A semicolon leaves one out. */
+const snippetList = /^([ \t]*)(-{1,8}8<-{1,8})[ \t]*\n((?:(?!\1\2)[^\n]{0,500}\n){1,100})\1\2[ \t]*$/gm;
+
 /**
  * MkDocs: `--8<-- "code.py:part"` of the snippets extension, `{!part.md!}` of markdown-include, `{% include "part.md" %}` of
  * include-markdown, and `{* code.py ln[1:3] *}`, which becomes a code block. Targets start at the configuration, at the
@@ -54,6 +57,12 @@ function namedPart(lines: string[], name: string, mark: RegExp): string[] {
  */
 export function mkdocsIncludes(folder: string): IncludeSyntax {
   return {
+    rewrite: (page) =>
+      page.replace(snippetList, (_list, indent: string, _scissors, files: string) =>
+        files.replace(/^[ \t]*(.*?)[ \t]*$/gm, (_line, file: string) =>
+          file === '' || file.startsWith(';') ? '' : `${indent}--8<-- "${file}"`,
+        ),
+      ),
     pattern:
       /^(?<indent>[ \t]*)(?<open>-{1,8}8<-{1,8}[ \t]+(?=["'])|\{!>?|\{\*|\{%-?[ \t]+include(?:-markdown)?(?=[ \t]))[ \t]*["']?(?<target>[^"'\s!*%:]{1,500})(?::(?<part>[\w:,-]{1,100}))?["']?(?<rest>[^\n]{0,300}?)(?:[!*]\}|-?%\})?[ \t]*$/gm,
     resolve: (target, from) => [

@@ -10,6 +10,7 @@ import { asciidocIncludes, withNamedTargets } from './asciidoc-includes.ts';
 import { withIncludes, type FindIncluded, type IncludeSyntax } from './includes.ts';
 import { formatOf, type SourceFormat } from './format-of.ts';
 import { withPageLinks } from './page-links.ts';
+import { rawImports } from './raw-imports.ts';
 import { rstIncludes } from './rst-includes.ts';
 import type { Referred, References } from './rst-labels.ts';
 
@@ -46,7 +47,7 @@ export async function readText(
   const { values, body: source } = readFrontMatter(file.read());
   const isMdx = format === 'mdx' || (format === 'markdown' && layout.isMdx === true);
   const whole = isMdx ? withSnippets(source, files, file.path) : source;
-  const syntax = format === null ? undefined : (layout.includes?.[format] ?? includesOf[format]);
+  const syntax = format === null ? undefined : (layout.includes?.[format] ?? includesOf[isMdx ? 'mdx' : format]);
   const named = format === 'asciidoc' ? withNamedTargets(whole, layout.attributesOf?.(file.path)) : whole;
   const included = syntax === undefined ? whole : withIncludes(named, { path: file.path, find: findIncluded, syntax });
   const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
@@ -98,6 +99,7 @@ function referencesOf(layout: Layout, path: string): { references: References; i
 }
 
 const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
+  mdx: rawImports,
   asciidoc: asciidocIncludes((target, from) => [posix.normalize(posix.join(posix.dirname(from), target))]),
   restructuredtext: rstIncludes(),
 };

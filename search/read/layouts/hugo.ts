@@ -8,6 +8,7 @@ import { labelOf } from './markup.ts';
 /** The length is bounded, so that a page of openings alone takes linear time. */
 const shortcode = /\{\{[<%]((?:[^{}]|\{(?!\{)){0,2000}?)[>%]\}\}/g;
 const note = /^(?:note|warning|tip|caution|info|important|danger|alert|callout|admonition|hint)$/;
+const shown = [/\btext\s*=\s*["`]([^"`]*)["`]/, /\bterm_id\s*=\s*["`]([^"`]*)["`]/];
 const named = /\b(?:title|label|name|header|caption)\s*=\s*["`]([^"`]*)["`]/;
 
 /** Hugo: `hugo.toml` or an older `config.*` beside a folder of content. */
@@ -108,6 +109,8 @@ function withoutShortcodes(text: string): string {
       const given = words.slice(name.length).trim();
       const first = /^["`]([^"`]*)["`]/.exec(given)?.[1] ?? /^[^\s="`]+(?=\s|$)/.exec(given)?.[0] ?? '';
       if (name === 'ref' || name === 'relref') return first;
+      const text = shown.map((part) => part.exec(given)?.[1]).find((found) => found !== undefined);
+      if (text !== undefined) return text;
       const title = named.exec(given)?.[1] ?? (/^tab$/i.test(name) ? first : '');
       if (note.test(name))
         return `**${labelOf(/^(?:alert|callout|admonition|hint)$/.test(name) && first !== '' ? first : name, title)}**\n\n`;

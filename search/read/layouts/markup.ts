@@ -6,6 +6,8 @@ export interface BlockSyntax {
   label(match: RegExpExecArray): string;
   /** Matches the line that closes it. If omitted, the block is what is indented by four spaces below. */
   close?: RegExp;
+  /** Matches a line of options right below the first one. */
+  option?: RegExp;
 }
 
 const fence = /^\s*(`{3,}|~{3,})/;
@@ -15,11 +17,14 @@ export function withBlocks(text: string, syntaxes: readonly BlockSyntax[]): stri
   const out: string[] = [];
   const indents: number[] = [];
   let inFence: string | null = null;
+  let option: RegExp | undefined;
   for (const given of text.split('\n')) {
     const blank = given.trim() === '';
     const width = given.length - given.trimStart().length;
     if (inFence === null && !blank) while (width < (indents.at(-1) ?? 0)) indents.pop();
     const line = given.slice(Math.min(width, indents.length * 4));
+    if (option?.test(line) === true) continue;
+    option = undefined;
     const mark = fence.exec(line)?.[1];
     if (inFence !== null || mark !== undefined) {
       if (inFence === null) inFence = mark ?? null;
@@ -31,16 +36,20 @@ export function withBlocks(text: string, syntaxes: readonly BlockSyntax[]): stri
     const found = blank ? null : opened(content, syntaxes);
     if (found !== null) {
       if (found.label !== '') out.push('', `**${found.label}**`, '');
-      if (found.isIndented) indents.push(width + 4);
+      if (found.close === undefined) indents.push(width + 4);
+      option = found.option;
     } else if (blank || !syntaxes.some(({ close }) => close?.test(content) === true)) out.push(line);
   }
   return out.join('\n');
 }
 
-function opened(line: string, syntaxes: readonly BlockSyntax[]): { label: string; isIndented: boolean } | null {
-  for (const { open, label, close } of syntaxes) {
+function opened(
+  line: string,
+  syntaxes: readonly BlockSyntax[],
+): (Pick<BlockSyntax, 'close' | 'option'> & { label: string }) | null {
+  for (const { open, label, close, option } of syntaxes) {
     const match = open.exec(line.slice(0, 500));
-    if (match !== null) return { label: label(match).replaceAll('*', '').trim(), isIndented: close === undefined };
+    if (match !== null) return { label: label(match).replaceAll('*', '').trim(), close, option };
   }
   return null;
 }

@@ -20,6 +20,7 @@ const slashBlock: BlockSyntax = {
     return ['tab', 'details', 'admonition'].includes(type) ? title : labelOf(type, title);
   },
   close: /^\/{3,}$/,
+  option: /^ {4,}[\w-]+:/,
 };
 
 /** MkDocs: `mkdocs.yml`. */
@@ -70,7 +71,7 @@ function navigationOf(nav: unknown, folder: string): Navigation {
     else if (Array.isArray(value)) for (const entry of value) visit(entry, groups, depth + 1);
     else if (isRecord(value))
       for (const [title, below] of Object.entries(value))
-        visit(below, typeof below === 'string' ? groups : [...groups, title], depth + 1);
+        visit(below, typeof below === 'string' || title === '' ? groups : [...groups, title], depth + 1);
   };
   visit(nav, [], 0);
   return { entries, languages: [], versions: [] };

@@ -93,7 +93,7 @@ it('reads the blocks of PyMdown Extensions in MkDocs, also inside each other', a
   const { byPath } = await read({
     'mkdocs.yml': 'site_name: Lamps\n',
     'docs/index.md':
-      '# Home\n\n/// tip\n\nHold it.\n\n///\n\n/// note | Technical Details\nA lamp is a lamp.\n///\n\n//// tab | Linux, macOS\n\n/// details | More\n\napt\n\n///\n\n////\n\n/// html | div.wide\nWide.\n///\n\n```\n/// tip\n```\n',
+      '# Home\n\n/// tip\n\nHold it.\n\n///\n\n/// note | Technical Details\nA lamp is a lamp.\n///\n\n//// tab | Linux, macOS\n\n/// details | More\n    type: note\n    open: True\n\napt\n\n///\n\n////\n\n/// html | div.wide\nWide.\n///\n\n```\n/// tip\n```\n',
   });
   expect(byPath.index?.content.trim().replaceAll(/\n{2,}/g, '\n')).toBe(
     '# Home\n**Tip**\nHold it.\n**Note: Technical Details**\nA lamp is a lamp.\n**Linux, macOS**\n**More**\napt\nWide.\n```\n/// tip\n```',
@@ -137,7 +137,7 @@ it('recognizes Hugo: languages, sections, front matter in TOML, shortcodes', asy
       "defaultContentLanguage = 'en'\n[languages.en]\ncontentDir = 'content/en'\n[languages.de]\ncontentDir = 'content/de'\n",
     'content/en/docs/_index.md': '+++\ntitle = "All docs"\n+++\n',
     'content/en/docs/First.md':
-      '---\nweight: 3\n---\n{{% alert title="Hot" %}}Careful.{{% /alert %}}\n\n{{< tab "Linux" >}}apt{{< /tab >}}\n\n{{</* shown */>}} [x]({{< relref "/docs/b" >}})\n',
+      '---\nweight: 3\n---\n{{% alert title="Hot" %}}Careful.{{% /alert %}}\n\n{{< tab "Linux" >}}apt{{< /tab >}}\n\nA {{< glossary_tooltip term_id="lamp" text="lamp" >}} on a {{< glossary_tooltip term_id="table" >}}.\n\n{{</* shown */>}} [x]({{< relref "/docs/b" >}})\n',
     'content/en/docs/bundle/index.md': '+++\ntitle = "B"\ngroups = ["staff"]\nslug = "b"\n+++\nText.',
     'content/de/docs/first.md': '# Eins',
     'layouts/_default/single.html': '<html><body>{{ .Content }}</body></html>',
@@ -147,7 +147,15 @@ it('recognizes Hugo: languages, sections, front matter in TOML, shortcodes', asy
   expect(byPath.docs?.metadata.title).toBe('All docs');
   expect(byPath['docs/b']).toMatchObject({ restrictedTo: ['staff'], metadata: { title: 'B', language: 'en' } });
   const content = byPath['docs/first']?.content;
-  for (const text of ['**Alert: Hot**', 'Careful.', '**Linux**', 'apt', '{{< shown >}}', '[x](/docs/b)'])
+  for (const text of [
+    '**Alert: Hot**',
+    'Careful.',
+    '**Linux**',
+    'apt',
+    'A lamp on a table.',
+    '{{< shown >}}',
+    '[x](/docs/b)',
+  ])
     expect(content).toContain(text);
 });
 
