@@ -164,8 +164,9 @@ function setextLevel(content: string, line: MarkdownLine): number {
 }
 
 function idsIn(line: string): string[] {
-  if (!line.includes('<')) return [];
-  return [...line.matchAll(/\s(?:id|name)=["']([^"'\s]{1,200})["']/g)].map((match) => match[1] ?? '');
+  if (!line.includes('<') && !line.includes('{')) return [];
+  const ids = line.matchAll(/\s(?:id|name)=["']([^"'\s]{1,200})["']|\{:?[ \t]*#([\w.:-]{1,200})[^{}\n]{0,200}\}/g);
+  return [...ids].map(([, inTag, inList]) => inTag ?? inList ?? '');
 }
 
 function trimmed<T extends Chunk>(content: string, chunk: T): T {

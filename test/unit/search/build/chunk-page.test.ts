@@ -26,6 +26,11 @@ describe('chunks', () => {
     expect(chunkPage(content, 'T').anchors).toEqual(['example', 'example-1', 'mine', 'get-x--more']);
   });
 
+  it('include those of paragraphs and of tags', () => {
+    const content = 'One. {#one}\n\n[Two](x){: #two .wide }\n\n<a id="three"></a>Three.\n';
+    expect(chunkPage(content, 'T').anchors).toEqual(['one', 'two', 'three']);
+  });
+
   it('ignore headings inside a code fence', () => {
     const content = '## Real\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n```\n~~~\n\nafter\n';
     expect(passages(content).map(({ headings }) => headings)).toEqual([['Real']]);
