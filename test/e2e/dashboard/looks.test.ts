@@ -128,8 +128,8 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
     },
   );
 
-  it('fits a width of 400 pixels', async () => {
-    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 400 });
+  it('fits a phone 400 pixels wide, with buttons that a finger can press', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 400, hasTouch: true });
     const { page } = visit;
     for (const [name, path] of Object.entries(shared.pages)) {
       await show(page, path);
@@ -141,6 +141,14 @@ describe.runIf(chromiumPath !== null)('every page of the dashboard', () => {
         .locator('.table-scroll')
         .evaluateAll((tables) => tables.filter((table) => table.scrollWidth > table.clientWidth).length);
       expect([name, scrolled]).toEqual([name, 0]);
+      const small = await page
+        .locator('main .button, main .segment, main .tab')
+        .evaluateAll((buttons) =>
+          buttons
+            .filter((button) => button.checkVisibility() && button.getBoundingClientRect().height < 44)
+            .map((button) => button.outerHTML),
+        );
+      expect([name, small]).toEqual([name, []]);
       await takeScreenshot(page, `${name}-narrow`);
     }
   });

@@ -15,6 +15,8 @@ export interface DashboardVisit extends AsyncDisposable {
 export interface VisitOptions {
   colorScheme?: 'light' | 'dark';
   width?: number;
+  /** Whether the pointer is a finger, as on a phone. */
+  hasTouch?: boolean;
   /** Admin key to sign in with, instead of that of the stack. */
   key?: string;
 }
@@ -26,9 +28,9 @@ export const screenshotFolder = resolve(import.meta.dirname, '../../../test-resu
 export async function visitDashboard(
   browser: Browser,
   stack: TestStack,
-  { colorScheme = 'light', width = 1280, key = stack.localJson.adminKey }: VisitOptions = {},
+  { colorScheme = 'light', width = 1280, hasTouch = false, key = stack.localJson.adminKey }: VisitOptions = {},
 ): Promise<DashboardVisit> {
-  const context = await browser.newContext({ colorScheme, viewport: { width, height: 860 } });
+  const context = await browser.newContext({ colorScheme, hasTouch, viewport: { width, height: 860 } });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints: string[] = [];
