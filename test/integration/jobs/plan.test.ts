@@ -142,7 +142,7 @@ describe('a job whose plan is reviewed', () => {
       });
       expect((await eventTypes()).at(-1)).toBe('failure');
       expect(await operator.reject(decision)).toMatchObject({ kind: 'repeated' });
-      expect(await operator.approve(decision)).toEqual({ kind: 'ended' });
+      expect(await operator.approve(decision)).toEqual({ kind: 'rejected' });
       model.script(plan);
       expect(await worker.followUp(planned.id, 'Now.')).toMatchObject({ phase: 'waiting', turn: 2 });
     });
