@@ -110,7 +110,14 @@ function JobView({ job: ref }: { job: JobRef }) {
       {turns.isError && <ErrorNote title="The conversation could not be loaded" message={messageOf(turns.error)} />}
       {turns.data !== undefined && steps.data !== undefined && (
         <>
-          <Waterfall turns={turns.data} steps={steps.data} phases={live.phases} starts={live.starts} onGo={showItem} />
+          <Waterfall
+            turns={turns.data}
+            steps={steps.data}
+            phases={live.phases}
+            starts={live.starts}
+            failure={job.data.details.failure?.category ?? null}
+            onGo={showItem}
+          />
           <Tabs
             className="tabs"
             selectedKey={tab}

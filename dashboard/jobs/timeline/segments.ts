@@ -12,6 +12,35 @@ export interface Segment {
   what: string;
   /** Null for time that belongs to no step. */
   step: number | null;
+  /** The turn ended because of it. */
+  isFailed?: true;
+}
+
+/** Kind of operation in which a job fails with a category; those of limits and decisions end no operation. */
+const failedKinds: Record<string, Kind> = {
+  repository_unreachable: 'git',
+  repository_too_large: 'git',
+  ref_not_found: 'git',
+  setup_failed: 'git',
+  image_unavailable: 'git',
+  authentication_refused: 'git',
+  push_rejected: 'git',
+  path_not_allowed: 'git',
+  model_refused: 'model',
+  model_unavailable: 'model',
+  tool_failure: 'tools',
+};
+
+/** Marks the segment in which a turn failed with a category; null for a turn that did not fail. */
+export function withFailure(segments: Segment[], category: string | null): Segment[] {
+  const kind = category === null ? undefined : failedKinds[category];
+  const at = segments.findLastIndex((segment) => segment.kind === kind);
+  return segments.map((segment, index) => (index === at ? { ...segment, isFailed: true } : segment));
+}
+
+/** Returns the kind that a segment is shown as. */
+export function shownKind({ kind, isFailed }: Segment): Kind {
+  return isFailed === true ? 'lost' : kind;
 }
 
 /** Splits the time of a turn into segments, in order and without gaps. Times are milliseconds since 1970. */
@@ -90,7 +119,7 @@ export function visibleSegments(segments: Segment[]): Segment[] {
   const join = () => {
     const [begin, end] = [short[0], short.at(-1)];
     if (begin === undefined || end === undefined) return;
-    const hasLost = short.some(({ kind }) => kind === 'lost');
+    const hasLost = short.some((segment) => shownKind(segment) === 'lost');
     const most = hasLost ? 'lost' : (timesOf(short).sort((one, other) => other.ms - one.ms)[0]?.kind ?? begin.kind);
     const what = short.length === 1 ? begin.what : `${begin.what} – ${end.what}, mostly ${most}`;
     visible.push({ kind: most, from: begin.from, to: end.to, what, step: begin.step });
@@ -114,7 +143,7 @@ export function timesOf(segments: Segment[]): { kind: Kind; ms: number }[] {
   return kinds
     .map((kind) => ({
       kind,
-      ms: segments.filter((segment) => segment.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0),
+      ms: segments.filter((segment) => shownKind(segment) === kind).reduce((sum, { from, to }) => sum + to - from, 0),
     }))
     .filter(({ ms }) => ms > 0);
 }

@@ -2,7 +2,7 @@ import { duration } from '../../format.ts';
 import type { Step, Turn } from '../../http/types.ts';
 import { attemptsOf } from './attempts.ts';
 import { stepKeyOf, type LiveOutput } from '../job-queries.ts';
-import { segmentsOf, visibleSegments, type Segment } from './segments.ts';
+import { segmentsOf, visibleSegments, withFailure, type Segment } from './segments.ts';
 import { anchorOf, turnAnchorOf } from './timeline.ts';
 
 /** Row of the timeline: a turn, its time in the queue, a step, and so on. */
@@ -21,25 +21,26 @@ export interface WaterfallRow {
   reason: string | null;
 }
 
-/** Returns the rows of all turns, in the order of time. */
-export function waterfallRows(
-  turns: Turn[],
-  steps: Step[],
-  live: Pick<LiveOutput, 'phases' | 'starts'>,
-  now: number,
-): WaterfallRow[] {
-  const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
-  return turns.flatMap((turn) => rowsOfTurn(turn, ofTurns.get(turn.turn) ?? [], live, now));
+export interface Timed {
+  turns: Turn[];
+  steps: Step[];
+  live: Pick<LiveOutput, 'phases' | 'starts'>;
+  /** Category with which the last turn failed; null if it did not. */
+  failure: string | null;
 }
 
-function rowsOfTurn(
-  turn: Turn,
-  steps: Step[],
-  live: Pick<LiveOutput, 'phases' | 'starts'>,
-  now: number,
-): WaterfallRow[] {
+/** Returns the rows of all turns, in the order of time. */
+export function waterfallRows({ turns, steps, live, failure }: Timed, now: number): WaterfallRow[] {
+  const ofTurns = Map.groupBy(steps, ({ turn }) => turn);
+  return turns.flatMap((turn, at) => {
+    const own = ofTurns.get(turn.turn) ?? [];
+    const segments = withFailure(segmentsOf(turn, own, live, now), at === turns.length - 1 ? failure : null);
+    return rowsOfTurn(turn, own, live, segments);
+  });
+}
+
+function rowsOfTurn(turn: Turn, steps: Step[], live: Timed['live'], segments: Segment[]): WaterfallRow[] {
   const anchor = turnAnchorOf(turn);
-  const segments = segmentsOf(turn, steps, live, now);
   const ofSteps = Map.groupBy(segments, ({ step }) => step);
   const others = (ofSteps.get(null) ?? []).filter(({ kind }) => kind !== 'waiting');
   const publishing = others.filter(({ what }) => what === 'Publishing');
@@ -78,7 +79,8 @@ type NewRow = Pick<WaterfallRow, 'key' | 'anchor' | 'label' | 'segments'> & Part
 
 function rowOf(row: NewRow): WaterfallRow {
   const ms = row.segments.reduce((sum, { from, to }) => sum + to - from, 0);
-  return { isTurn: false, tools: '', reason: null, ms, ...row };
+  const hasFailed = row.isTurn !== true && row.segments.some(({ isFailed }) => isFailed === true);
+  return { isTurn: false, tools: '', ms, ...row, reason: row.reason ?? (hasFailed ? 'failed' : null) };
 }
 
 /** Returns the values of a row as text: each part with its duration, the tools, and why attempts failed. */

@@ -6,7 +6,7 @@ import { duration } from '../../format.ts';
 import type { Step, Turn } from '../../http/types.ts';
 import { plain } from '../../plain.ts';
 import type { LiveOutput } from '../job-queries.ts';
-import { timesOf, type Kind, type Segment } from './segments.ts';
+import { shownKind, timesOf, type Kind, type Segment } from './segments.ts';
 import { timeAxis, type TimeAxis } from './time-axis.ts';
 import { timeOf, valuesOf, waterfallRows, type WaterfallRow } from './waterfall-rows.ts';
 import '../../styles/waterfall.css';
@@ -16,6 +16,8 @@ interface WaterfallProps {
   steps: Step[];
   phases: LiveOutput['phases'];
   starts: LiveOutput['starts'];
+  /** Category with which the job failed; null if it did not. */
+  failure: string | null;
   /** Shows an item of the conversation. */
   onGo(anchor: string): void;
 }
@@ -32,9 +34,12 @@ const names: Record<Kind, string> = {
 const arrows: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
 
 /** Shows where the time of a job went: a row for each part, all turns on one axis. Renders only the visible rows. */
-export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts, onGo }: WaterfallProps) {
+export const Waterfall = memo(function Waterfall({ turns, steps, phases, starts, failure, onGo }: WaterfallProps) {
   const now = useClock({ isRunning: turns.at(-1)?.endedAt === null });
-  const rows = useMemo(() => waterfallRows(turns, steps, { phases, starts }, now), [turns, steps, phases, starts, now]);
+  const rows = useMemo(
+    () => waterfallRows({ turns, steps, live: { phases, starts }, failure }, now),
+    [turns, steps, phases, starts, failure, now],
+  );
   const axis = useMemo(
     () =>
       timeAxis(
@@ -176,8 +181,13 @@ function Rows({ rows, axis, onPoint, onGo }: RowsProps) {
   );
 }
 
-function Bar({ segment: { kind, from, to }, axis }: { segment: Segment; axis: TimeAxis }) {
-  const left = axis.position(from);
-  const width = axis.position(to) - left;
-  return <span className={`waterfall-bar time-${kind}`} style={{ left: `${left * 100}%`, width: `${width * 100}%` }} />;
+function Bar({ segment, axis }: { segment: Segment; axis: TimeAxis }) {
+  const left = axis.position(segment.from);
+  const width = axis.position(segment.to) - left;
+  return (
+    <span
+      className={`waterfall-bar time-${shownKind(segment)}`}
+      style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+    />
+  );
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { attemptsOf } from '../../../dashboard/jobs/timeline/attempts.ts';
 import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
-import type { Segment } from '../../../dashboard/jobs/timeline/segments.ts';
+import { timesOf, type Segment } from '../../../dashboard/jobs/timeline/segments.ts';
 import { timeAxis } from '../../../dashboard/jobs/timeline/time-axis.ts';
-import { valuesOf, waterfallRows } from '../../../dashboard/jobs/timeline/waterfall-rows.ts';
+import { valuesOf, waterfallRows as rowsAt, type Timed } from '../../../dashboard/jobs/timeline/waterfall-rows.ts';
 import type { JobEvent, Step, Turn } from '../../../dashboard/http/types.ts';
 
 const begin = Date.UTC(2026, 10, 21, 10);
@@ -26,6 +26,9 @@ const stepOf = (step: number, [started, answered, ended]: [number, number | null
 const eventOf = (second: number, step: number | null, type: JobEvent['type'], data: Record<string, unknown>) =>
   ({ seq: 1, turn: 1, step, type, createdAt: at(second), data }) satisfies JobEvent;
 
+const waterfallRows = (turns: Turn[], steps: Step[], live: Timed['live'], now: number) =>
+  rowsAt({ turns, steps, live, failure: null }, now);
+
 it('has a row for the turn, the queue, the repository, each step and the publishing', () => {
   const live = withEvents(noOutput, [
     eventOf(1, null, 'phase', { phase: 'preparing' }),
@@ -42,6 +45,32 @@ it('has a row for the turn, the queue, the repository, each step and the publish
     'Publish: 2.0 s',
   ]);
   expect(rows.map(({ anchor }) => anchor)).toEqual(['turn-1', 'turn-1', 'turn-1', 'step-1-1', 'step-1-2', 'turn-1']);
+});
+
+it.each([
+  ['ref_not_found', 'Prepare', 'git'],
+  ['model_unavailable', 'Step 1', 'model'],
+  ['push_rejected', 'Publish', 'git'],
+])('shows in red where a job failed with %s', (failure, label, kind) => {
+  const live = withEvents(noOutput, [
+    eventOf(1, null, 'phase', { phase: 'preparing' }),
+    eventOf(3, null, 'phase', { phase: 'running' }),
+    ...(failure === 'push_rejected' ? [eventOf(8, null, 'phase', { phase: 'publishing' })] : []),
+  ]);
+  const steps = failure === 'ref_not_found' ? [] : [stepOf(1, [3, 4, 8])];
+  const rows = rowsAt({ turns: [turnOf(1, 0, 10)], steps, live, failure }, 0);
+  const failed = rows.filter(({ isTurn, segments }) => !isTurn && segments.some(({ isFailed }) => isFailed));
+  expect(failed).toMatchObject([{ label, reason: 'failed' }]);
+  expect(failed[0]?.segments.filter(({ isFailed }) => isFailed)).toMatchObject([{ kind }]);
+  expect(timesOf(rows[0]!.segments).some((time) => time.kind === 'lost')).toBe(true);
+});
+
+it('shows no operation in red for a job that reached a limit', () => {
+  const rows = rowsAt(
+    { turns: [turnOf(1, 0, 10)], steps: [stepOf(1, [3, 4, 8])], live: noOutput, failure: 'step_limit' },
+    0,
+  );
+  expect(rows.flatMap(({ segments }) => segments).filter(({ isFailed }) => isFailed)).toEqual([]);
 });
 
 it('has the same rows before the events are there', () => {
