@@ -42,6 +42,9 @@ it(
       code: 1,
       stderr: expect.stringContaining('in a Docket checkout'),
     });
-    await expect(docket(['org', 'list'])).rejects.toMatchObject({ code: 2 });
+    await expect(docket(['org', 'grant', 'ORG', 'x', '--json'])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('docker compose exec api node cli/docket.ts org …'),
+    });
   },
 );
