@@ -27,9 +27,14 @@ function subscribe(listener: () => void): () => void {
 
 const never = () => () => undefined;
 
-/** Returns the time in milliseconds since 1970, in steps of some seconds. It stands still unless `isRunning`. */
-export function useClock({ isRunning = true, everySeconds = 1 } = {}): number {
-  const stepMs = everySeconds * 1_000;
-  const read = () => Math.floor(now / stepMs) * stepMs;
+/**
+ * Returns the time in milliseconds since 1970, in steps of a second, or of ten from a minute after `since` on. It stands
+ * still unless `isRunning`.
+ */
+export function useClock({ isRunning = true, since = Infinity } = {}): number {
+  const read = () => {
+    const stepMs = now - since > 60_000 ? 10_000 : 1_000;
+    return Math.floor(now / stepMs) * stepMs;
+  };
   return useSyncExternalStore(isRunning ? subscribe : never, read, read);
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { messageOf } from '../http/client.ts';
+import { isMissing, messageOf } from '../http/client.ts';
 import { ErrorNote, Loading } from './notes.tsx';
 
 interface LoadedProps<T> {
@@ -16,7 +16,11 @@ export function Loaded<T>({ query, problem, back, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.isError)
     return (
-      <ErrorNote title={problem} message={messageOf(query.error)} onRetry={() => void query.refetch()}>
+      <ErrorNote
+        title={problem}
+        message={messageOf(query.error)}
+        onRetry={isMissing(query.error) ? undefined : () => void query.refetch()}
+      >
         {back}
       </ErrorNote>
     );

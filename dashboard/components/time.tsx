@@ -3,7 +3,7 @@ import { useClock } from './clock.ts';
 
 /** Shows a relative time, with the full date in its title. */
 export function Ago({ date }: { date: string }) {
-  const at = useClock({ everySeconds: 10 });
+  const at = useClock({ since: Date.parse(date) });
   return (
     <time dateTime={date} title={fullTime(date)}>
       {ago(date, Math.max(at, Date.parse(date)))}

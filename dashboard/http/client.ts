@@ -33,6 +33,11 @@ function sentenceOf(body: unknown, status: number): string {
   return `The server responded with ${status}. Try again in a moment.`;
 }
 
+/** Reports whether there is nothing at an address, where another attempt changes nothing. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 404;
+}
+
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;

@@ -42,6 +42,7 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
   });
   return (
     <div className="actions">
+      {status === 'active' && <CancelJob job={job} />}
       <a className="button" href={`${path}/diff`} download={`${job.id}.patch`}>
         Download patch
       </a>
@@ -66,7 +67,6 @@ export function JobActions({ job, status, turn }: { job: JobRef; status: Job['st
           Open in Temporal ↗
         </a>
       )}
-      {status === 'active' && <CancelJob job={job} />}
       {status !== 'active' && may && (
         <Button className="button" isDisabled={archive.isPending} onPress={() => archive.mutate(status !== 'archived')}>
           {status === 'archived' ? 'Unarchive' : 'Archive'}

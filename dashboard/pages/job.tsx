@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useRef, useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { nameOfActor } from '../actor.ts';
-import { messageOf } from '../http/client.ts';
+import { isMissing, messageOf } from '../http/client.ts';
 import type { Job, Turn } from '../http/types.ts';
 import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
@@ -70,7 +70,11 @@ function JobView({ job: ref }: { job: JobRef }) {
   );
   if (job.isError)
     return (
-      <ErrorNote title="The job could not be loaded" message={messageOf(job.error)} onRetry={() => void job.refetch()}>
+      <ErrorNote
+        title="The job could not be loaded"
+        message={messageOf(job.error)}
+        onRetry={isMissing(job.error) ? undefined : () => void job.refetch()}
+      >
         <Link to="/jobs" className="button">
           All jobs
         </Link>

@@ -64,12 +64,12 @@ export function OperationsPage() {
       {isComplete && operations.data !== undefined && (
         <>
           <Figures operations={operations.data} />
+          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} age={age} />
+          <Workers operations={operations.data} />
           <Plots operations={operations.data} />
           <UsageOverTime />
           <ByModel models={operations.data.models} age={age} />
           <ByProject projects={operations.data.projects} age={age} />
-          <Failures failures={operations.data.failures.filter(({ category }) => category !== 'cancelled')} age={age} />
-          <Workers operations={operations.data} />
         </>
       )}
     </>

@@ -33,6 +33,15 @@ const actions: Command[] = [
   { label: 'Show failed jobs', to: { to: '/jobs', search: { status: 'failed' } } },
 ];
 
+/** Reports whether each word of a text occurs in another. */
+export function hasWords(content: string, text: string): boolean {
+  const all = content.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
 /**
  * Returns the commands that match a text and that the owner of a session may use: each word of the text occurs in the
  * label. An id of a pull request is a page.
@@ -42,9 +51,7 @@ export function commandsFor(
   themes: readonly Theme[],
   session: Pick<Session, 'role'>,
 ): { pages: Command[]; actions: Command[] } {
-  const words = text.toLowerCase().split(/\s+/);
-  const isWanted = ({ label, role = 'viewer' }: Command) =>
-    may(session, role) && words.every((word) => label.toLowerCase().includes(word));
+  const isWanted = ({ label, role = 'viewer' }: Command) => may(session, role) && hasWords(label, text);
   const id = /^\s*(pr_\w+)\s*$/.exec(text)?.[1];
   const pull: Command[] =
     id === undefined ? [] : [{ label: `Pull request ${id}`, to: { to: '/pulls/$id', params: { id } } }];

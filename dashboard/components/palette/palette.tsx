@@ -20,7 +20,7 @@ import type { JobRef } from '../../jobs/job-queries.ts';
 import { applyTheme, themes } from '../../theme.ts';
 import { useSession } from '../session.tsx';
 import { StatusBadge } from '../status.tsx';
-import { commandsFor, type Command } from './commands.ts';
+import { commandsFor, hasWords, type Command } from './commands.ts';
 
 const waitMs = 150;
 const mostJobs = 8;
@@ -53,7 +53,11 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
   };
   const { pages, actions } =
     compareWith === undefined ? commandsFor(text, themes, session) : { pages: [], actions: [] };
-  const jobs = (found.data?.jobs ?? []).filter(({ id }) => id !== compareWith?.id);
+  const isSettled = !found.isPlaceholderData && q === text.trim();
+  const jobs = (found.data?.jobs ?? [])
+    .filter(({ id }) => id !== compareWith?.id)
+    // of those of an earlier text, only what matches this one, too
+    .filter(({ id, prompt, details }) => isSettled || hasWords(`${id} ${details.title ?? ''} ${prompt}`, text));
   const isComparing = compareWith !== undefined;
   const placeholder = isComparing ? 'Search jobs, or paste an id' : 'Search pages, actions and jobs, or paste an id';
   const open = (job: JobRef) =>
@@ -75,7 +79,9 @@ export function Palette({ onClose, compareWith }: PaletteProps) {
             <Menu
               className="palette-list"
               aria-label="Results"
-              renderEmptyState={() => <p className="hint">{found.isFetching ? 'Searching…' : 'Nothing found.'}</p>}
+              renderEmptyState={() => (
+                <p className="hint">{!isSettled || found.isFetching ? 'Searching…' : 'Nothing found.'}</p>
+              )}
             >
               <CommandSection title="Pages" commands={pages} onRun={run} />
               <CommandSection title="Actions" commands={actions} onRun={run} />

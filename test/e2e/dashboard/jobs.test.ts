@@ -32,7 +32,7 @@ describe.runIf(chromiumPath !== null)('the job page', () => {
     let id: string;
     try {
       id = await startJob(page, 'Create steered.md with "first"');
-      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.locator('.actions', { hasText: 'Download patch' }).locator('a, button').first().click();
       expect(await seriousProblems(page)).toEqual([]);
       await page.getByRole('button', { name: 'Cancel the job' }).click();
       await untilStatus(page, 'cancelled');

@@ -102,7 +102,11 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
       await page.keyboard.press('Tab');
       expect(await isBehind()).toBe(false);
     }
-    await enter(page, inspector.getByRole('button', { name: 'Close' }));
+    const close = inspector.getByRole('button', { name: 'Close' });
+    await page.setViewportSize({ width: 390, height: 400 });
+    expect(await inspector.evaluate((it) => (it.scrollTop = it.scrollHeight) && it.scrollTop)).toBeGreaterThan(100);
+    expect((await close.boundingBox())?.y).toBeGreaterThan(0);
+    await enter(page, close);
     await inspector.waitFor({ state: 'detached' });
     expect(await page.locator('#step-1-1 .step-name').evaluate((it) => it === document.activeElement)).toBe(true);
     await page.setViewportSize({ width: 1280, height: 860 });
@@ -140,9 +144,14 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     await enter(page, page.getByRole('button', { name: 'Clear selection' }));
     await openAndLeave(page, page.getByRole('button', { name: /^Commands/ }), page.getByRole('dialog'));
     await openAndLeave(page, page.getByRole('button', { name: /^Shortcuts/ }), page.getByRole('dialog'));
+    const answer = Promise.withResolvers<void>();
+    await page.route(/\/v1\/jobs\?.*q=oper/, (route) => answer.promise.then(() => route.continue()));
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').waitFor();
+    await page.getByRole('group', { name: 'Jobs', exact: true }).waitFor();
     await page.keyboard.type('oper');
+    // those of the text before are not chosen by Enter
+    await page.getByRole('group', { name: 'Jobs', exact: true }).waitFor({ state: 'detached' });
+    answer.resolve();
     await page.getByRole('menuitem', { name: 'Operations' }).waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/operations$/);

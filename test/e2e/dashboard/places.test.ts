@@ -220,6 +220,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     for (const [path, title, link, goal] of dead) {
       await page.goto(baseUrl + path);
       await page.getByRole('heading', { name: title }).waitFor();
+      expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
       const { x, width } = (await page.getByRole('alert').boundingBox())!;
       expect([path, x > 0, x + width < 390]).toEqual([path, true, true]);
       await page.getByRole('link', { name: link }).click();
