@@ -41,6 +41,7 @@ const tinySection = 80;
 /** Code is split only when it is longer. */
 const longestCode = 6000;
 const longestFrame = 600;
+const longestLine = 10_000;
 const mostChunks = 20_000;
 const tableMark = /^ *\|?(?: *:?-{2,}:? *\|)+(?: *:?-{2,}:?)? *$/;
 const setextMark = /^ {0,3}(=+|-{2,})[ \t]*$/;
@@ -83,6 +84,7 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       const headingLine = underline > 0 && before !== null ? before : line;
       const source = content.slice(headingLine.start, Math.min(headingLine.end, headingLine.start + 400));
       const text = headingText(source);
+      for (const id of idsIn(source)) anchors.add(id);
       const anchor = anchors.take(text, explicitId(source));
       const isTitle =
         sections.length === 1 && content.slice(section.start, headingLine.start).trim() === '' && text === title;
@@ -107,7 +109,7 @@ function sectionsOf(content: string, title: string): { sections: Section[]; anch
       if (isInFence) section.blocks.push(fenceAt(content, line));
       else if (line.kind === 'fence') endBlock(section.blocks, line);
     } else if (line.kind === 'text') {
-      for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + 400)))) anchors.add(id);
+      for (const id of idsIn(content.slice(line.start, Math.min(line.end, line.start + longestLine)))) anchors.add(id);
       if (before?.kind === 'text') addTableRow(content, section.blocks, { line, before });
     }
     before = level > 0 ? null : line;
@@ -165,7 +167,9 @@ function setextLevel(content: string, line: MarkdownLine): number {
 
 function idsIn(line: string): string[] {
   if (!line.includes('<') && !line.includes('{')) return [];
-  const ids = line.matchAll(/\s(?:id|name)=["']([^"'\s]{1,200})["']|\{:?[ \t]*#([\w.:-]{1,200})[^{}\n]{0,200}\}/g);
+  const ids = line.matchAll(
+    /\s(?:id|name)=["']?([^"'\s<>=]{1,200})["'\s>]|\{:?[ \t]*#([\w.:-]{1,200})[^{}\n]{0,200}\}/g,
+  );
   return [...ids].map(([, inTag, inList]) => inTag ?? inList ?? '');
 }
 

@@ -6,9 +6,13 @@ export function slugOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Returns a function that gives every heading of a page its own anchor: repeated ones get `-1`, `-2`. */
+/**
+ * Collects the anchors of a page. Every heading gets its own: repeated ones get `-1`, `-2`. Ids of other elements do not
+ * change those of headings.
+ */
 export function createAnchors() {
   const taken = new Set<string>();
+  const ids = new Set<string>();
   const repeats = new Map<string, number>();
   return {
     take(heading: string, explicit: string | null): string {
@@ -21,10 +25,10 @@ export function createAnchors() {
       return anchor;
     },
     add(id: string): void {
-      taken.add(id);
+      ids.add(id);
     },
     all(): string[] {
-      return [...taken];
+      return [...new Set([...taken, ...ids])];
     },
   };
 }

@@ -4,9 +4,9 @@ import { fromHtml } from 'hast-util-from-html';
 import { toMdast } from 'hast-util-to-mdast';
 import { gfmTableToMarkdown } from 'mdast-util-gfm-table';
 import { toMarkdown } from 'mdast-util-to-markdown';
-import { slugOf } from '../anchors.ts';
 import { textOf, type FrontMatter } from '../front-matter.ts';
-import { classesOf, elementsOf, findElement, mainContentOf } from './main-content.ts';
+import { markAnchors, writeAnchors } from './html-anchors.ts';
+import { classesOf, elementsOf, findElement, mainContentOf, wordsOf } from './main-content.ts';
 
 /** Longest page that is parsed, in characters. */
 const longestHtml = 2_000_000;
@@ -163,15 +163,17 @@ function metasOf(root: Root): Map<string, string> {
 
 function markdownOf(root: Root): string {
   root.children = root.children.filter(({ type }) => type !== 'comment');
+  showCaptions(root);
   for (const element of elementsOf(root)) {
     element.children = element.children.filter(({ type }) => type !== 'comment');
     separateTabs(element);
     simplify(element);
     nameLanguage(element);
-    keepAnchor(element);
+    showCaptions(element);
     replaceAdmonition(element);
   }
-  return writeMarkdown(toMdast(root));
+  markAnchors(root);
+  return writeAnchors(writeMarkdown(toMdast(root)));
 }
 
 /** Writes Markdown without escapes inside of words, which search would not find. */
@@ -239,16 +241,14 @@ function languageOf(element: Element): string | null {
   return language === undefined || /^(?:default|none|text|plaintext)$/.test(language) ? null : language;
 }
 
-/** Keeps the id of a heading, or of the section that it begins, if links to it would not be found otherwise. */
-function keepAnchor(element: Element): void {
-  const [first] = element.children.filter((child) => child.type === 'element');
-  const heading = /^h[1-6]$/.test(element.tagName) ? element : first;
-  if (heading === undefined || !/^h[1-6]$/.test(heading.tagName)) return;
-  const id = heading.properties.id ?? element.properties.id;
-  if (typeof id !== 'string' || /[\s{}]/.test(id) || id === slugOf(wordsOf(heading).trim())) return;
-  delete heading.properties.id;
-  delete element.properties.id;
-  heading.children.push({ type: 'text', value: ` {#${id}}` });
+/** Sets the captions of tables, which Markdown does not have, before them. */
+function showCaptions(parent: Root | Element): void {
+  const children = parent.children.flatMap((child) => {
+    const isTable = child.type === 'element' && child.tagName === 'table';
+    const caption = isTable ? findElement(child, ({ tagName }) => tagName === 'caption') : null;
+    return caption === null ? [child] : [{ ...caption, tagName: 'p' }, child];
+  });
+  Object.assign(parent, { children });
 }
 
 /** Asciidoctor lays out its admonitions in tables. */
@@ -266,12 +266,4 @@ function replaceAdmonition(element: Element): void {
   };
   element.tagName = 'blockquote';
   element.children = [{ type: 'element', tagName: 'p', properties: {}, children: [strong] }, ...content.children];
-}
-
-function wordsOf(element: Element): string {
-  const words = element.children.map((child) => {
-    if (child.type === 'text') return child.value;
-    return child.type === 'element' ? wordsOf(child) : '';
-  });
-  return words.join('').replaceAll(/\s+/g, ' ');
 }

@@ -20,6 +20,8 @@ export function mainContentOf(root: Root): Element | null {
   for (const isMain of mainMarks) {
     const found = findElement(root, isMain);
     if (found === null) continue;
+    // links to it lead to the page
+    delete found.properties.id;
     prune(found, { isBody: found.tagName === 'body' });
     return found;
   }
@@ -43,6 +45,15 @@ export function* elementsOf(root: Root | Element): Generator<Element> {
 
 export function classesOf({ properties }: Element): string[] {
   return Array.isArray(properties.className) ? properties.className.map(String) : [];
+}
+
+/** Returns the words of an element, with single blanks between them. */
+export function wordsOf(element: Element): string {
+  const words = element.children.map((child) => {
+    if (child.type === 'text') return child.value;
+    return child.type === 'element' ? wordsOf(child) : '';
+  });
+  return words.join('').replaceAll(/\s+/g, ' ');
 }
 
 function childElements({ children }: Root | Element): Element[] {

@@ -15,6 +15,8 @@ const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
 const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
 const reference = /`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?![\w`\0])/g;
+/** A target in running text. */
+const inlineTarget = /(?<![\w`])_`([^`\n]{1,200})`(?!_)/g;
 /** Labels of pages that Sphinx generates. */
 const generated: Record<string, string> = {
   genindex: 'Index',
@@ -52,6 +54,7 @@ function proseOf(text: string, context: InlineContext): string {
     })
     .replace(role, (_whole, name: string, content: string) => wordsOfRole(name, content, context.references))
     .replace(namedLink, (_whole, words: string, target: string) => linkTo(words || target, target, targets))
+    .replace(inlineTarget, '$1')
     .replace(reference, (whole, phrase?: string, mark = '', word = '', wordMark = '') => {
       if (phrase !== undefined && mark === '') return phrase.startsWith('\0') ? whole : `*${phrase}*`;
       const words = phrase ?? word;
@@ -76,8 +79,8 @@ function wordsOfRole(name: string, content: string, references: References): str
   const [, words = '', target = content] = /^(.+?)\s*<([^<>]+)>$/s.exec(content) ?? [];
   const kind = name.split(':').at(-1) ?? name;
   const referred = kind === 'doc' ? references.document(target) : kind === 'ref' ? references.section(target) : null;
-  if (referred !== null) {
-    const shown = words || titleOf(referred.title);
+  if (referred !== null && (words !== '' || referred.title !== null)) {
+    const shown = words || titleOf(referred.title ?? '');
     return /[[\]]/.test(shown) ? shown : `[${shown}](${referred.link})`;
   }
   if (kind === 'ref' && words === '' && generated[normalizedLabel(target)] !== undefined)

@@ -1,6 +1,7 @@
 /** A section or page that a reference names. */
 export interface Referred {
-  title: string;
+  /** Null for text that is no section. */
+  title: string | null;
   /** Address as a link on the page has it. */
   link: string;
 }
@@ -14,8 +15,8 @@ export interface References {
 export interface RstLabels {
   /** Title of the page: its first one. */
   title: string | null;
-  /** Sections by the labels that stand before them, with the anchors that these give them. */
-  sections: Map<string, { title: string; anchor: string }>;
+  /** Sections by the labels that stand before them, with the anchors that these give them. Other text has no title. */
+  sections: Map<string, { title: string | null; anchor: string }>;
 }
 
 /** Longest page that is read, in characters. */
@@ -41,11 +42,8 @@ export function labelsIn(lines: readonly string[]): RstLabels {
     if (name !== null) open.push(name);
     if (name !== null || line === '') continue;
     const title = titleAt(lines, at);
-    if (title !== null) {
-      labels.title ??= title;
-      const anchor = anchorOf(open.at(-1) ?? '');
-      for (const each of open) labels.sections.set(normalizedLabel(each), { title, anchor });
-    }
+    labels.title ??= title;
+    for (const each of open) labels.sections.set(normalizedLabel(each), { title, anchor: anchorOf(each) });
     open = [];
   }
   return labels;
@@ -71,7 +69,7 @@ export function anchorOf(name: string): string {
 }
 
 /** Returns the title that starts at a line, with a line above it or only below. */
-function titleAt(lines: readonly string[], at: number): string | null {
+export function titleAt(lines: readonly string[], at: number): string | null {
   const [line = '', next = '', third = ''] = lines.slice(at, at + 3);
   if (underline.test(line)) return next !== '' && !underline.test(next) && underline.test(third) ? next.trim() : null;
   return underline.test(next) && next.length >= Math.min(line.length, 3) && !line.startsWith(' ') ? line : null;

@@ -1,6 +1,15 @@
 import type { FrontMatter } from '../front-matter.ts';
 import { inlineOf, nothing, type InlineContext } from './rst-inline.ts';
-import { anchorOf, labelOf, labelsIn, normalizedLabel, rstLines, underline, type References } from './rst-labels.ts';
+import {
+  anchorOf,
+  labelOf,
+  labelsIn,
+  normalizedLabel,
+  rstLines,
+  titleAt,
+  underline,
+  type References,
+} from './rst-labels.ts';
 
 const deepest = 30;
 const anonymous = /^(?:__|\.\. __:) +(\S.*)$/;
@@ -40,7 +49,8 @@ export function readRst(
   const context = { ...namesIn(lines, substitutions), references: referencesOf(lines, references) };
   const values: Record<string, unknown> = {};
   const levels: string[] = [];
-  let heading = '';
+  /** Anchors of the labels that what comes next has. */
+  let labeled: string[] = [];
   const body = blocks(lines, 0);
   return {
     values,
@@ -57,6 +67,8 @@ export function readRst(
     while (at < given.length) {
       const line = given[at] ?? '';
       const next = given[at + 1] ?? '';
+      const isTitle = depth === 0 && titleAt(given, at) !== null;
+      if (labeled.length > 0 && line !== '' && labelOf(line) === null && !isTitle) out.push(takeAnchors(), '');
       if (line === '' || anonymous.test(line)) {
         out.push('');
         at += 1;
@@ -135,9 +147,16 @@ export function readRst(
 
   function title(text: string, mark: string): string[] {
     if (!levels.includes(mark)) levels.push(mark);
-    const anchor = heading === '' ? '' : ` {#${heading}}`;
-    heading = '';
-    return ['', `${'#'.repeat(Math.min(6, levels.indexOf(mark) + 1))} ${inlineOf(text, context)}${anchor}`, ''];
+    const last = labeled.pop();
+    const anchor = last === undefined ? '' : ` {#${last}}`;
+    const marks = '#'.repeat(Math.min(6, levels.indexOf(mark) + 1));
+    return ['', `${marks} ${takeAnchors()}${inlineOf(text, context)}${anchor}`, ''];
+  }
+
+  function takeAnchors(): string {
+    const anchors = labeled.map((id) => `<a id="${id}"></a>`).join('');
+    labeled = [];
+    return anchors;
   }
 
   function fieldOf(name: string, inner: string[], { depth, isFirst }: { depth: number; isFirst: boolean }): string[] {
@@ -152,7 +171,7 @@ export function readRst(
   function explicit(line: string, below: string[], depth: number): string[] {
     const label = labelOf(line);
     if (label !== null) {
-      heading = anchorOf(label);
+      if (anchorOf(label) !== '') labeled.push(anchorOf(label));
       return [];
     }
     const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/.exec(line);

@@ -59,7 +59,8 @@ export interface Layout {
 
 /** A section of a file, or the whole of it. */
 export interface Target {
-  title: string;
+  /** Null for text that is no section. */
+  title: string | null;
   file: string;
   anchor?: string;
 }

@@ -51,9 +51,10 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
           .replace(/^(#{1,6} .*?)[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}\n]*\}[ \t]*$/gm, '$1 {#$2}')
           // what mkdocstrings generates from code
           .replace(/^([ \t]*):::[ \t]+([\w.]{1,200})[ \t]*$(?:\n\1[ \t]+\S.*$)*/gm, '$1`$2`')
-          .replace(/(?<=[)\]`*_:\n])[ \t]*\{:?[ \t]*[.#:a-z][^{}\n]{0,200}\}/g, (attributes) =>
-            /^\s*\{#/.test(attributes) ? attributes : '',
-          )
+          .replace(/(?<=[)\]`*_:\n])[ \t]*\{:?[ \t]*[.#:a-z][^{}\n]{0,200}\}/g, (attributes) => {
+            const id = /[\s{:]#([\w.:-]+)/.exec(attributes)?.[1];
+            return id === undefined ? '' : ` {#${id}}`;
+          })
           .replace(/:(?:material|octicons|fontawesome|simple)-[\w-]{1,60}:[ \t]?/g, '')
       );
     },

@@ -4,7 +4,7 @@ import { readIncluded } from '../front-matter.ts';
 import type { Layout, SourceFiles, Target } from './layout.ts';
 
 const page = /\.(?:rst|md|markdown)$/;
-const mystLabel = /^\(([^()\n]{1,200})\)=\n+#{1,6}[ \t]+(.*)$/gm;
+const mystLabel = /^\(([^()\n]{1,200})\)=[ \t]*$(?:\n+#{1,6}[ \t]+(.*)$)?/gm;
 const mystTitle = /^#[ \t]+(.*)$/m;
 
 /**
@@ -34,7 +34,7 @@ export function sphinxReferences(
     const text = readIncluded(files.get(path)?.read() ?? '') ?? '';
     if (path.endsWith('.rst')) return labelsIn(rstLines(text));
     const labels = [...text.matchAll(mystLabel)].map(
-      ([, label = '', title = '']) => [normalizedLabel(label), { title: title.trim(), anchor: label }] as const,
+      ([, label = '', title]) => [normalizedLabel(label), { title: title?.trim() ?? null, anchor: label }] as const,
     );
     return { title: mystTitle.exec(text)?.[1]?.trim() ?? null, sections: new Map(labels) };
   }

@@ -140,6 +140,7 @@ function mystToMarkdown(source: string): string {
         `**${type === 'admonition' ? title : labelOf(type, title)}**\n\n${body.replaceAll(/^:[\w-]+:.*\n/gm, '')}`,
     )
     .replace(/\{[\w:-]+\}`([^`<\n]*?)\s*(?:<[^<>`\n]*>)?`/g, '`$1`')
-    .replace(/^\(([\w-]+)\)=\n+(#{1,6} .*)$/gm, '$2 {#$1}');
+    .replace(/^\(([\w-]+)\)=\n+(#{1,6} .*)$/gm, '$2 {#$1}')
+    .replace(/^\(([\w.:-]{1,200})\)=[ \t]*$/gm, '<a id="$1"></a>');
   return withBlocks(plain, [fencedDirective, colonBlock]);
 }

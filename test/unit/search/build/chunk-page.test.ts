@@ -31,6 +31,11 @@ describe('chunks', () => {
     expect(chunkPage(content, 'T').anchors).toEqual(['one', 'two', 'three']);
   });
 
+  it('of other elements do not change those of headings', () => {
+    const content = `<a name=part></a>\n## Part <a id="old"></a>\n\n${long(200)} <span id="late"></span>\n`;
+    expect(chunkPage(content, 'T').anchors).toEqual(['part', 'old', 'late']);
+  });
+
   it('ignore headings inside a code fence', () => {
     const content = '## Real\n\n```sh\n# not a heading\n```\n\n~~~\n## nor this\n```\n~~~\n\nafter\n';
     expect(passages(content).map(({ headings }) => headings)).toEqual([['Real']]);

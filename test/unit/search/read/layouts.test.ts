@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chunkPage } from '../../../../search/build/chunk-page.ts';
 import { readSources } from '../../../../search/read/read-sources.ts';
 import type { SourcePage } from '../../../../search/read/source-page.ts';
 import { fileOf } from '../build.ts';
@@ -188,7 +189,49 @@ it('shows the titles of the sections and documents that references of Sphinx nam
   expect(byPath.index?.content).toContain(
     'See [More *here*](/guide/b#more-here), [Own section](#own-label), [these words](/guide/b#more-here), Index, no where,\n[`B`](/guide/b), [Of MyST](/guide/m), [its page](/guide/b), [none](/guide/none) and [Inner](/guide/m#in-m).',
   );
-  expect(byPath['guide/b']?.content).toContain('## More *here* {#more-here}');
+  expect(byPath['guide/b']?.content).toContain('## <a id="first"></a>More *here* {#more-here}');
+});
+
+it.each([
+  [
+    'Sphinx',
+    {
+      'conf.py': '',
+      'index.rst': 'Top\n===\n\nSee :ref:`a list <my-list>`.\n\n.. _my list:\n.. _my-list:\n\n- Item\n',
+    },
+    ['top', 'my-list'],
+    'See [a list](#my-list).',
+  ],
+  ['MyST', { 'conf.py': '', 'index.md': '# Top\n\n(my-words)=\nWords.\n' }, ['top', 'my-words'], 'Words.'],
+  [
+    'Antora',
+    {
+      'antora.yml': 'name: ROOT\nversion: ~\n',
+      'modules/ROOT/pages/index.adoc':
+        '= Top\n\n[[block]]\nWords and [[word]]word.\n\n[#code]\n----\nx\n----\n\n[[rows]]\n.Caption\n|===\n|a\n|===\n',
+    },
+    ['top', 'block', 'word', 'code', 'rows'],
+    'Table 1. Caption',
+  ],
+  [
+    'MkDocs',
+    { 'mkdocs.yml': 'nav: []', 'docs/index.md': '# Top\n\nWords.\n{: .big #words }\n\nMore [](){ #more } words.\n' },
+    ['top', 'words', 'more'],
+    'Words.',
+  ],
+  [
+    'Website',
+    {
+      'index.html':
+        '<main id="main"><section id="top"><span id="old"></span><h1>Top</h1><dl><dt id="a.B">B</dt><dd>Class</dd></dl><p><a name="here"></a>H <code id="c">c</code></p><pre id="id3"><a id="line-1">x</a></pre></section></main>',
+    },
+    ['top', 'old', 'a.B', 'here', 'c'],
+    '# <a id="old"></a>Top',
+  ],
+])('keeps the anchors of text that is no heading: %s', async (_name, files: Record<string, string>, anchors, text) => {
+  const { content = '', metadata } = (await read(files)).byPath.index ?? {};
+  expect(content).toContain(text);
+  expect(chunkPage(content, metadata?.title ?? '').anchors).toEqual(anchors);
 });
 
 it('shows no title of a page for groups to readers of another page', async () => {
