@@ -15,6 +15,9 @@ const leftOutRoles = new Set(['navigation', 'search', 'banner', 'contentinfo', '
 const leftOutClasses =
   /^(?:headerlink|hash-link|header-anchor|anchor|breadcrumbs?|toc|table-of-contents|sphinxsidebar|related|pagination(?:-nav)?|edit-(?:link|this-page)|sr-only|visually-hidden)$/;
 
+/** Words of a link to the source of a page, which has no class of its own in sites of Antora. */
+const editLink = /^ ?edit (?:this|the) page ?$/i;
+
 /** Returns the elements of a page that hold its own text, without navigation and other decoration. */
 export function mainContentOf(root: Root): Element | null {
   for (const isMain of mainMarks) {
@@ -69,6 +72,7 @@ function prune(main: Element, { isBody }: { isBody: boolean }): void {
 function isDecoration(element: Element, isBody: boolean): boolean {
   const { tagName, properties } = element;
   if (leftOut.test(tagName) || leftOutRoles.has(String(properties.role))) return true;
+  if (tagName === 'a' && editLink.test(wordsOf(element))) return true;
   // inside the main content, an aside is often a note, and a header holds the title
   if (isBody && (tagName === 'aside' || tagName === 'header')) return true;
   // readers open the other tabs, too

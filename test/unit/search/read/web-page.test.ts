@@ -33,6 +33,12 @@ describe('a published page', () => {
     expect(bodyOf(main)).toBe('# Lamps\n\n[A lamp](https://docs.test/page/big.png)');
   });
 
+  it('leaves the link to its source out (Antora)', () => {
+    const main = `<aside class="sidebar"><a href="file:///a.adoc"><svg></svg> Edit this Page\n </a></aside>
+      <h1>Lamps</h1><p>Press <a href="/edit">Edit this page now</a>.</p>`;
+    expect(bodyOf(main)).toBe('# Lamps\n\nPress [Edit this page now](https://docs.test/edit).');
+  });
+
   it.each([
     ['Sphinx', '<div class="highlight-python notranslate"><div class="highlight"><pre>@</pre></div></div>', 'python'],
     ['MkDocs', '<div class="language-yaml highlight"><pre><span></span><code>@</code></pre></div>', 'yaml'],
