@@ -10,6 +10,8 @@ export interface Series {
   /** Custom property of the style sheet, such as `--green`. */
   colour: string;
   values: (number | null)[];
+  /** Whether the line leaves gaps, through which a line with the same values is visible. */
+  isDashed?: boolean;
 }
 
 export interface PlotProps {
@@ -103,6 +105,7 @@ export function Plot(props: PlotProps) {
             // an outline would show bars of zero
             width: kind === 'bars' ? 0 : 2,
             spanGaps: true,
+            ...(one.isDashed ? { dash: [6, 6] } : {}),
             ...(kind === 'bars' && bars !== undefined
               ? { paths: bars, fill: colour(one.colour), points: { show: false } }
               : // without neighboring values a line has no length, so points are shown

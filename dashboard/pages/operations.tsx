@@ -123,7 +123,12 @@ function Plots({ operations }: { operations: Operations }) {
         kind: 'lines' as const,
         series: [
           { label: 'p50', colour: '--blue', values: latency.series.map(({ jobP50Ms }) => jobP50Ms) },
-          { label: 'p95', colour: '--purple', values: latency.series.map(({ jobP95Ms }) => jobP95Ms) },
+          {
+            label: 'p95',
+            colour: '--purple',
+            values: latency.series.map(({ jobP95Ms }) => jobP95Ms),
+            isDashed: true,
+          },
         ],
       },
       {

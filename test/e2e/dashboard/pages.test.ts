@@ -251,4 +251,28 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await pool.query(`delete from audit_entries where action in ('site.wanted', 'site.other')`);
     expect(visit.complaints).toEqual([]);
   });
+
+  it('shows both of two equal lines on the operations page', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
+    const { page } = visit;
+    const operations = await page.request.get(`${shared.stack.localJson.baseUrl}/v1/operations?hours=24`);
+    const json = await operations.json();
+    for (const point of json.latency.series) point.jobP50Ms = point.jobP95Ms = 1_000;
+    await page.route(/\/v1\/operations\?/, (route) => route.fulfill({ json }));
+    await page.getByRole('link', { name: 'Operations' }).click();
+    const plot = page.locator('.plot', { hasText: 'Turn duration' });
+    const hues = () =>
+      plot.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+        const found = new Set<string>();
+        for (let at = 0; at < data.length; at += 4) {
+          const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
+          // where one line covers the other, its edges have a bit of both
+          if (blue > 150 && Math.abs(red - green) > 30) found.add(red > green ? 'purple' : 'blue');
+        }
+        return [...found].sort();
+      });
+    await expect.poll(hues).toEqual(['blue', 'purple']);
+    expect(visit.complaints).toEqual([]);
+  });
 });
