@@ -50,8 +50,8 @@ export async function readText(
   const syntax = format === null ? undefined : (layout.includes?.[format] ?? includesOf[isMdx ? 'mdx' : format]);
   const named = format === 'asciidoc' ? withNamedTargets(whole, layout.attributesOf?.(file.path)) : whole;
   const included = syntax === undefined ? whole : withIncludes(named, { path: file.path, find: findIncluded, syntax });
-  const prepared = layout.prepare?.(included, { path: file.path, values }) ?? included;
   const { references, isUsed } = referencesOf(layout, file.path);
+  const prepared = layout.prepare?.(included, { path: file.path, values }, references) ?? included;
   const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
   const isShared = included !== whole || (isMdx && usesSnippets(source)) || isUsed();
   const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;

@@ -2,7 +2,7 @@ import { normalizedLabel, type References } from './rst-labels.ts';
 
 /** Roles whose text is a name, a key or a file, as Sphinx and docutils call them. */
 const wordRoles =
-  /^(?:ref|doc|numref|term|any|abbr|strong|emphasis|sub|sup|subscript|superscript|title|title-reference|download|guilabel|menuselection|dfn|index|issue|user)$/;
+  /^(?:ref|doc|numref|term|any|abbr|strong|emphasis|sub|sup|subscript|superscript|title|title-reference|download|guilabel|menuselection|dfn|index|issue|user|pypi|eq|sub-ref)$/;
 /** Addresses of the documents that roles cite by number. */
 const standards: Record<string, (number: string) => string> = {
   pep: (number) => `https://peps.python.org/pep-${number.padStart(4, '0')}/`,
@@ -75,10 +75,13 @@ function linkTo(words: string, target: string, targets: ReadonlyMap<string, stri
   return /^\S+$/.test(address) ? `[${words}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})` : words;
 }
 
-function wordsOfRole(name: string, content: string, references: References): string {
+/** Returns the text of a role as Markdown, with U+0000 around code. */
+export function wordsOfRole(name: string, content: string, references: References): string {
   const [, words = '', target = content] = /^(.+?)\s*<([^<>]+)>$/s.exec(content) ?? [];
   const kind = name.split(':').at(-1) ?? name;
-  const referred = kind === 'doc' ? references.document(target) : kind === 'ref' ? references.section(target) : null;
+  const referred =
+    (/^(?:ref|any)$/.test(kind) ? references.section(target) : null) ??
+    (/^(?:doc|any)$/.test(kind) ? references.document(target) : null);
   if (referred !== null && (words !== '' || referred.title !== null)) {
     const shown = words || titleOf(referred.title ?? '');
     return /[[\]]/.test(shown) ? shown : `[${shown}](${referred.link})`;

@@ -1,4 +1,5 @@
 import type { FrontMatter } from '../front-matter.ts';
+import { admonitionLabel, kindOfDirective } from './rst-directives.ts';
 import { inlineOf, nothing, type InlineContext } from './rst-inline.ts';
 import {
   anchorOf,
@@ -16,20 +17,6 @@ const anonymous = /^(?:__|\.\. __:) +(\S.*)$/;
 const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
 const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
 const directive = /^\.\.\s+(?:\|([^|]+)\|\s+)?([\w+.:-]{1,60})::(?:\s+(.*))?$/;
-const code =
-  /^(?:code(?:-block)?|sourcecode|parsed-literal|prompt|console|math|productionlist|ipython|doctest|testcode)$/;
-const unshown =
-  /^(?:toctree|contents|sectnum|index|raw|highlight|default-role|(?:py:)?(?:current)?module|tabularcolumns|meta|title|role|include|literalinclude|auto\w+|graphviz|digraph|inheritance-diagram|testsetup|testcleanup|todolist|ifconfig)$/;
-const admonition =
-  /^(?:note|tip|hint|important|warning|caution|danger|error|attention|seealso|admonition|versionadded|versionchanged|versionremoved|deprecated|todo|topic|sidebar)$/;
-const labels: Record<string, string> = {
-  seealso: 'See also',
-  versionadded: 'Added in version',
-  versionchanged: 'Changed in version',
-  versionremoved: 'Removed in version',
-  deprecated: 'Deprecated since version',
-};
-const unlabelled = /^(?:admonition|topic|sidebar)$/;
 
 export interface RstSettings {
   substitutions?: ReadonlyMap<string, string>;
@@ -183,7 +170,8 @@ export function readRst(
   }
 
   function directiveOf(name: string, given: string[], depth: number): string[] {
-    if (unshown.test(name)) return [];
+    const kind = kindOfDirective(name);
+    if (kind === 'unshown') return [];
     const blank = given.indexOf('', 1);
     const head = given.slice(0, blank === -1 ? given.length : blank);
     const options = new Map(
@@ -194,28 +182,16 @@ export function readRst(
     );
     const plain = given.filter((line, at) => at === 0 || at >= head.length || !/^:[\w-]+:(?:\s|$)/.test(line));
     const [argument = '', ...rest] = plain;
-    if (code.test(name)) return fenced(rest, argument || (name === 'math' ? 'math' : ''));
-    if (name === 'image' || name === 'figure') return [options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
-    if (admonition.test(name)) {
-      const label = labels[name] ?? (unlabelled.test(name) ? '' : name.charAt(0).toUpperCase() + name.slice(1));
-      const said = name.startsWith('version') || name === 'deprecated' ? `${label} ${argument}` : label || argument;
-      return [
-        `**${inlineOf(said.trim(), context)}:**`,
-        ...blocks(label === '' || said !== label ? rest : [argument, ...rest], depth + 1),
-      ];
+    if (kind === 'code') return fenced(rest, argument || (name === 'math' ? 'math' : ''));
+    if (kind === 'image') return [options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
+    if (kind === 'admonition') {
+      const { label, hasArgument } = admonitionLabel(name, argument);
+      return [`**${inlineOf(label, context)}:**`, ...blocks(hasArgument ? rest : [argument, ...rest], depth + 1)];
     }
-    if (/^(?:only|container|class|glossary|compound|rst-class|hlist|epigraph|grid|tab-set|tabs)$/.test(name))
-      return blocks(rest, depth + 1);
-    const signatures = [argument, ...rest.slice(0, Math.max(0, rest.indexOf('')))].filter(
-      (line) => line !== '' && name.includes(':'),
-    );
-    if (
-      /^(?:[\w-]+:[\w-]+|function|class|method|attribute|data|exception|option|envvar|confval|program|cmdoption|describe|object|setting)$/.test(
-        name,
-      )
-    )
-      return [`\`${(signatures[0] ?? argument).replaceAll('`', '')}\``, '', ...blocks(rest, depth + 1)];
-    return [argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
+    if (kind === 'container') return blocks(rest, depth + 1);
+    if (kind === 'titled')
+      return [argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
+    return [`\`${argument.replaceAll('`', '')}\``, '', ...blocks(rest, depth + 1)];
   }
 }
 

@@ -1,5 +1,6 @@
 import type { SourceFormat } from '../formats/format-of.ts';
 import type { IncludeSyntax } from '../formats/includes.ts';
+import type { References } from '../formats/rst-labels.ts';
 import type { Navigation } from '../navigation.ts';
 import type { SourceFile } from '../source-file.ts';
 
@@ -43,14 +44,14 @@ export interface Layout {
   /** Directives that include other files, where the format has others or the tool looks for the files elsewhere. */
   includes?: Partial<Record<SourceFormat, IncludeSyntax>>;
   /** Converts what is not plain Markdown, AsciiDoc or reStructuredText: admonitions, tabs, variables. */
-  prepare?(text: string, file: LayoutFile): string;
+  prepare?(text: string, file: LayoutFile, references: References): string;
   /** AsciiDoc attributes of a file. */
   attributesOf?(file: string): Record<string, string>;
   /** The navigation is also read from this page, which is therefore always read. */
   isNavigation?(path: string, text: string): boolean;
   /** Substitutions of reStructuredText that all pages share. */
   substitutions?: ReadonlyMap<string, string>;
-  /** Finds what references of reStructuredText name in other files, which are read for it. */
+  /** Finds what references of reStructuredText or MyST name in other files, which are read for it. */
   references?: {
     section(label: string): Target | null;
     document(name: string, from: string): Target | null;

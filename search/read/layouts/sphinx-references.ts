@@ -1,11 +1,10 @@
 import { posix } from 'node:path';
+import { mystLabelsIn } from '../formats/myst.ts';
 import { labelsIn, normalizedLabel, rstLines, type RstLabels } from '../formats/rst-labels.ts';
 import { readIncluded } from '../front-matter.ts';
 import type { Layout, SourceFiles, Target } from './layout.ts';
 
 const page = /\.(?:rst|md|markdown)$/;
-const mystLabel = /^\(([^()\n]{1,200})\)=[ \t]*$(?:\n+#{1,6}[ \t]+(.*)$)?/gm;
-const mystTitle = /^#[ \t]+(.*)$/m;
 
 /**
  * Finds labeled sections and documents by their titles, in the pages of a Sphinx project. Throws UnreadError if they were
@@ -32,11 +31,7 @@ export function sphinxReferences(
   function labelsOf(path: string): RstLabels {
     // the title of a page for groups is not for everybody
     const text = readIncluded(files.get(path)?.read() ?? '') ?? '';
-    if (path.endsWith('.rst')) return labelsIn(rstLines(text));
-    const labels = [...text.matchAll(mystLabel)].map(
-      ([, label = '', title]) => [normalizedLabel(label), { title: title?.trim() ?? null, anchor: label }] as const,
-    );
-    return { title: mystTitle.exec(text)?.[1]?.trim() ?? null, sections: new Map(labels) };
+    return path.endsWith('.rst') ? labelsIn(rstLines(text)) : mystLabelsIn(text);
   }
 
   return {

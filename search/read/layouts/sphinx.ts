@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { mystToMarkdown } from '../formats/myst.ts';
 import { mystIncludes, rstIncludes } from '../formats/rst-includes.ts';
 import { compileGlob, GlobError } from '../glob.ts';
 import type { Navigation } from '../navigation.ts';
@@ -6,17 +7,12 @@ import { pathOf } from '../paths.ts';
 import { sphinxReferences } from './sphinx-references.ts';
 import { configFilesOf, literalOf, textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
-import { colonBlock, labelOf, withBlocks, type BlockSyntax } from './markup.ts';
+import { colonBlock, withBlocks } from './markup.ts';
 
 const extensions = ['.rst', '.md', '.markdown'];
 const toctree = /^([ \t]*)\.\. toctree::[ \t]*\n((?:[ \t]*\n|\1[ \t]+.*\n?)*)/gm;
 const mystToctree = /^(?:`{3,}|:{3,})\{toctree\}[ \t]*\n([^]*?)^(?:`{3,}|:{3,})[ \t]*$/gm;
 const mostPages = 50_000;
-const fencedDirective: BlockSyntax = {
-  open: /^:{3,}\{([\w:-]+)\}\s*(.*)$/,
-  label: ([, type = '', title = '']) => (type === 'admonition' ? title : labelOf(type, title)),
-  close: /^:{3,}$/,
-};
 
 /** Sphinx: `conf.py`, of which only plain strings are read. */
 export function sphinxLayout(files: SourceFiles): Layout | null {
@@ -49,7 +45,9 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
       if (!path.startsWith(top) || !extensions.includes(posix.extname(path)) || isExcluded(below)) return null;
       return { path: pathOf(below), language };
     },
-    prepare: (source, { path }) => (path.endsWith('.rst') ? source : mystToMarkdown(source)),
+    // colon fences may also be admonitions without braces
+    prepare: (source, { path }, references) =>
+      path.endsWith('.rst') ? source : withBlocks(mystToMarkdown(source, { substitutions, references }), [colonBlock]),
     isNavigation: (_path, source) => source.includes('toctree'),
     includes: { restructuredtext: rstIncludes(top), markdown: mystIncludes(top) },
     substitutions,
@@ -127,20 +125,4 @@ function documentsLike(pattern: string, files: SourceFiles): string[] {
 
 function fileOf(document: string, files: SourceFiles): string | null {
   return extensions.map((extension) => document + extension).find((path) => files.has(path)) ?? null;
-}
-
-/** Converts the directives and roles of MyST; colon fences may also be admonitions without braces. */
-function mystToMarkdown(source: string): string {
-  const plain = source
-    .replace(mystToctree, '')
-    .replace(/^(`{3,})\{(?:code-block|code|sourcecode)\}[ \t]*(\S*)[^\n]*\n(?:[ \t]*:[\w-]+:.*\n)*/gm, '$1$2\n')
-    .replace(
-      /^(`{3,})\{([\w:-]+)\}[ \t]*(.*)\n((?:(?!\1)[^]*?\n)??)\1[ \t]*$/gm,
-      (_whole, _fence, type: string, title: string, body: string) =>
-        `**${type === 'admonition' ? title : labelOf(type, title)}**\n\n${body.replaceAll(/^:[\w-]+:.*\n/gm, '')}`,
-    )
-    .replace(/\{[\w:-]+\}`([^`<\n]*?)\s*(?:<[^<>`\n]*>)?`/g, '`$1`')
-    .replace(/^\(([\w-]+)\)=\n+(#{1,6} .*)$/gm, '$2 {#$1}')
-    .replace(/^\(([\w.:-]{1,200})\)=[ \t]*$/gm, '<a id="$1"></a>');
-  return withBlocks(plain, [fencedDirective, colonBlock]);
 }

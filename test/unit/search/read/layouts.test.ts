@@ -173,7 +173,7 @@ it('recognizes Sphinx: tables of contents, substitutions, MyST, excluded files',
   expect(Object.keys(byPath).sort()).toEqual(['a', 'guide/b', 'index']);
   expect(byPath['guide/b']).toMatchObject({ order: 1, metadata: { groups: ['Guides'], language: 'de' } });
   expect(byPath['guide/b']?.content).toContain('This is 1.2 of Acme, see [A](/a) and [Top](/index).');
-  for (const text of ['**Note**\n\nLook.', '**Tip: Hot**', 'Words.', '`there`'])
+  for (const text of ['**Note**\n\nLook.', '**Tip: Hot**', 'Words.', '\nthere'])
     expect(byPath.a?.content).toContain(text);
 });
 
