@@ -96,13 +96,22 @@ function expectationOf(issue: ZodError['issues'][number]): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'invalid_union':
-      return 'has an invalid form';
+      return formsOf(issue);
     case 'custom':
     case 'invalid_format':
       return issue.message.replace(/\.$/, '');
     default:
       return 'is invalid';
   }
+}
+
+/** Returns what a union expects: one of the values that select its forms, or one of its types. */
+function formsOf(issue: Extract<ZodError['issues'][number], { code: 'invalid_union' }>): string {
+  if ('options' in issue) return `must be one of ${issue.options?.map(String).join(', ')}`;
+  const types = issue.errors.map(([first]) =>
+    first?.code === 'invalid_type' && first.path.length === 0 ? article(first.expected) : null,
+  );
+  return types.includes(null) ? 'has an invalid form' : `must be ${types.join(' or ')}`;
 }
 
 function isNumeric(origin: string): boolean {

@@ -67,7 +67,7 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
     const readJson = () => readJsonBody(ctx.req, { maxBytes });
     return {
       params: parts.data,
-      query: query?.parse({ ...ctx.query }, withInput) ?? null,
+      query: query === undefined ? null : parseQuery(query, ctx.query),
       headers: headersSchema.parse(Object.fromEntries(sent), withInput),
       json: readJson,
       async body() {
@@ -75,6 +75,16 @@ function createReader({ params = {}, query, headers = {}, body, maxBytes = usual
       },
     };
   };
+}
+
+/** Parses a query. A parameter that was repeated is a list; the error says so, because the client wrote none. */
+function parseQuery(schema: z.ZodObject, query: ParsedUrlQuery): unknown {
+  const { data, error } = schema.safeParse({ ...query }, withInput);
+  const repeated = error?.issues.find((issue) => issue.code === 'invalid_type' && Array.isArray(issue.input));
+  if (repeated !== undefined)
+    throw invalidRequest(`The query parameter ${String(repeated.path[0])} must not be repeated.`);
+  if (error !== undefined) throw error;
+  return data;
 }
 
 /** Reports whether a query contains the character that no text of the database can contain. */

@@ -70,7 +70,7 @@ const mergeSchema = closedBody({
   deleteBranch: z.boolean().default(false).meta({ description: 'Deletes the branch after the merge.' }),
   headCommit: z
     .string()
-    .regex(/^[0-9a-f]{40}$/)
+    .regex(/^[0-9a-f]{40}$/, 'must be a full commit id: 40 lower-case hexadecimal digits')
     .optional()
     .meta({
       description:

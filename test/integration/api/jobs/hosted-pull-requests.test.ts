@@ -160,7 +160,9 @@ it('a pull request on another forge is shown, checked and squashed like a local 
   expect((await ask('/check')).body.merge.isChecking).toBe(true);
   const fine = { problem: null, cause: null, conflicts: [], checkedAt: expect.any(String) };
   await expect.poll(async () => (await ask()).body.merge.mergeability, patience).toEqual(fine);
-  expect((await ask('/merge', { method: 'squash', deleteBranch: true, headCommit: 'x' })).status).toBe(400);
+  expect((await ask('/merge', { method: 'squash', deleteBranch: true, headCommit: 'x' })).body).toEqual({
+    error: 'headCommit must be a full commit id: 40 lower-case hexadecimal digits.',
+  });
   expect((await ask('/merge', { method: 'squash', deleteBranch: true, headCommit })).status).toBe(202);
   await expect.poll(async () => (await ask()).body.state, patience).toBe('merged');
   expect((await ask()).body.merge.commit).toBe(await repository.git('rev-parse', 'main'));

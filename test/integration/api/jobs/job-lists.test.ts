@@ -197,6 +197,12 @@ describe('the jobs of an organization', () => {
     const answer = await api.ask(`/v1/jobs?${query}`, { key });
     expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['error']]);
   });
+
+  it('says which parameter must not be repeated', async () => {
+    const { key } = await stage();
+    const { body } = await api.ask('/v1/jobs?limit=1&limit=2&status=active&status=failed', { key });
+    expect(body).toEqual({ error: 'The query parameter limit must not be repeated.' });
+  });
 });
 
 describe('the stream of an organization’s jobs', () => {

@@ -61,6 +61,20 @@ describe('createErrorHandler', () => {
     expect(body).toBe(`{"error":"id must be ${sentence}."}`);
   });
 
+  const animal = z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('cat') }),
+    z.object({ kind: z.literal('dog') }),
+  ]);
+  it.each([
+    ['an unknown form', animal, { kind: 'cow' }, 'one.kind must be one of cat, dog.'],
+    ['a form that is not named', animal, {}, 'one.kind must be one of cat, dog.'],
+    ['no type of a union', z.union([z.string(), z.array(z.string())]), 5, 'one must be a string or an array.'],
+    ['a wrong item of a union', z.union([z.string(), z.array(z.string())]), [5], 'one has an invalid form.'],
+  ])('says what is expected instead of %s', async (_name, schema, given, sentence) => {
+    const { body } = await ask(z.object({ one: schema }).safeParse({ one: given }).error);
+    expect(JSON.parse(body)).toEqual({ error: sentence });
+  });
+
   it('answers 503 with Retry-After when the store is down', async () => {
     const { response, body } = await ask(new StoreDown('connect ECONNREFUSED 10.0.0.7:5432'));
     expect(response.status).toBe(503);
