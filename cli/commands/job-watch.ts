@@ -32,11 +32,12 @@ export async function watchJob(api: Api, ref: JobRef, { json, after }: { json: b
     for await (const event of followJob(api, ref, { after: last, onLost })) {
       last = event.seq;
       report(event);
-      if (event.type === 'waiting') break;
+      if (event.type !== 'waiting') continue;
+      const job = await getJob(api, ref);
+      // otherwise a person has decided since, and the events go on
+      if (job.details.waiting?.turn === event.turn) return printWait(job, json);
     }
     const job = await getJob(api, ref);
-    // otherwise a person has decided since
-    if (job.details.phase === 'waiting') return printWait(job, json);
     // a follow-up may have started in the meantime
     if (job.status !== 'active') return printEnd(job, json);
   }

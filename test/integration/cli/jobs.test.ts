@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
+import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { readBundle } from '../../../db/jobs/bundle-file.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
@@ -76,6 +77,34 @@ describe('docket job', () => {
       exitCode: 4,
     });
     expect(served.printed().join('\n')).toMatch(/^\d\d:\d\d:\d\d {2}queued$/m);
+  });
+
+  it('prints what came after a wait that is over, and stops at the one that is not', async () => {
+    await newProject();
+    const { id } = await served.docketJson('job', 'create', 'Write one', '--plan', 'review');
+    const wait = (turn: number) =>
+      createWorkerJobStore(served.database.pool).wait({
+        jobId: id,
+        turn,
+        title: 'Plan',
+        plan: `Plan ${turn}.`,
+        question: null,
+        days: 7,
+      });
+    const watched = async (exitCode: number) => {
+      await expect(served.docket('job', 'watch', id)).rejects.toMatchObject({ exitCode });
+      return served.printed().join('\n');
+    };
+    await wait(1);
+    expect(await watched(5)).toContain('Plan 1.');
+    await served.docket('job', 'message', id, 'Plan more');
+    await wait(2);
+    const printed = await watched(5);
+    expect(printed).toMatch(/prompt: Plan more$/m);
+    expect(printed).toContain('Plan 2.');
+    await served.docket('job', 'message', id, 'Still more');
+    await served.docket('job', 'cancel', id);
+    expect(await watched(4)).toMatch(/prompt: Still more$/m);
   });
 });
 
