@@ -1,11 +1,12 @@
 import { posix } from 'node:path';
 import { slugOf } from '../anchors.ts';
-import { headingText } from '../markdown-lines.ts';
+import { explicitId, headingText } from '../markdown-lines.ts';
 import { formatOf } from './format-of.ts';
 import { readRst, type RstSettings } from './rst.ts';
 import { admonitionLabel, kindOfDirective } from './rst-directives.ts';
+import { objectOf } from './rst-objects.ts';
 import { nothing, wordsOfRole } from './rst-inline.ts';
-import { anchorOf, normalizedLabel, type Referred, type RstLabels } from './rst-labels.ts';
+import { anchorOf, anchorTag, createIds, normalizedLabel, type Referred, type RstLabels } from './rst-labels.ts';
 import { codeBlock, dedented, indentedLike, widthOf } from './selection.ts';
 
 const deepest = 10;
@@ -22,7 +23,13 @@ const span =
 /** Converts the directives, roles, targets and references of MyST to Markdown. */
 export function mystToMarkdown(source: string, { substitutions, references = nothing }: RstSettings): string {
   const lines = source.split(/\r?\n/);
-  const own = new Map(lines.filter((line) => heading.test(line)).map((line) => [slugOf(headingText(line)), line]));
+  const ids = createIds();
+  const own = new Map(
+    [...mystLabelsIn(source).anchors].map(([title, anchor]) => [
+      slugOf(headingText(`# ${title}`)),
+      { title, link: `#${anchor}` },
+    ]),
+  );
   return blocks(lines, 0).join('\n');
 
   function blocks(given: string[], depth: number): string[] {
@@ -60,12 +67,16 @@ export function mystToMarkdown(source: string, { substitutions, references = not
     const { options, text } = optionsOf(body);
     if (name === 'eval-rst') return ['', readRst(text.join('\n'), { substitutions, references }).body, ''];
     const anchor = anchorOf(options.get('name') ?? '');
-    const target = anchor === '' ? [] : [`<a id="${anchor}"></a>`, ''];
+    const target = anchor === '' ? [] : [anchorTag(anchor), ''];
     if (kind === 'code') return [...target, codeBlock(text, argument || (name === 'math' ? 'math' : ''))];
     const inner = ['', ...blocks(text, depth + 1), ''];
     if (kind === 'container') return [...target, ...inner];
     if (kind === 'image') return [...target, options.get('alt') ?? '', ...inner];
-    if (kind === 'object') return [...target, `\`${argument.replaceAll('`', '')}\``, ...inner];
+    if (kind === 'object') {
+      const scope = { module: options.get('module') ?? '', around: '', program: '' };
+      const anchors = objectOf(name, argument, scope).ids.map(anchorTag).join('');
+      return [...target, `${anchors}\`${argument.replaceAll('`', '')}\``, ...inner];
+    }
     if (kind === 'titled') return [...target, ...(argument === '' ? [] : [`**${proseOf(argument)}**`]), ...inner];
     const said = admonitionLabel(name, argument);
     const title = said.hasArgument || argument === '' ? said.label : `${said.label}: ${argument}`;
@@ -73,7 +84,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
   }
 
   function proseOf(text: string): string {
-    return withTargets(text).replace(span, (...found) => {
+    const shown = text.replace(span, (...found) => {
       const groups: Partial<Record<string, string>> = found.at(-1);
       const { role, content = '', words = '', spaced, target, auto } = groups;
       if (role === 'octicon' || role?.startsWith('fa') === true) return '';
@@ -81,6 +92,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
       const link = spaced ?? target ?? auto;
       return (link === undefined ? null : linkTo(link, words)) ?? String(found[0]);
     });
+    return withTargets(shown, ids);
   }
 
   /** Returns null for a link that is Markdown already. */
@@ -107,8 +119,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
   }
 
   function sectionNamed(name: string): Referred | null {
-    const line = own.get(name);
-    return line === undefined ? references.section(name) : { title: titleOf(line), link: `#${name}` };
+    return own.get(name) ?? references.section(name);
   }
 
   /** Links with words to files are Markdown, except from the top. */
@@ -124,7 +135,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
 
 /** Finds the titles of a page of MyST that references may show. */
 export function mystLabelsIn(text: string): RstLabels {
-  const labels: RstLabels = { title: null, sections: new Map() };
+  const labels: RstLabels = { title: null, anchors: new Map(), sections: new Map() };
   let open: string[] = [];
   for (const line of text.split(/\r?\n/)) {
     const name =
@@ -138,6 +149,7 @@ export function mystLabelsIn(text: string): RstLabels {
     if (name !== undefined || line.trim() === '') continue;
     const title = heading.test(line) ? titleOf(line) : null;
     labels.title ??= title;
+    if (title !== null) labels.anchors.set(title, explicitId(line) ?? anchorOf(open.at(-1) ?? title));
     for (const each of open) labels.sections.set(normalizedLabel(each), { title, anchor: anchorOf(each) });
     open = [];
   }
@@ -153,29 +165,31 @@ function wordsOf(name: string): string {
 }
 
 /** Replaces targets and the ids of attributes by anchors. */
-function withTargets(text: string): string {
+function withTargets(text: string, ids: ReturnType<typeof createIds>): string {
   const out: string[] = [];
   let last: string | null = null;
   for (const line of text.split('\n')) {
     const name = label.exec(line)?.[1];
     const stated = name === undefined ? attributes.exec(line)?.[1] : undefined;
     const anchor = name === undefined ? (/#([^\s"<>]+)/.exec(stated ?? '')?.[1] ?? null) : anchorOf(name);
-    if (name === undefined && stated === undefined) {
-      if (last !== null && heading.test(line) && !line.endsWith('}')) {
-        out.splice(out.lastIndexOf(anchorTag(last)), 1);
-        out.push(`${line} {#${last}}`);
-      } else out.push(line);
-      if (line.trim() !== '') last = null;
-    } else if (anchor !== null && anchor !== '') {
+    if (anchor !== null && anchor !== '') {
       out.push(anchorTag(anchor));
       if (name !== undefined) last = anchor;
+    } else if (name === undefined && stated === undefined) {
+      if (last !== null && heading.test(line) && explicitId(line) === null)
+        out.splice(out.lastIndexOf(anchorTag(last)), 1);
+      out.push(heading.test(line) ? withId(line, last, ids) : line);
+      if (line.trim() !== '') last = null;
     }
   }
   return out.join('\n');
 }
 
-function anchorTag(id: string): string {
-  return `<a id="${id}"></a>`;
+/** Gives a heading the id of the target before it, or else the one that docutils gives it. */
+function withId(line: string, target: string | null, ids: ReturnType<typeof createIds>): string {
+  const text = headingText(line);
+  const id = target ?? ids.take(text);
+  return explicitId(line) !== null || id === slugOf(text) ? line : `${line} {#${id}}`;
 }
 
 /** Splits the options of a directive, in lines or as YAML, from its text. */

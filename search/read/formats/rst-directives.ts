@@ -1,9 +1,10 @@
-type DirectiveKind = 'code' | 'unshown' | 'image' | 'admonition' | 'container' | 'object' | 'titled';
+type DirectiveKind = 'scope' | 'code' | 'unshown' | 'image' | 'admonition' | 'container' | 'object' | 'titled';
 
 const kinds: [DirectiveKind, RegExp][] = [
+  ['scope', /^(?:(?:(?:py|js):)?(?:current)?module|program)$/],
   [
     'unshown',
-    /^(?:toctree|contents|sectnum|index|raw|highlight|default-role|(?:py:)?(?:current)?module|tabularcolumns|meta|title|role|include|literalinclude|auto\w+|graphviz|digraph|inheritance-diagram|testsetup|testcleanup|todolist|ifconfig)$/,
+    /^(?:toctree|contents|sectnum|index|raw|highlight|default-role|tabularcolumns|meta|title|role|include|literalinclude|auto\w+|graphviz|digraph|inheritance-diagram|testsetup|testcleanup|todolist|ifconfig)$/,
   ],
   [
     'code',
@@ -16,11 +17,11 @@ const kinds: [DirectiveKind, RegExp][] = [
   ],
   [
     'container',
-    /^(?:only|container|class|glossary|compound|rst-class|hlist|epigraph|grid|grid-item|tab-set|tabs|div|figure-md)$/,
+    /^(?:only|container|glossary|compound|rst-class|hlist|epigraph|grid|grid-item|tab-set|tabs|div|figure-md)$/,
   ],
   [
     'object',
-    /^(?:[\w-]+:[\w-]+|function|class|method|attribute|data|exception|option|envvar|confval|program|cmdoption|describe|object|setting)$/,
+    /^(?:(?:[\w-]+:)+[\w-]+|function|class|method|attribute|data|exception|classmethod|staticmethod|decorator|property|option|envvar|confval|cmdoption|describe|object|setting|event)$/,
   ],
 ];
 const labels: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { normalizedLabel, type References } from './rst-labels.ts';
+import { anchorOf, anchorTag, normalizedLabel, type References } from './rst-labels.ts';
 
 /** Roles whose text is a name, a key or a file, as Sphinx and docutils call them. */
 const wordRoles =
@@ -13,10 +13,10 @@ const literal = /(``.+?``(?!`))/s;
 const inner = /``(.+?)``/g;
 const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
-const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
+export const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
 const reference = /`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?![\w`\0])/g;
 /** A target in running text. */
-const inlineTarget = /(?<![\w`])_`([^`\n]{1,200})`(?!_)/g;
+export const inlineTarget = /(?<![\w`])_`([^`\n]{1,200})`(?!_)/g;
 /** Labels of pages that Sphinx generates. */
 const generated: Record<string, string> = {
   genindex: 'Index',
@@ -54,7 +54,7 @@ function proseOf(text: string, context: InlineContext): string {
     })
     .replace(role, (_whole, name: string, content: string) => wordsOfRole(name, content, context.references))
     .replace(namedLink, (_whole, words: string, target: string) => linkTo(words || target, target, targets))
-    .replace(inlineTarget, '$1')
+    .replace(inlineTarget, (_whole, words: string) => `\uE000${anchorOf(words)}\uE000${words}`)
     .replace(reference, (whole, phrase?: string, mark = '', word = '', wordMark = '') => {
       if (phrase !== undefined && mark === '') return phrase.startsWith('\0') ? whole : `*${phrase}*`;
       const words = phrase ?? word;
@@ -66,7 +66,8 @@ function proseOf(text: string, context: InlineContext): string {
     .replaceAll(/\\[ \n]/g, '')
     .split('\u0000')
     .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(/<(?=[a-z/!])/gi, String.raw`\<`)))
-    .join('`');
+    .join('`')
+    .replaceAll(/\uE000([^\uE000]*)\uE000/g, (_whole, id: string) => anchorTag(id));
 }
 
 function linkTo(words: string, target: string, targets: ReadonlyMap<string, string>): string {

@@ -15,10 +15,23 @@ export interface References {
 export interface RstLabels {
   /** Title of the page: its first one. */
   title: string | null;
+  /** Anchors of all sections, by their titles. */
+  anchors: Map<string, string>;
   /** Sections by the labels that stand before them, with the anchors that these give them. Other text has no title. */
   sections: Map<string, { title: string | null; anchor: string }>;
 }
 
+const letters: Record<string, string> = {
+  ß: 'sz',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ł: 'l',
+  ŧ: 't',
+};
 /** Longest page that is read, in characters. */
 const longest = 2_000_000;
 export const underline = /^([!-/:-@[-`{-~])\1+\s*$/;
@@ -35,23 +48,24 @@ export function rstLines(source: string): string[] {
 
 /** Finds the titles of a reStructuredText page that references may show, in its lines without white space at their ends. */
 export function labelsIn(lines: readonly string[]): RstLabels {
-  const labels: RstLabels = { title: null, sections: new Map() };
+  const labels: RstLabels = { title: null, anchors: new Map(), sections: new Map() };
   let open: string[] = [];
   for (const [at, line] of lines.entries()) {
-    const name = line.startsWith('.. _') ? labelOf(line) : null;
+    const name = line.startsWith('.. _') ? labelOf(line, lines[at + 1]) : (/^ +:name: +(.+)$/.exec(line)?.[1] ?? null);
     if (name !== null) open.push(name);
     if (name !== null || line === '') continue;
     const title = titleAt(lines, at);
     labels.title ??= title;
+    if (title !== null) labels.anchors.set(title, anchorOf(open.at(-1) ?? title));
     for (const each of open) labels.sections.set(normalizedLabel(each), { title, anchor: anchorOf(each) });
     open = [];
   }
   return labels;
 }
 
-/** Returns the name of a target without an address; null for other lines. */
-export function labelOf(line: string): string | null {
-  return label.exec(line)?.[1]?.replaceAll('\\', '') ?? null;
+/** Returns the name of a target without an address, which may stand on the next line; null for other lines. */
+export function labelOf(line: string, next = ''): string | null {
+  return /^ +(?:https?:\S+|\S+_$)/.test(next) ? null : (label.exec(line)?.[1]?.replaceAll('\\', '') ?? null);
 }
 
 /** Labels are compared without regard to case and white space. */
@@ -59,13 +73,34 @@ export function normalizedLabel(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-/** Returns the anchor that a label gives to its section. */
+/** Returns the id that docutils makes of a name; empty for none. */
 export function anchorOf(name: string): string {
   return name
-    .trim()
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-    .replaceAll(/^-|-$/g, '');
+    .replaceAll(/[ßæœøđħıłŧ]/g, (letter) => letters[letter] ?? '')
+    .normalize('NFKD')
+    .replaceAll(/(?=\P{ASCII})\S/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^[-0-9]+|-+$/g, '');
+}
+
+/** Creates the ids of a page: those of repeated names, and of names in other letters, are counted. */
+export function createIds() {
+  const taken = new Set<string>();
+  let count = 0;
+  return {
+    take(name: string): string {
+      let id = anchorOf(name);
+      while (id === '' || taken.has(id)) id = `id${++count}`;
+      taken.add(id);
+      return id;
+    },
+  };
+}
+
+/** Returns an anchor that is no heading. */
+export function anchorTag(id: string): string {
+  return `<a id="${id}"></a>`;
 }
 
 /** Returns the title that starts at a line, with a line above it or only below. */

@@ -1,11 +1,15 @@
+import { slugOf } from '../anchors.ts';
 import type { FrontMatter } from '../front-matter.ts';
+import { headingText } from '../markdown-lines.ts';
 import { admonitionLabel, kindOfDirective } from './rst-directives.ts';
-import { inlineOf, nothing, type InlineContext } from './rst-inline.ts';
+import { inlineOf, nothing } from './rst-inline.ts';
+import { anonymous, directive, namesIn, referencesOf } from './rst-names.ts';
+import { idOf, objectOf, type ObjectScope } from './rst-objects.ts';
 import {
   anchorOf,
+  anchorTag,
+  createIds,
   labelOf,
-  labelsIn,
-  normalizedLabel,
   rstLines,
   titleAt,
   underline,
@@ -13,10 +17,8 @@ import {
 } from './rst-labels.ts';
 
 const deepest = 30;
-const anonymous = /^(?:__|\.\. __:) +(\S.*)$/;
 const bullet = /^([-*+•]|(?:#|\d{1,4}|[A-Za-z])[.)]|\((?:#|\d{1,4}|[A-Za-z])\))[ \t]+(?=\S)/;
 const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
-const directive = /^\.\.\s+(?:\|([^|]+)\|\s+)?([\w+.:-]{1,60})::(?:\s+(.*))?$/;
 
 export interface RstSettings {
   substitutions?: ReadonlyMap<string, string>;
@@ -36,6 +38,8 @@ export function readRst(
   const context = { ...namesIn(lines, substitutions), references: referencesOf(lines, references) };
   const values: Record<string, unknown> = {};
   const levels: string[] = [];
+  const ids = createIds();
+  const scope: ObjectScope = { module: '', around: '', program: '' };
   /** Anchors of the labels that what comes next has. */
   let labeled: string[] = [];
   const body = blocks(lines, 0);
@@ -55,7 +59,7 @@ export function readRst(
       const line = given[at] ?? '';
       const next = given[at + 1] ?? '';
       const isTitle = depth === 0 && titleAt(given, at) !== null;
-      if (labeled.length > 0 && line !== '' && labelOf(line) === null && !isTitle) out.push(takeAnchors(), '');
+      if (labeled.length > 0 && line !== '' && labelOf(line, next) === null && !isTitle) out.push(takeAnchors(), '');
       if (line === '' || anonymous.test(line)) {
         out.push('');
         at += 1;
@@ -134,14 +138,16 @@ export function readRst(
 
   function title(text: string, mark: string): string[] {
     if (!levels.includes(mark)) levels.push(mark);
-    const last = labeled.pop();
-    const anchor = last === undefined ? '' : ` {#${last}}`;
+    const shown = inlineOf(text, context);
+    const own = ids.take(headingText(`# ${shown}`));
+    const id = labeled.pop() ?? own;
+    const anchor = id === slugOf(headingText(`# ${shown}`)) ? '' : ` {#${id}}`;
     const marks = '#'.repeat(Math.min(6, levels.indexOf(mark) + 1));
-    return ['', `${marks} ${takeAnchors()}${inlineOf(text, context)}${anchor}`, ''];
+    return ['', `${marks} ${takeAnchors()}${shown}${anchor}`, ''];
   }
 
   function takeAnchors(): string {
-    const anchors = labeled.map((id) => `<a id="${id}"></a>`).join('');
+    const anchors = labeled.map(anchorTag).join('');
     labeled = [];
     return anchors;
   }
@@ -156,11 +162,13 @@ export function readRst(
 
   /** Converts what begins with two dots: a directive, a target, a footnote or a comment. */
   function explicit(line: string, below: string[], depth: number): string[] {
-    const label = labelOf(line);
+    const label = labelOf(line, below[0]);
     if (label !== null) {
-      if (anchorOf(label) !== '') labeled.push(anchorOf(label));
+      labeled.push(ids.take(label));
       return [];
     }
+    const target = /^\.\. _`?([^`:]+)`?:(?: |$)/.exec(line)?.[1];
+    if (target !== undefined) ids.take(target);
     const note = /^\.\.\s+(\[[^\]\s]+\])\s*(.*)$/.exec(line);
     if (note !== null) return [`${note[1]} ${inlineOf(note[2] ?? '', context)}`, ...blocks(dedented(below), depth + 1)];
     const found = directive.exec(line);
@@ -180,49 +188,79 @@ export function readRst(
         return match === null ? [] : [[match[1] ?? '', match[2] ?? '']];
       }),
     );
-    const plain = given.filter((line, at) => at === 0 || at >= head.length || !/^:[\w-]+:(?:\s|$)/.test(line));
-    const [argument = '', ...rest] = plain;
-    if (kind === 'code') return fenced(rest, argument || (name === 'math' ? 'math' : ''));
-    if (kind === 'image') return [options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
+    const isOption = (line: string, at: number) => at > 0 && at < head.length && /^:[\w-]+:(?:\s|$)/.test(line);
+    const [argument = '', ...rest] = given.filter((line, at) => !isOption(line, at));
+    if (kind === 'scope') return scopeOf(name, argument, options);
+    const anchor = anchorOf(options.get('name') ?? '');
+    const target = anchor === '' ? [] : [anchorTag(anchor), ''];
+    if (kind === 'code') return [...target, ...fenced(rest, argument || (name === 'math' ? 'math' : ''))];
+    if (kind === 'image') return [...target, options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
     if (kind === 'admonition') {
       const { label, hasArgument } = admonitionLabel(name, argument);
-      return [`**${inlineOf(label, context)}:**`, ...blocks(hasArgument ? rest : [argument, ...rest], depth + 1)];
+      const text = hasArgument ? rest : [argument, ...rest];
+      return [...target, `**${inlineOf(label, context)}:**`, ...blocks(text, depth + 1)];
     }
-    if (kind === 'container') return blocks(rest, depth + 1);
+    if (name === 'glossary') return glossaryOf([argument, ...rest], depth);
+    // docutils has a directive of the same name for classes of CSS
+    const isStyle = name === 'class' && /^[a-z\d]+(?:[- ][a-z\d]+)+$/.test(argument);
+    if (kind === 'container' || isStyle) return [...target, ...blocks(rest, depth + 1)];
     if (kind === 'titled')
-      return [argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
-    return [`\`${argument.replaceAll('`', '')}\``, '', ...blocks(rest, depth + 1)];
+      return [...target, argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
+    const end = rest.findIndex((line) => line === '');
+    const signatures = [argument, ...rest.slice(0, end === -1 ? rest.length : end)].map((line) => line.trim());
+    return [
+      ...target,
+      ...object(name, { signatures, options }),
+      ...inside(name, signatures[0] ?? '', () => blocks(rest.slice(signatures.length - 1), depth + 1)),
+    ];
   }
-}
 
-/** Sections of the page itself come before those of other pages. */
-function referencesOf(lines: string[], others: References): References {
-  let own: ReturnType<typeof labelsIn> | null = null;
-  return {
-    section(label) {
-      own ??= labelsIn(lines);
-      const section = own.sections.get(normalizedLabel(label));
-      return section === undefined ? others.section(label) : { title: section.title, link: `#${section.anchor}` };
-    },
-    document: (name) => others.document(name),
-  };
-}
-
-function namesIn(lines: string[], known: ReadonlyMap<string, string>): Omit<InlineContext, 'references'> {
-  const substitutions = new Map(known);
-  const targets = new Map<string, string>();
-  const unnamed: string[] = [];
-  for (const [at, line] of lines.entries()) {
-    // a long address stands on the next line
-    const below = /^\s+https?:\S+$/.test(lines[at + 1] ?? '') ? ` ${lines[at + 1]?.trim()}` : '';
-    const target = /^\s*\.\.\s+_`?([^`:]+)`?:\s+(\S+)$/.exec(line + below);
-    if (target !== null) targets.set(normalizedLabel(target[1] ?? ''), target[2] ?? '');
-    const address = anonymous.exec(line + below)?.[1];
-    if (address !== undefined) unnamed.push(address);
-    const found = directive.exec(line);
-    if (found?.[1] !== undefined && found[2] === 'replace') substitutions.set(found[1], (found[3] ?? '').trim());
+  /** Remembers the module or program of the descriptions that follow. */
+  function scopeOf(name: string, argument: string, options: ReadonlyMap<string, string>): string[] {
+    if (name === 'program') {
+      scope.program = argument === 'None' ? '' : argument.replaceAll(/\s+/g, '-');
+      return [];
+    }
+    scope.module = argument === 'None' ? '' : argument;
+    return name.includes('current') || isUnindexed(options) ? [] : [anchorTag(idOf('module', argument)), ''];
   }
-  return { substitutions, targets, anonymous: unnamed };
+
+  function object(
+    name: string,
+    { signatures, options }: { signatures: string[]; options: ReadonlyMap<string, string> },
+  ): string[] {
+    const within = { ...scope, module: options.get('module') ?? scope.module };
+    return signatures.flatMap((signature) => {
+      const anchors = !isUnindexed(options) ? objectOf(name, signature, within).ids.map(anchorTag).join('') : '';
+      return [`${anchors}\`${signature.replaceAll('`', '')}\``, ''];
+    });
+  }
+
+  /** Converts what is inside the description of an object. */
+  function inside(name: string, signature: string, convert: () => string[]): string[] {
+    const { around } = scope;
+    if (/(?:^|:)(?:class|exception|directive|struct|enum|union)$/.test(name))
+      scope.around = objectOf(name, signature, scope).name;
+    const shown = convert();
+    scope.around = around;
+    return shown;
+  }
+
+  function glossaryOf(lines: string[], depth: number): string[] {
+    const out: string[] = [];
+    for (let at = 0; at < lines.length; at += 1) {
+      const line = lines[at] ?? '';
+      if (line.startsWith(' ')) {
+        const end = endOfIndented(lines, at);
+        out.push('', ...blocks(dedented(lines.slice(at, end)), depth + 1), '');
+        at = end - 1;
+      } else if (line !== '' && !line.startsWith('..')) {
+        const shown = inlineOf(line.split(' : ', 1)[0] ?? '', context);
+        out.push(`${anchorTag(idOf('term', headingText(shown)))}${shown}`);
+      }
+    }
+    return out;
+  }
 }
 
 /** Returns the number of leading blanks, without other white space, which indents nothing. */
@@ -255,4 +293,8 @@ function fenced(lines: string[], language: string): string[] {
   if (start === -1) return [];
   const fence = lines.some((line) => line.includes('```')) ? '~~~~' : '```';
   return ['', `${fence}${language}`, ...lines.slice(start), fence, ''];
+}
+
+function isUnindexed(options: ReadonlyMap<string, string>): boolean {
+  return ['no-index', 'noindex', 'no-index-entry'].some((option) => options.has(option));
 }

@@ -189,7 +189,7 @@ it('shows the titles of the sections and documents that references of Sphinx nam
   expect(byPath.index?.content).toContain(
     'See [More *here*](/guide/b#more-here), [Own section](#own-label), [these words](/guide/b#more-here), Index, no where,\n[`B`](/guide/b), [Of MyST](/guide/m), [its page](/guide/b), [none](/guide/none) and [Inner](/guide/m#in-m).',
   );
-  expect(byPath['guide/b']?.content).toContain('## <a id="first"></a>More *here* {#more-here}');
+  expect(byPath['guide/b']?.content).toContain('## <a id="first"></a>More *here*\n');
 });
 
 it.each([
@@ -199,7 +199,7 @@ it.each([
       'conf.py': '',
       'index.rst': 'Top\n===\n\nSee :ref:`a list <my-list>`.\n\n.. _my list:\n.. _my-list:\n\n- Item\n',
     },
-    ['top', 'my-list'],
+    ['top', 'my-list', 'id1'],
     'See [a list](#my-list).',
   ],
   ['MyST', { 'conf.py': '', 'index.md': '# Top\n\n(my-words)=\nWords.\n' }, ['top', 'my-words'], 'Words.'],

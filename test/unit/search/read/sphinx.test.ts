@@ -70,3 +70,87 @@ it('shows no title of a page for groups in MyST', async () => {
   });
   expect(a?.content).toContain('See d and [c](/c).');
 });
+
+it.each([
+  ['Other_ and `Two words`_', '[Other](#other) and [Two words](#two-words)'],
+  ['`the part`_ and indirect_', '[the part](#the-part) and [indirect](#the-part)'],
+  ['chained_ and `far`_', '[chained](https://a.b/c) and [far](https://a.b/c)'],
+  ['`again`_, said `again <https://a.b/x>`_', '[again](https://a.b/x), said [again](https://a.b/x)'],
+  [
+    'an _`inner target` and `inner target`_',
+    'an <a id="inner-target"></a>inner target and [inner target](#inner-target)',
+  ],
+  ['below_', '[below](https://a.b/below)'],
+])('links references of reStructuredText on a page: %s', async (source, text) => {
+  const { a } = await read({
+    'a.rst': `A\n=\n\nSee ${source}.\n\n.. _chained:\n.. _far: https://a.b/c\n.. _below:\n   https://a.b/below\n.. _indirect: \`the part\`_\n\nTwo words\n---------\n\nOther\n-----\n\n.. _the part:\n\nWords.\n`,
+  });
+  expect(a?.content).toContain(`See ${text}.`);
+});
+
+/** Pages, and the ids that Sphinx 9 gives their headings and objects. */
+const identified: [string, string, string[]][] = [
+  [
+    'titles',
+    "What's *new*: ``a.b`` & c\n=========================\n\n3. Ünder\n---------\n\nFixed\n^^^^^\n\n日本\n----\n\nFixed\n^^^^^\n",
+    ['what-s-new-a-b-c', 'under', 'fixed', 'id1', 'id2'],
+  ],
+  [
+    'names of directives',
+    'A\n=\n\n.. image:: x.png\n   :name: My pic\n\n.. code-block:: sh\n   :name: run\n\n   ls\n\n.. note::\n   :name: look\n\n   Words.\n',
+    ['a', 'my-pic', 'run', 'look'],
+  ],
+  [
+    'objects of Python',
+    'A\n=\n\n.. module:: acme.lamps\n\n.. function:: on(x)\n              off()\n\n.. class:: Lamp(x)\n\n   .. method:: glow()\n      :async:\n\n      Words.\n\n.. py:data:: x\n   :module: y\n\n.. function:: no\n   :no-index:\n\n.. currentmodule:: None\n\n.. exception:: E\n',
+    [
+      'a',
+      'module-acme.lamps',
+      'acme.lamps.on',
+      'acme.lamps.off',
+      'acme.lamps.Lamp',
+      'acme.lamps.Lamp.glow',
+      'y.x',
+      'E',
+    ],
+  ],
+  [
+    'options and settings',
+    'A\n=\n\n.. option:: -a, --all-of=<x>\n\n.. program:: run it\n\n.. option:: -b\n.. option:: file\n\n.. confval:: my_setting\n   :type: int\n\n.. envvar:: A_B\n',
+    [
+      'a',
+      'cmdoption-a',
+      'cmdoption-all-of',
+      'cmdoption-run-it-b',
+      'cmdoption-run-it-arg-file',
+      'confval-my_setting',
+      'envvar-A_B',
+    ],
+  ],
+  [
+    'other objects and terms',
+    'A\n=\n\n.. rst:directive:: .. note:: x\n\n   .. rst:directive:option:: name: y\n\n.. rst:role:: py:ref\n\n.. js:function:: $.get(x)\n\n.. c:function:: int *run(void)\n\n.. glossary::\n\n   Big lamp\n   Torch : key\n      Words.\n',
+    [
+      'a',
+      'directive-note',
+      'directive-option-note-name',
+      'role-py-ref',
+      'get',
+      'c.run',
+      'term-Big-lamp',
+      'term-Torch',
+    ],
+  ],
+];
+
+it.each(identified)('gives the anchors that Sphinx makes: %s', async (_kind, source, anchors) => {
+  const { a } = await read({ 'a.rst': source });
+  expect(chunkPage(a?.content ?? '', '').anchors.toSorted()).toEqual(anchors.toSorted());
+});
+
+it('shows all signatures of an object, and its class', async () => {
+  const { a } = await read({
+    'a.rst': 'A\n=\n\n.. class:: Lamp(x)\n           Lamp(y)\n\n   Words.\n\n.. class:: small-text\n\n   More.\n',
+  });
+  expect(a?.content).toMatch(/`Lamp\(x\)`\s+.*`Lamp\(y\)`\s+Words\.\s+More\.$/);
+});

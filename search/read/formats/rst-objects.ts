@@ -1,0 +1,61 @@
+/** What the description of an object belongs to. */
+export interface ObjectScope {
+  module: string;
+  /** Name of the object around it. */
+  around: string;
+  /** Program whose options are described. */
+  program: string;
+}
+
+const dotted =
+  /^(?:(?:py|js):)?(?:function|class|method|attribute|data|exception|decorator|decoratormethod|classmethod|staticmethod|property|type)$/;
+const standard = /^(?:std:)?(envvar|confval|setting|event|signal)$/;
+const ofMarkup = /^rst:(directive:option|directive|role)$/;
+
+/** Returns the ids that Sphinx gives to the description of an object, and its full name. */
+export function objectOf(
+  directive: string,
+  signature: string,
+  { module, around, program }: ObjectScope,
+): { name: string; ids: string[] } {
+  if (dotted.test(directive)) {
+    const [, own = ''] = /^(?:(?:class|async|abstract|static|final) +)*([\w.$]+)/.exec(signature) ?? [];
+    const name = around === '' || own.startsWith(`${around}.`) ? own : `${around}.${own}`;
+    const full = module === '' ? name : `${module}.${name}`;
+    return { name, ids: own === '' ? [] : [idOf('', full)] };
+  }
+  if (/^(?:std:)?(?:cmd)?option$/.test(directive)) {
+    const names = signature.split(', ').map((option) => /^[^\s=[]+/.exec(option.trim())?.[0] ?? '');
+    const prefix = program === '' ? 'cmdoption' : `cmdoption-${program}`;
+    return {
+      name: names[0] ?? '',
+      ids: names.map((option) => idOf(/^[-/]/.test(option) ? prefix : `${prefix}-arg`, option)),
+    };
+  }
+  const kind = standard.exec(directive)?.[1];
+  if (kind !== undefined) {
+    const name = signature.split(/\s*\(/, 1)[0] ?? '';
+    return { name, ids: [idOf(kind, name)] };
+  }
+  const markup = ofMarkup.exec(directive)?.[1];
+  if (markup !== undefined) {
+    const isOption = markup === 'directive:option';
+    const name = isOption ? signature.split(/\s*:\s/, 1)[0] : (/^\.\. (.+?)::/.exec(signature)?.[1] ?? signature);
+    return { name: name ?? '', ids: [idOf(isOption && around !== '' ? `${markup}-${around}` : markup, name ?? '')] };
+  }
+  if (directive.startsWith('c:')) {
+    const own = /([\w.]+)\s*$/.exec(signature.split('(', 1)[0] ?? '')?.[1] ?? '';
+    const name = around === '' ? own : `${around}.${own}`;
+    return { name, ids: [`c.${name}`] };
+  }
+  return { name: '', ids: [] };
+}
+
+/** Returns an id as Sphinx makes it of a name; unlike docutils it keeps capitals, dots and underscores. */
+export function idOf(prefix: string, name: string): string {
+  return (prefix === '' ? name : `${prefix}-${name}`)
+    .normalize('NFKD')
+    .replaceAll(/\P{ASCII}/gu, '')
+    .replaceAll(/[^a-zA-Z0-9._]+/g, '-')
+    .replaceAll(/^[-0-9._]+|-+$/g, '');
+}
