@@ -58,12 +58,13 @@ export function createJobEndings(pool: Pool): JobEndings {
     caller: Caller,
     statement: string,
     values: unknown[],
-    entry: AuditedAction,
+    entryOf: (job: JobRow) => AuditedAction,
   ): Promise<JobRow | null> {
     const ended = await withTransaction(pool, async (client) => {
       const { rows } = await client.query<JobRow>(statement, values);
-      if (rows.length > 0) await writeAudit(client, caller, entry);
-      return rows[0] ?? null;
+      const [job] = rows;
+      if (job !== undefined) await writeAudit(client, caller, entryOf(job));
+      return job ?? null;
     });
     if (ended !== null) wakeWatchers(pool, ended.id);
     return ended;
@@ -75,17 +76,21 @@ export function createJobEndings(pool: Pool): JobEndings {
       const message = `${failure.title}.`;
       const events = JSON.stringify({ ...failure, message });
       const values = [jobId, failure.category, message, events, caller.organizationId];
-      return end(caller, cancelStatement, values, { action: 'job.cancel', subject: jobId });
+      return end(caller, cancelStatement, values, ({ id, turn }) => ({
+        action: 'job.cancel',
+        subject: id,
+        details: { turn },
+      }));
     },
 
     archive(caller, jobId) {
       const values = [jobId, caller.organizationId];
-      return end(caller, archiveStatement, values, { action: 'job.archive', subject: jobId });
+      return end(caller, archiveStatement, values, ({ id }) => ({ action: 'job.archive', subject: id }));
     },
 
     unarchive(caller, jobId) {
       const values = [jobId, caller.organizationId];
-      return end(caller, unarchiveStatement, values, { action: 'job.unarchive', subject: jobId });
+      return end(caller, unarchiveStatement, values, ({ id }) => ({ action: 'job.unarchive', subject: id }));
     },
   };
 }

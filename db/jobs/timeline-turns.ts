@@ -1,4 +1,4 @@
-import { actorOf, type Actor } from '../organizations/actors.ts';
+import { actorOf, turnEnderOf, type Actor } from '../organizations/actors.ts';
 import type { ImageRef } from './job-images.ts';
 import { isJobOf } from './job-statements.ts';
 
@@ -33,10 +33,12 @@ export interface TimelineTurn {
 }
 
 /** A change of job $1 of organization $4. */
-const by = (at: string) => ({ organization: '$4', subject: '$1', at });
-/** When a turn, or the wait after the newest one, ended. */
-const turnEnd =
-  '(select case when jobs.turn = turns.turn then jobs.ended_at else turns.ended_at end from jobs where id = $1)';
+const ofJob = { organization: '$4', subject: '$1' };
+const by = (at: string) => ({ ...ofJob, at });
+/** Who ended a turn, or the wait after it. Entries about cancelled jobs did not always name the turn. */
+const endedBy = `coalesce(${turnEnderOf({ ...ofJob, turn: 'turns.turn' })}, ${actorOf(
+  by('(select case when jobs.turn = turns.turn then jobs.ended_at else turns.ended_at end from jobs where id = $1)'),
+)})`;
 
 /** Selects the turns of a job ($1) of an organization ($4) after one ($2), at most $3, each with its messages. */
 export const turnRows = `
@@ -47,6 +49,6 @@ export const turnRows = `
            select jsonb_agg(jsonb_build_object('position', position, 'step', step, 'prompt', said.prompt, 'images', said.images,
                                                'createdAt', said.created_at, 'sentBy', ${actorOf(by('said.created_at'))}) order by position)
            from job_messages as said where said.job_id = turns.job_id and said.turn = turns.turn
-         ), '[]') as messages, ${actorOf(by('turns.created_at'))} as "startedBy", ${actorOf(by(turnEnd))} as "endedBy"
+         ), '[]') as messages, ${actorOf(by('turns.created_at'))} as "startedBy", ${endedBy} as "endedBy"
   from job_turns as turns
   where job_id = $1 and turn > $2 and ${isJobOf('$1', '$4')} order by turn limit $3`;

@@ -34,6 +34,13 @@ export function isByActor(change: ChangeColumns, named: string): string {
   return `exists (select from ${entriesWithKeys} where ${isEntryOf(change)} and ${name} = ${named})`;
 }
 
+/** Selects who cancelled a turn of a job or rejected its plan; null when the audit log has nobody. */
+export function turnEnderOf({ organization, subject, turn }: Omit<ChangeColumns, 'at'> & { turn: string }): string {
+  return `(
+    ${actor} where entries.organization_id = ${organization} and entries.subject = ${subject}
+      and entries.action in ('job.cancel', 'job.reject') and entries.details ->> 'turn' = ${turn}::text limit 1)`;
+}
+
 /** Selects the actor of the newest such action on an object; null when the audit log has none. */
 export function newestActorOf({
   organization,

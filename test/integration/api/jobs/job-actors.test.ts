@@ -70,6 +70,12 @@ it('names who approved a plan as the one who started the next turn, and who reje
   const rejected = await planned();
   await post('ben', `${jobs}/${rejected}/reject`);
   expect(await turns(rejected)).toMatchObject([{ startedBy: anna, endedBy: ben }]);
+  await post('anna', `${jobs}/${rejected}/message`, { prompt: 'Plan again.' });
+  expect(await turns(rejected)).toMatchObject([{ endedBy: ben }, { startedBy: anna, endedBy: null }]);
+  const cancelled = await planned();
+  await post('ben', `${jobs}/${cancelled}/cancel`);
+  await post('anna', `${jobs}/${cancelled}/message`, { prompt: 'Plan again.' });
+  expect(await turns(cancelled)).toMatchObject([{ endedBy: ben }, { endedBy: null }]);
   const { id } = await buildJob(database.pool, project);
   expect(await turns(id)).toMatchObject([{ startedBy: { name: null, keyId: null } }]);
 });

@@ -85,7 +85,7 @@ it('records who created, messaged, cancelled, forked and archived a job, once fo
     { action: 'job.create', subject: job.id, details: { projectId: ids['agent'] } },
     { action: 'job.message', subject: job.id, details: { turn: 1 } },
     { action: 'job.fork', subject: fork.id, details: { from: step } },
-    { action: 'job.cancel', subject: job.id, details: {} },
+    { action: 'job.cancel', subject: job.id, details: { turn: 1 } },
     { action: 'job.message', subject: job.id, details: { turn: 2 } },
     { action: 'job.archive', subject: job.id, details: {} },
     { action: 'job.unarchive', subject: job.id, details: {} },
