@@ -239,7 +239,7 @@ export const organizationMutations: Mutation[] = [
   {
     name: 'the end of a job is not in the audit log',
     file: 'db/jobs/job-endings.ts',
-    find: 'await writeAudit(client, caller, entry);',
+    find: 'await writeAudit(client, caller, entryOf(job));',
     replace: '',
     ...audited,
   },
