@@ -20,7 +20,7 @@ export const dashboardPolicy = [
 
 /** Paths of the app, which it routes on the client side. */
 export const appPaths =
-  /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|operations|settings|pulls|compare|design)(?:\/|$))/;
+  /^\/(?:$|(?:jobs|new|sign-in|playground|conversations|gaps|analytics|evaluations|operations|settings|pulls|compare|design)(?:\/|$))/;
 
 /** Serves the built dashboard: files by name, and the app's page at every app path. Other requests are passed on. */
 export function createDashboard({ files }: { files: DashboardFiles }): AppMiddleware {

@@ -67,6 +67,22 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     }
   });
 
+  it('whose app does not load says what to do, but not at once', async () => {
+    await using context = await shared.browser.newContext();
+    const page = await context.newPage();
+    await page.route(/\/assets\/.*\.js$/, (route) => route.abort());
+    await page.goto(shared.stack.localJson.dashboardUrl);
+    const after = (seconds: number) =>
+      page.getByText('reload the page').evaluate((note, at) => {
+        for (const animation of note.getAnimations()) {
+          animation.pause();
+          animation.currentTime = at;
+        }
+        return getComputedStyle(note).visibility;
+      }, seconds * 1_000);
+    expect([await after(7), await after(9)]).toEqual(['hidden', 'visible']);
+  });
+
   it('does nothing for a page of another origin', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page, context } = visit;

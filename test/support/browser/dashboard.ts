@@ -45,8 +45,18 @@ export async function visitDashboard(
       complaints.push(message.text());
     }
   });
+  const open = new Set<string>();
+  page.on('request', (request) => open.add(request.url()));
+  page.on('response', (response) => response.ok() && open.delete(response.url()));
   await page.goto(stack.localJson.dashboardUrl);
-  await page.getByLabel('Admin key').fill(key);
+  await page
+    .getByLabel('Admin key')
+    .fill(key)
+    .catch(async (cause: unknown) => {
+      const text = await page.locator('body').innerText();
+      const missing = `without a good answer: ${[...open].join(', ')}`;
+      throw new Error(`No sign-in at ${page.url()}: "${text}", ${missing}\n${stack.output().slice(-2_000)}`, { cause });
+    });
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
   return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
