@@ -123,7 +123,10 @@ export const gapSchema = z.object({
       }),
     )
     .max(50),
-  count: z.number().int().meta({ description: 'Number of times the questions were asked.' }),
+  count: z
+    .number()
+    .int()
+    .meta({ description: 'Number of times its questions were asked, also those that are not listed.' }),
   lastAskedAt: timeOrNull,
   job: z
     .object({

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { ConversationStore } from '../../db/sites/conversations.ts';
 import type { GapQuestion, GapRow, GapState, GapStore } from '../../db/sites/gaps.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { QuestionCluster } from '../../search/query/cluster-questions.ts';
-import type { ClusterTask } from '../../search/query/cluster-thread.ts';
+import type { ClusterTask, CountedCluster } from '../../search/query/cluster-thread.ts';
+import { totalsOf, type QuestionTotals } from '../../search/query/question-totals.ts';
 import { remember } from '../../lib/remember.ts';
 import type { ThreadQueue } from '../../lib/threads/thread-queue.ts';
 
-/** A group of related questions that a site's documentation did not answer. */
-export interface Gap {
+/** A group of related questions that a site's documentation did not answer, with the totals of all of them. */
+export interface Gap extends QuestionTotals {
   id: string;
   label: string;
   state: GapState;
@@ -16,6 +16,7 @@ export interface Gap {
   attempt: number;
   job: GapRow['job'];
   checkedAt: Date | null;
+  /** The most frequent ones. */
   questions: GapQuestion[];
 }
 
@@ -43,14 +44,14 @@ export interface GapsDeps {
 }
 
 export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps {
-  const kept = new Map<string, { digest: string; clusters: Promise<QuestionCluster[]> }>();
+  const kept = new Map<string, { digest: string; clusters: Promise<CountedCluster[]> }>();
 
   /** Returns a site's clusters, which are computed only once for the same questions. */
-  function clustersOf(siteId: string, task: ClusterTask): Promise<QuestionCluster[]> {
+  function clustersOf(siteId: string, task: ClusterTask): Promise<CountedCluster[]> {
     const digest = digestOf(task);
     const earlier = kept.get(siteId);
     if (earlier?.digest === digest) return earlier.clusters;
-    const clusters = threadQueue.run<ClusterTask, QuestionCluster[]>({ script: clustering, data: task });
+    const clusters = threadQueue.run<ClusterTask, CountedCluster[]>({ script: clustering, data: task });
     const entry = { digest, clusters };
     remember(kept, siteId, entry, mostSites);
     clusters.catch(() => kept.get(siteId) === entry && kept.delete(siteId));
@@ -78,13 +79,12 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
     const openIds = new Set(open.map(({ id }) => id));
     const storedById = new Map(stored.map((gap) => [gap.id, gap]));
     return [
-      ...started.filter(({ id }) => !openIds.has(id)),
-      ...open.map(({ id, label, questions }): Gap => {
+      ...started.filter(({ id }) => !openIds.has(id)).map(counted),
+      ...open.map(({ questions, ...cluster }): Gap => {
         // asked again after the gap had been worked on
-        const earlier = storedById.get(id);
+        const earlier = storedById.get(cluster.id);
         return {
-          id,
-          label,
+          ...cluster,
           state: 'open',
           attempt: earlier?.attempt ?? 0,
           job: earlier?.job ?? null,
@@ -92,14 +92,22 @@ export function createGaps({ conversations, gaps, threadQueue }: GapsDeps): Gaps
           questions: questions.map((question) => ({ ...question, answeredNow: null })),
         };
       }),
-      ...dismissed,
+      ...dismissed.map(counted),
     ];
   }
 
   return {
     list,
-    find: async (site, id) => (await list(site)).find((gap) => gap.id === id) ?? (await gaps.find(site, id)),
+    async find(site, id) {
+      const listed = (await list(site)).find((gap) => gap.id === id);
+      const stored = listed === undefined ? await gaps.find(site, id) : null;
+      return listed ?? (stored === null ? null : counted(stored));
+    },
   };
+}
+
+function counted(gap: GapRow): Gap {
+  return { ...gap, ...totalsOf(gap.questions) };
 }
 
 function digestOf({ asked, coveredUntil, dismissed }: ClusterTask): string {

@@ -3,8 +3,7 @@ import type { PublicGap } from './gap-schemas.ts';
 import { mayBegin, type Gap } from './gaps.ts';
 
 export function presentGap(gap: Gap): PublicGap {
-  const { id, label, state, questions, job, checkedAt } = gap;
-  const lastAsked = Math.max(...questions.map(({ lastAskedAt }) => lastAskedAt.getTime()));
+  const { id, label, state, questions, count: asked, lastAskedAt: lastAsked, job, checkedAt } = gap;
   return {
     id,
     label,
@@ -18,8 +17,8 @@ export function presentGap(gap: Gap): PublicGap {
       votedDown,
       remarks,
     })),
-    count: questions.reduce((sum, { count }) => sum + count, 0),
-    lastAskedAt: Number.isFinite(lastAsked) ? new Date(lastAsked).toISOString() : null,
+    count: asked,
+    lastAskedAt: lastAsked?.toISOString() ?? null,
     job:
       job === null
         ? null

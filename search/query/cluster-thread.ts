@@ -1,5 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { clusterIdOf, clusterQuestions, keyOfQuestion, type ReaderQuestion } from './cluster-questions.ts';
+import {
+  clusterIdOf,
+  clusterQuestions,
+  keyOfQuestion,
+  type QuestionCluster,
+  type ReaderQuestion,
+} from './cluster-questions.ts';
+import { totalsOf, type QuestionTotals } from './question-totals.ts';
 
 /** Input of the thread. */
 export interface ClusterTask {
@@ -13,15 +20,19 @@ export interface ClusterTask {
   mostQuestions: number;
 }
 
+/** A cluster with the totals of all of its questions, also of those that are left out. */
+export type CountedCluster = QuestionCluster & QuestionTotals;
+
 /** Clusters the unhandled questions, in a separate thread. */
 const { asked, coveredUntil, dismissed, mostClusters, mostQuestions }: ClusterTask = workerData;
 const open = asked.filter(({ text, askedAt }) => askedAt > (coveredUntil.get(keyOfQuestion(text)) ?? new Date(0)));
 const dismissedKeys = new Set(dismissed.keys);
 // a cluster is named by its oldest question, which expires: then by the next one of those that were dismissed with it
 const dismissedIds = new Set([...dismissed.ids, ...dismissed.keys.map(clusterIdOf)]);
-const clusters = clusterQuestions(open).flatMap(({ id, questions: all }) => {
+const clusters = clusterQuestions(open).flatMap(({ id, questions: all }): CountedCluster[] => {
   const questions = dismissedIds.has(id) ? [] : all.filter(({ key }) => !dismissedKeys.has(key));
   const [first] = questions;
-  return first === undefined ? [] : [{ id, label: first.text, questions: questions.slice(0, mostQuestions) }];
+  if (first === undefined) return [];
+  return [{ id, label: first.text, ...totalsOf(questions), questions: questions.slice(0, mostQuestions) }];
 });
 parentPort?.postMessage(clusters.slice(0, mostClusters));

@@ -204,6 +204,17 @@ describe('gaps', () => {
     expect(await gaps()).toMatchObject([{ id: gap?.id, state: 'working' }]);
   });
 
+  it('count all questions, also those above the 20 that are listed', async () => {
+    const { ask, gaps, admin } = await stageGaps(database, api);
+    for (let letter = 0; letter < 23; letter += 1)
+      await ask(`How do I paint the gearbox ${'qwzk'[letter % 4]}${letter}?`);
+    const [gap, ...others] = await gaps();
+    expect([others.length, gap?.questions.length, gap?.count]).toEqual([0, 20, 23]);
+    const shown = gap?.questions.map(({ lastAskedAt }) => lastAskedAt).toSorted() ?? [];
+    expect(Date.parse(gap?.lastAskedAt ?? '')).toBeGreaterThan(Date.parse(shown.at(-1) ?? ''));
+    expect((await admin('/analytics?days=7')).body.gaps).toMatchObject([{ id: gap?.id, count: 23 }]);
+  });
+
   it('belong to their site', async () => {
     const mine = await stageGaps(database, api);
     await mine.ask('How do I paint the gearbox?');
