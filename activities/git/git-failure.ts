@@ -88,7 +88,7 @@ export function pushFailureOf({ reason, stderr }: { reason: string; stderr: stri
   const detail = redact(words.slice(0, mostStderr), []).slice(0, mostDetail);
   if (standsInTheWay.test(words)) {
     const message =
-      "The server rejected the push: another branch's name is a prefix of the new one, or the other way round.";
+      'The server rejected the push: a branch named "docket" prevents one whose name begins with docket/.';
     return rejected(`${message} Rename that branch, then retry the job.`, detail);
   }
   if (/stale info|fetch first|non-fast-forward|already exists|cannot lock ref/i.test(reason) || movedRef.test(words)) {

@@ -108,6 +108,8 @@ export async function checkRefs(
   if (truncated || refs > most) throw tooLarge(`has more than ${most} branches and tags`, 'FILES');
 }
 
+const sha256 = 'The repository uses SHA-256 object ids, which are not supported. Use one with SHA-1.';
+
 /** Looks up refs on the remote by their full names, and its default branch. */
 export async function listRemote(
   git: Git,
@@ -131,6 +133,7 @@ export async function listRemote(
     }
     // a pattern also matches longer names that end with it
     else if (names.includes(name) && /^[0-9a-f]{40}$/.test(value)) refs.set(name, value);
+    else if (names.includes(name) && /^[0-9a-f]{64}$/.test(value)) throw new GitError('not-found', { message: sha256 });
   }
   return { defaultBranch, refs };
 }

@@ -31,7 +31,8 @@ export async function resolveRef(
   if (name === null) {
     // a HEAD may name an annotated tag
     const commit = refs.get('HEAD^{}') ?? refs.get('HEAD');
-    if (commit === undefined) throw refNotFound("The repository's default branch has no commits yet.");
+    if (commit === undefined)
+      throw refNotFound("The repository's default branch has no commits yet. Push one, or name another branch.");
     await mirrors.ensureCommit(access, commit);
     return {
       branch: defaultBranch ?? (await branchHolding({ git, mirrors }, access, { commit, preferred: null })),
@@ -45,7 +46,9 @@ export async function resolveRef(
   }
   const tagged = refs.get(`refs/tags/${name}^{}`) ?? refs.get(`refs/tags/${name}`);
   if (tagged === undefined || ref?.startsWith('refs/heads/') === true) {
-    throw refNotFound(`The repository has no branch or tag named "${name}".`);
+    const isShort = /^[0-9a-f]{4,39}$/.test(name);
+    const hint = isShort ? ' If it is a commit, give its full id of 40 hexadecimal digits.' : '';
+    throw refNotFound(`The repository has no branch or tag named "${name}".${hint}`);
   }
   await mirrors.ensureCommit(access, tagged);
   return {

@@ -1,7 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createTestRepository } from '../../support/git-repository.ts';
+import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { access, createTestWorkspaces } from './setup.ts';
 
 it('gives no organization what another one was allowed to read', async () => {
@@ -77,6 +78,30 @@ describe('resolve', () => {
     await expect(test.workspaces.resolve({ ...access(repository.path), ref })).rejects.toMatchObject({
       kind: 'ref-not-found',
     });
+  });
+
+  it('asks for the full id of a commit that is abbreviated', async () => {
+    await using repository = await createTestRepository();
+    await using test = await createTestWorkspaces();
+    const short = await repository.git('rev-parse', '--short=7', 'main');
+    const message = async (ref: string) =>
+      await test.workspaces.resolve({ ...access(repository.path), ref }).catch((error: unknown) => String(error));
+    expect(await message(short)).toContain('full id of 40 hexadecimal digits');
+    expect(await message('nope')).not.toContain('hexadecimal');
+  });
+
+  it('says that a repository with SHA-256 object ids is not supported', async () => {
+    await using test = await createTestWorkspaces();
+    const cwd = temporaryDirectory();
+    const git = (...args: string[]) => runTestGit(args, { cwd });
+    await git('init', '-q', '--bare', '--object-format=sha256', '-b', 'main');
+    const tree = await git('hash-object', '-t', 'tree', '-w', '/dev/null');
+    await git('update-ref', 'refs/heads/main', await git('commit-tree', tree, '-m', 'First'));
+    for (const ref of [null, 'main'])
+      await expect(test.workspaces.resolve({ ...access(cwd), ref })).rejects.toMatchObject({
+        kind: 'not-found',
+        message: expect.stringContaining('SHA-256'),
+      });
   });
 
   it('does not return a commit that no branch or tag contains', async () => {

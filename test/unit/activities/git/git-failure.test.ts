@@ -72,6 +72,11 @@ describe('pushFailureOf', () => {
       '[remote rejected] (refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` permission)',
       /workflow files/,
     ],
+    [
+      'rejected',
+      "[remote rejected] (cannot lock ref 'refs/heads/docket/a': 'refs/heads/docket' exists; cannot create 'refs/heads/docket/a')",
+      /a branch named "docket"/,
+    ],
     ['rejected', '[remote rejected] (internal server error)', /rejected the push/],
   ])('distinguishes %s from %j', (kind, reason, sentence) => {
     const error = pushFailureOf({ reason, stderr: '' });
