@@ -7,6 +7,7 @@ import {
   type WantedPage,
 } from '../query/known-pages.ts';
 import { highestBoost, lowestBoost } from './apply-navigation.ts';
+import { ordersPerSource } from './layouts/config-file.ts';
 import type { Layout } from './layouts/layout.ts';
 import { fileOf } from './paths.ts';
 import { collectPages, type SourceReport } from './read-pages.ts';
@@ -38,9 +39,6 @@ export interface ReadSources {
   /** Number of pages of each source. */
   counts: number[];
 }
-
-/** More than a source has pages; pages of a later source come later. */
-const ordersPerSource = 1_000_000;
 
 /**
  * Reads the pages of a site's sources, each as `readPages` does. A page belongs to the source with the longest prefix of
@@ -120,7 +118,7 @@ function withPrefixedLinks(content: string, prefix: string): string {
   );
 }
 
-/** A known page has the position that its source gave it among the sources of an earlier index. */
+/** Pages of a later source come later. A known page has the position that its source gave it among the sources of an earlier index. */
 function inOrder<Page extends WantedPage>(page: Page, at: number): Page {
   const { order } = page;
   return order === null ? page : { ...page, order: (order % ordersPerSource) + at * ordersPerSource };

@@ -46,15 +46,22 @@ export function addressOf(...parts: (string | undefined)[]): string {
   return path.replace(/^(?:\.{0,2}\/)+|\/+$/g, '').replace(/^\.+$/, '') || 'index';
 }
 
-/** Returns one number by which pages are sorted as by a list of positions, from the folder at the top down. */
-export function orderOf(positions: readonly (number | undefined)[]): number | undefined {
+const levels = 5;
+const perLevel = 800;
+/** More than any order within a source; the orders of all sources stay exact. */
+export const ordersPerSource = 8e14;
+
+/**
+ * Returns one number by which pages are sorted as by a list of positions, from the folder at the top down. Translations
+ * come last, so that the first page is in the main language.
+ */
+export function orderOf(positions: readonly (number | undefined)[], isTranslation = false): number | undefined {
   if (positions.every((position) => position === undefined)) return undefined;
-  const levels = 5;
   return Array.from({ length: levels }, (_, level) => {
     // what has no position comes after what has one, a folder's own page before those inside
-    const position = level < positions.length ? (positions[level] ?? 998) : 0;
-    return Math.max(0, Math.min(999, Math.round(position))) * 1_000 ** (levels - 1 - level);
-  }).reduce((sum, part) => sum + part, 0);
+    const position = level < positions.length ? (positions[level] ?? perLevel - 2) : 0;
+    return Math.max(0, Math.min(perLevel - 1, Math.round(position))) * perLevel ** (levels - 1 - level);
+  }).reduce((sum, part) => sum + part, isTranslation ? perLevel ** levels : 0);
 }
 
 /** Returns the folders directly below a folder that are named like a language and have pages. */

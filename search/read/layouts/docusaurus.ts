@@ -115,8 +115,15 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories }: Surrou
         ? (parents[at]?.position ?? numberOf(segment))
         : (positionOf(values) ?? numberOf(segment)),
     );
+    // the page of a folder comes first in it
+    if (isFolder && positions.some((position) => position !== undefined)) positions[segments.length - 1] ??= 0;
     const groups = parents.flatMap((category) => (category?.label === undefined ? [] : [category.label]));
-    return { path: addressOf(...route, ...own), order: orderOf(positions), groups, ...place };
+    return {
+      path: addressOf(...route, ...own),
+      order: orderOf(positions, place.language !== undefined),
+      groups,
+      ...place,
+    };
   }
 
   function blogPost(rest: string, route: string): Place | null {

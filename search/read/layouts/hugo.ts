@@ -93,7 +93,10 @@ function placeOf(
   return {
     path: addressOf(...address.map((part) => part.toLowerCase().replaceAll(' ', '-'))),
     language,
-    order: weight === undefined ? undefined : orderOf([...parents.map(() => undefined), weight]),
+    order:
+      weight === undefined
+        ? undefined
+        : orderOf([...parents.map(() => undefined), weight], language !== undefined && language !== main),
   };
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { ordersPerSource } from '../../../../search/read/layouts/config-file.ts';
 import { readSources } from '../../../../search/read/read-sources.ts';
 import { fileOf } from '../build.ts';
 
@@ -25,7 +26,7 @@ it('places the pages of a source below its prefix, with its weight, its order an
   expect(Object.keys(byPath)).toEqual(['b', 'bloggers', 'blog/a', 'blog/index']);
   expect(counts).toEqual([2, 2]);
   expect(byPath['b']).toMatchObject({ order: 0, boost: 1 });
-  expect(byPath['blog/a']).toMatchObject({ order: 1_000_000, boost: 10 });
+  expect(byPath['blog/a']).toMatchObject({ order: ordersPerSource, boost: 10 });
   expect(byPath['blog/a']?.content).toContain('[a](/blog/x), [b](/blog/y), [c](//z), [d](w)');
 });
 
@@ -41,4 +42,37 @@ it('gives a nested prefix its own pages, and another weight another fingerprint'
     ['docs/v1/a', 'New'],
   ]);
   expect((await read(...parts.map((part) => ({ ...part, weight: 2 })))).navigation).not.toBe(navigation);
+});
+
+it('sorts pages by the positions and weights of their folders, translations last', async () => {
+  const docusaurus = {
+    'docusaurus.config.js': 'x',
+    'docs/2-use/1-run.md': '# Run',
+    'docs/2-use/2-stop.md': '# Stop',
+    'docs/1-start/3-more.md': '# More',
+    'docs/1-start/index.md': '# Start',
+    'i18n/de/docusaurus-plugin-content-docs/current/1-start/3-more.md': '# Mehr',
+  };
+  const hugo = {
+    'hugo.toml': '[languages.en]\n[languages.de]\n',
+    'content/en/docs/z.md': '---\nweight: 5\n---\n# Z',
+    'content/en/docs/a.md': '---\nweight: 20\n---\n# A',
+    'content/de/docs/z.md': '---\nweight: 5\n---\n# Z',
+  };
+  const { byPath } = await read(
+    { prefix: '', files: docusaurus },
+    ...[...Array(10).keys()].map((at) => ({ prefix: `h${at}`, files: hugo })),
+  );
+  const ordered = Object.values(byPath).toSorted((a, b) => (a.order ?? Infinity) - (b.order ?? Infinity));
+  expect(ordered.map(({ path }) => path).filter((path) => !/^h[0-8]/.test(path))).toEqual([
+    'docs/start',
+    'docs/start/more',
+    'docs/use/run',
+    'docs/use/stop',
+    'de/docs/start/more',
+    'h9/docs/z',
+    'h9/docs/a',
+    'h9/de/docs/z',
+  ]);
+  expect(ordered.every(({ order }) => Number.isSafeInteger(order))).toBe(true);
 });
