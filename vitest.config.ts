@@ -2,14 +2,14 @@ import './lib/check-node.cjs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { patienceMs } from './test/support/patience.ts';
 
 const servers = ['test/support/stack/global-stack.ts'];
 // Node runs the files as it runs the product: nothing is transformed
 const native = { viteModuleRunner: false, nodeLoader: false };
 /** The processes that tests start keep what they have compiled; a stack looks after that itself. */
 const compiled = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/docket/tests') };
-/** For a machine that stands still for a minute; a test that passes needs none of it. */
-const patience = { testTimeout: 240_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000 } } };
+const patience = { testTimeout: 240_000, hookTimeout: 300_000, expect: { poll: { timeout: patienceMs } } };
 const project = (name: string, settings: Record<string, unknown> = {}, folder = name) => ({
   test: {
     name,

@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser, launchBrowser, startPageServer, type PageServer } from '../support/browser/browser.ts';
 import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const pages = ['ai-4', 'ai-6', 'ai-7'];
 const chromiumPath = findBrowser('Chromium');
@@ -27,7 +28,7 @@ afterAll(() => resources.disposeAsync());
 async function openChat(name: string): Promise<{ page: Page } & AsyncDisposable> {
   const { baseUrl, domain, assistantKey } = assistant.service;
   const page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(patienceMs);
   await page.goto(server.addressOf(name, { baseUrl, domain, key: assistantKey }));
   return { page, [Symbol.asyncDispose]: () => page.close() };
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestStack } from '../support/stack/stack.ts';
 import type { TestStack } from '../support/stack/stack.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { patienceMs } from '../support/patience.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -103,7 +104,7 @@ const ids: Record<string, () => Promise<string>> = {
     const { id } = await api(path, { json: { prompt: `Create made-${++made}.md with "text"` } });
     await vi.waitFor(
       async () => expect((await api(`${path}/${id}`, { method: 'GET' })).status).toMatch(/completed|failed/),
-      { timeout: 60_000, interval: 100 },
+      { timeout: patienceMs, interval: 100 },
     );
     return id;
   },
@@ -162,7 +163,7 @@ describe('the commands in the documentation', () => {
       await vi.waitFor(
         async () => expect((await api('/v1/sites/acme', { method: 'GET' })).index.indexedAt).not.toBeNull(),
         {
-          timeout: 60_000,
+          timeout: patienceMs,
           interval: 100,
         },
       );

@@ -11,6 +11,7 @@ import {
 } from '../support/servers/scripted-model-server.ts';
 import { startTestStack, type TestStack } from '../support/stack/stack.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const sum = 'export const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);\n';
 const write = (path: string, content: string): ScriptedReply => ({
@@ -197,10 +198,10 @@ it('goes on after a kill without starting a job twice', { tags: ['slow'] }, asyn
   ];
   const first = startEval(args, { DOCKET_HOME: stack.home });
   const results = async () => (await readFile(join(folder, 'killed'), 'utf8').catch(() => '')).split('\n').length - 2;
-  await vi.waitFor(async () => expect(await results()).toBeGreaterThan(0), { timeout: 120_000, interval: 50 });
+  await vi.waitFor(async () => expect(await results()).toBeGreaterThan(0), { timeout: patienceMs, interval: 50 });
   // jobs of the killed run are active now
   await vi.waitFor(async () => expect((await jobs()).length - before).toBeGreaterThan(await results()), {
-    timeout: 60_000,
+    timeout: patienceMs,
   });
   first.child.kill('SIGKILL');
   await first.ended;

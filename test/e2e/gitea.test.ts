@@ -214,14 +214,14 @@ describe.skipIf(binary === null)(
       };
       await ask('/check');
       const fine = { merge: { mergeability: { problem: null } } };
-      await expect.poll(() => ask(), { timeout: 60_000 }).toMatchObject(fine);
+      await expect.poll(() => ask()).toMatchObject(fine);
       const { head, headCommit } = await ask();
       await ask('/merge', { method: 'squash', deleteBranch: true, headCommit });
-      await expect.poll(() => ask(), { timeout: 60_000 }).toMatchObject({ state: 'merged' });
+      await expect.poll(() => ask()).toMatchObject({ state: 'merged' });
       expect((await pullRequests())[1]).toMatchObject({ merged: true });
       expect(await filesAt('trunk')).toContain('three.txt');
       const branches = async () => (await gitea.ask('GET', `${repository}/branches`)).map(({ name }: any) => name);
-      await expect.poll(branches, { timeout: 60_000 }).not.toContain(head);
+      await expect.poll(branches).not.toContain(head);
     });
 
     it('never reveals the token', async () => {

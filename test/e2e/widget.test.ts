@@ -4,6 +4,7 @@ import { findBrowser, launchBrowser, type BrowserName } from '../support/browser
 import { problemsFor, takeScreenshot } from '../support/browser/dashboard.ts';
 import { startEmbeddingSite, type EmbeddingSite } from '../support/servers/embedding-site.ts';
 import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
+import { patienceMs } from '../support/patience.ts';
 
 const names: BrowserName[] = ['Chromium', 'Firefox'];
 const found = names.map((browser) => ({ browser, path: findBrowser(browser) }));
@@ -31,7 +32,7 @@ interface VisitOptions extends BrowserContextOptions {
 async function visit({ attributes = {}, direction = 'ltr', colorScheme = 'light', ...options }: VisitOptions = {}) {
   const { domain, assistantKey } = shared.assistant.service;
   const context = await shared.browserFor(colorScheme).newContext({ reducedMotion: 'reduce', colorScheme, ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -274,7 +275,7 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     const address = /Widget demo\s+(\S+)/.exec(stack.output())![1]!;
     await using context = await shared.browserFor('light').newContext();
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(patienceMs);
     await page.goto(address);
     await open(page);
     model.script({ text: pairing });

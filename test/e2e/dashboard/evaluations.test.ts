@@ -35,7 +35,7 @@ describe.runIf(chromiumPath !== null)('the evaluations page', () => {
       { retrievalPageSize: 2, queryRewriting: null, instructions: null },
     ]);
     await page.waitForURL(/id=eval_/);
-    await page.getByRole('heading', { name: 'Basics: completed' }).waitFor({ timeout: 90_000 });
+    await page.getByRole('heading', { name: 'Basics: completed' }).waitFor();
     await page.getByText('No difference is proven.').waitFor();
     const sides = page.getByRole('group', { name: 'Configurations' });
     await sides.getByRole('row', { name: /^First offline\/extract 5 / }).waitFor();

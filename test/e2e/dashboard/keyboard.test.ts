@@ -207,7 +207,7 @@ describe.runIf(chromiumPath !== null)('with the keyboard alone', () => {
     await enter(page, page.getByRole('link', { name: 'Gaps' }));
     const gap = page.getByRole('region', { name: /mobile app/ });
     await enter(page, gap.getByRole('button', { name: 'Ask again' }));
-    await gap.getByText(/^checked/).waitFor({ timeout: 120_000 });
+    await gap.getByText(/^checked/).waitFor();
     expect(visit.complaints).toEqual([]);
   });
 

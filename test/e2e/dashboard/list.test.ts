@@ -34,13 +34,11 @@ describe.runIf(chromiumPath !== null)('the job list', () => {
     });
     await page.goto(`${baseUrl}/jobs`);
     const cell = (id: string) => page.locator(`[data-job='${id}'] .row-elapsed`);
-    await expect
-      .poll(() => cell('job_running').innerText(), { timeout: 60_000 })
-      .toMatch(/^running for\s+1 h 0\d min$/);
+    await expect.poll(() => cell('job_running').innerText()).toMatch(/^running for\s+1 h 0\d min$/);
     const queued = () => cell('job_queued').innerText();
-    await expect.poll(queued, { timeout: 60_000 }).toMatch(/^queued for\s+\d+ s$/);
+    await expect.poll(queued).toMatch(/^queued for\s+\d+ s$/);
     const before = await queued();
-    await expect.poll(queued, { timeout: 60_000 }).not.toBe(before);
+    await expect.poll(queued).not.toBe(before);
     expect(await page.evaluate(() => (globalThis as unknown as { timers: Set<unknown> }).timers.size)).toBe(1);
     await page.setViewportSize({ width: 390, height: 844 });
     await cell('job_running').waitFor();

@@ -10,6 +10,7 @@ import {
 import { insertEndedJobs } from '../../support/database/many-jobs.ts';
 import { focusRow } from '../../support/browser/keyboard.ts';
 import { chromiumPath, startForFile, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
+import { patienceMs } from '../../support/patience.ts';
 
 const shared = startForFile() as DashboardOfFile & { pages: Record<string, string> };
 
@@ -173,7 +174,7 @@ async function unfold(details: Locator): Promise<void> {
       if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
       expect(await details.getAttribute('open')).not.toBeNull();
     },
-    { timeout: 60_000, interval: 300 },
+    { timeout: patienceMs, interval: 300 },
   );
 }
 

@@ -135,7 +135,7 @@ async function closeGap(page: Page, question: string): Promise<void> {
   const gap = page.getByRole('region', { name: question });
   await gap.getByText('open', { exact: true }).waitFor();
   await gap.getByRole('button', { name: 'Create job' }).click();
-  await gap.getByRole('link', { name: 'Pull request' }).click({ timeout: 120_000 });
+  await gap.getByRole('link', { name: 'Pull request' }).click();
   await page.waitForURL(/\/pulls\/pr_\w+/);
   await mergePull(page);
   await page.getByText('Merged into main').waitFor();

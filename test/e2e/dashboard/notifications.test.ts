@@ -43,7 +43,7 @@ describe.runIf(chromiumPath !== null)('notifications', () => {
     await setHidden(page, true);
     const id = await startJob(page, 'Create unseen.md with "second"');
     await page.getByRole('link', { name: 'Operations' }).click();
-    await expect.poll(() => titlesOf(page), { timeout: 60_000 }).toEqual(['Completed: Create unseen.md']);
+    await expect.poll(() => titlesOf(page)).toEqual(['Completed: Create unseen.md']);
     await page.evaluate(() =>
       (globalThis as unknown as { shown: Notification[] }).shown[0]?.dispatchEvent(new Event('click')),
     );

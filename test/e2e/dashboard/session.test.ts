@@ -5,6 +5,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
 import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { patienceMs } from '../../support/patience.ts';
 
 const shared = startForFile();
 
@@ -50,7 +51,7 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     for (const isFirst of [true, false]) {
       await using resources = new AsyncDisposableStack();
       const context = await shared.browser.newContext({ colorScheme: 'dark' });
-      context.setDefaultTimeout(60_000);
+      context.setDefaultTimeout(patienceMs);
       resources.defer(() => context.close());
       const page = await context.newPage();
       await page.goto(link);

@@ -15,7 +15,7 @@ function writes(path: string, content: string): void {
 
 async function untilCompleted(page: Page): Promise<void> {
   const result = page.getByRole('region', { name: 'Result' });
-  await result.getByRole('heading', { name: 'Completed', exact: true }).waitFor({ timeout: 120_000 });
+  await result.getByRole('heading', { name: 'Completed', exact: true }).waitFor();
 }
 
 async function goTo(page: Page, name: string): Promise<void> {
@@ -100,7 +100,7 @@ describe.runIf(chromiumPath !== null)('a person who knows only what the pages sa
     // 9: close it
     writes('docs/guides/app.md', '# Mobile app\n\nThere is a mobile app for Android.\n');
     await gap.getByRole('button', { name: 'Create job' }).click();
-    await gap.getByRole('link', { name: 'Pull request' }).click({ timeout: 120_000 });
+    await gap.getByRole('link', { name: 'Pull request' }).click();
     await mergePull(page);
     await page.getByText('Merged into main').waitFor();
     await goTo(page, 'Gaps');

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { runTestGit } from '../git-repository.ts';
 import type { TestStack } from '../stack/stack.ts';
+import { patienceMs } from '../patience.ts';
 
 export interface DashboardVisit extends AsyncDisposable {
   context: BrowserContext;
@@ -31,7 +32,7 @@ export async function visitDashboard(
   { colorScheme = 'light', width = 1280, hasTouch = false, key = stack.localJson.adminKey }: VisitOptions = {},
 ): Promise<DashboardVisit> {
   const context = await browser.newContext({ colorScheme, hasTouch, viewport: { width, height: 860 } });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -73,7 +74,7 @@ export async function startJob(page: Page, prompt: string): Promise<string> {
 
 /** Resolves when the job's page shows that the job has ended with this status. */
 export function untilStatus(page: Page, status: 'completed' | 'failed' | 'cancelled'): Promise<void> {
-  return page.locator('.page-head .badge', { hasText: status }).waitFor({ timeout: 120_000 });
+  return page.locator('.page-head .badge', { hasText: status }).waitFor();
 }
 
 /** Requests the merge on the page of a pull request. */
