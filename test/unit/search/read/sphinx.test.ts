@@ -130,16 +130,7 @@ const identified: [string, string, string[]][] = [
   [
     'other objects and terms',
     'A\n=\n\n.. rst:directive:: .. note:: x\n\n   .. rst:directive:option:: name: y\n\n.. rst:role:: py:ref\n\n.. js:function:: $.get(x)\n\n.. c:function:: int *run(void)\n\n.. glossary::\n\n   Big lamp\n   Torch : key\n      Words.\n',
-    [
-      'a',
-      'directive-note',
-      'directive-option-note-name',
-      'role-py-ref',
-      'get',
-      'c.run',
-      'term-Big-lamp',
-      'term-Torch',
-    ],
+    ['a', 'directive-note', 'directive-option-note-name', 'role-py-ref', 'get', 'c.run', 'term-Big-lamp', 'term-Torch'],
   ],
 ];
 
