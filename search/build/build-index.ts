@@ -79,7 +79,7 @@ function hashPages(pages: Iterable<WantedPage>): HashedPage[] {
 }
 
 function hashPage(page: SourcePage): HashedPage {
-  const { path, content, metadata, boost, order, restrictedTo } = page;
+  const { path, content, metadata, boost, order, restrictedTo, shownIn } = page;
   const { title, description, version, language, tags, groups, keywords, url } = metadata;
   const facts = JSON.stringify([
     path,
@@ -93,6 +93,7 @@ function hashPage(page: SourcePage): HashedPage {
     keywords,
     restrictedTo,
     ...(url === undefined ? [] : [url]),
+    ...(shownIn === undefined ? [] : [shownIn]),
   ]);
   const hash = createHash('sha256').update(facts).update('\0').update(content).digest('base64url').slice(0, 22);
   return { path, hash, order, language: languageOf(language), page };

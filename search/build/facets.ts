@@ -5,10 +5,12 @@ export function facetsOf({
   path,
   metadata,
   restrictedTo,
-}: Pick<SourcePage, 'path' | 'metadata' | 'restrictedTo'>): string[] {
+  shownIn = [],
+}: Pick<SourcePage, 'path' | 'metadata' | 'restrictedTo' | 'shownIn'>): string[] {
   return [
     ...(restrictedTo === null ? [] : [restrictedTerm, ...restrictedTo.map(readerTerm)]),
     facetTerm('language', metadata.language ?? ''),
+    ...shownIn.map((language) => facetTerm('language', language)),
     facetTerm('version', metadata.version ?? ''),
     ...(metadata.tags ?? []).map((tag) => facetTerm('tag', tag)),
     ...(metadata.groups ?? []).map((group) => facetTerm('group', group)),

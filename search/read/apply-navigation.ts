@@ -60,6 +60,7 @@ export function applyNavigation(
       ...(groups && { groups }),
     },
     restrictedTo: groupsOf(values),
+    ...(place?.shownIn && { shownIn: place.shownIn }),
     isHidden: page.isHidden || entry?.isHidden === true,
     order: entry?.order ?? place?.order ?? null,
     boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),

@@ -64,7 +64,7 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
       navigation.push(fingerprints[at] ?? '-');
       continue;
     }
-    const mark = (layout: Layout) => fingerprintOf(layout) + (part.weight === 1 ? '' : `*${part.weight}`);
+    const mark = remembered((layout) => fingerprintOf(layout) + (part.weight === 1 ? '' : `*${part.weight}`));
     const [fingerprint, addresses = ''] = fingerprints[at]?.split('~') ?? [];
     const { layout: given, readIncluded } = part;
     const read = await collectPages<KnownPage>(part.files, {
@@ -90,6 +90,16 @@ export async function readSources(parts: readonly SourcePart[], known: KnownPage
 export function createOwnerOf(parts: readonly Pick<SourcePart, 'prefix'>[]): (path: string) => string {
   const prefixes = parts.map(({ prefix }) => prefix).toSorted((a, b) => b.length - a.length);
   return (path) => prefixes.find((prefix) => prefix === '' || path.startsWith(`${prefix}/`)) ?? '';
+}
+
+/** Remembers the fingerprint of a layout, which is compared for every page. */
+function remembered(mark: (layout: Layout) => string): (layout: Layout) => string {
+  const marks = new Map<Layout, string>();
+  return (layout) => {
+    const found = marks.get(layout) ?? mark(layout);
+    marks.set(layout, found);
+    return found;
+  };
 }
 
 function withoutPrefix(path: string, prefix: string): string {

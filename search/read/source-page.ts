@@ -25,6 +25,8 @@ export interface SourcePage {
   /** Groups of its front matter: only their members may read it; an empty list has none. Null for a public page. */
   restrictedTo: readonly string[] | null;
   isHidden: boolean;
+  /** Languages, besides its own, in which the site shows it. */
+  shownIn?: readonly string[];
   /** Position in the navigation; null where there is none. */
   order: number | null;
   boost: number;

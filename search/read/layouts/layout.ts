@@ -13,6 +13,8 @@ export interface Place {
   /** Its URL, if it is not published on the site itself. */
   url?: string;
   language?: string;
+  /** Languages into which it is not translated, so that the site shows it as it is. */
+  shownIn?: string[];
   version?: string;
   /** Titles of its folders or sections, from the top down. */
   groups?: string[];

@@ -2,37 +2,102 @@ import { slugOf } from '../anchors.ts';
 import { isRecord, textOf } from '../front-matter.ts';
 import { noNavigation } from '../navigation.ts';
 import { addressOf, configFilesOf, languageFolders, literalOf, orderOf, textOfFile } from './config-file.ts';
-import type { Layout, SourceFiles } from './layout.ts';
+import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
+import { scriptValueOf } from './script-values.ts';
+import { partOf, sidebarOf, type Sidebar } from './starlight-sidebar.ts';
 
-/** Starlight: `astro.config.*` that uses it, of which only plain strings are read. */
+const extension = /\.(?:mdx?|markdown)$/i;
+
+/** Starlight: `astro.config.*` that uses it, of which only literals are read. */
 export function starlightLayout(files: SourceFiles): Layout | null {
   const configs = configFilesOf(files, /(?:^|\/)astro\.config\.[cm]?[jt]s$/);
   const config = configs.find(({ file }) => textOfFile(file).includes('@astrojs/starlight'));
   if (config === undefined) return null;
+  const text = textOfFile(config.file);
   const top = `${config.folder}src/content/docs/`;
-  const folders = languageFolders(files, top);
-  const main = literalOf(textOfFile(config.file), 'lang')?.split('-')[0] ?? 'en';
+  const locales = scriptValueOf(text, 'locales');
+  const stated = isRecord(locales) ? Object.keys(locales).filter((name) => name !== 'root') : null;
+  const folders = stated?.slice(0, 100) ?? languageFolders(files, top);
+  const listed = scriptValueOf(text, 'sidebar');
+  const surroundings = { files, top, folders, main: mainLanguageOf(text, locales), sidebar: sidebarOf(listed) };
+  const pages = folders.length === 0 ? [] : [...files.keys()].filter((path) => path.startsWith(top)).sort();
   return {
     name: 'Starlight',
     navigation: noNavigation,
-    settings: { top, folders, main },
-    place({ path, values }) {
-      if (!path.startsWith(top)) return null;
-      const segments = path
-        .slice(top.length)
-        .replace(/\.(?:mdx?|markdown)$/i, '')
-        .split('/');
-      if (segments.some((segment) => segment.startsWith('_')) || segments.at(-1) === '404') return null;
-      const [first = ''] = segments;
-      const language = folders.length === 0 ? undefined : folders.includes(first) ? first : main;
-      const slug = textOf(values.slug);
-      const own = segments.filter((segment, at) => at < segments.length - 1 || segment !== 'index').map(slugOf);
-      const sidebar = isRecord(values.sidebar) ? values.sidebar : {};
-      const position = typeof sidebar.order === 'number' ? sidebar.order : undefined;
-      const order = position === undefined ? undefined : orderOf([...segments.slice(1).map(() => undefined), position]);
-      return { path: addressOf(...(slug === undefined ? own : [slug])), language, order };
-    },
-    prepare: (text) => withBlocks(text, [colonBlock]),
+    settings: { top, folders, main: surroundings.main, listed, pages },
+    place: (file) => placeOf(file, surroundings),
+    prepare: (source) => withBlocks(source, [colonBlock]),
+  };
+}
+
+function mainLanguageOf(text: string, locales: unknown): string {
+  const root = isRecord(locales) && isRecord(locales.root) ? textOf(locales.root.lang) : undefined;
+  const fallback = literalOf(text, 'defaultLocale');
+  return root ?? (fallback === 'root' ? undefined : fallback) ?? literalOf(text, 'lang')?.split('-')[0] ?? 'en';
+}
+
+interface Surroundings {
+  files: SourceFiles;
+  top: string;
+  folders: string[];
+  main: string;
+  sidebar: Sidebar | null;
+}
+
+function placeOf({ path, values }: LayoutFile, { files, top, folders, main, sidebar }: Surroundings): Place | null {
+  if (!path.startsWith(top)) return null;
+  const segments = path.slice(top.length).replace(extension, '').split('/');
+  if (segments.some((segment) => segment.startsWith('_')) || segments.at(-1) === '404') return null;
+  const [first = ''] = segments;
+  const isInFolder = folders.includes(first);
+  const language = folders.length === 0 ? undefined : isInFolder ? first : main;
+  const below = isInFolder ? segments.slice(1) : segments;
+  const missing = language === main ? folders.filter((name) => name !== main && !isTranslated(name)) : [];
+  const slug = textOf(values.slug);
+  const own = segments.filter((segment, at) => at < segments.length - 1 || segment !== 'index').map(slugOf);
+  const address = addressOf(...(slug === undefined ? own : [slug]));
+  return {
+    path: address,
+    language,
+    ...(missing.length > 0 && { shownIn: missing }),
+    ...sorted(isInFolder ? addressOf(...address.split('/').slice(1)) : address, {
+      segments: below,
+      position: isRecord(values.sidebar) && typeof values.sidebar.order === 'number' ? values.sidebar.order : undefined,
+      language,
+      isTranslation: language !== undefined && language !== main,
+      sidebar,
+    }),
+  };
+
+  function isTranslated(name: string): boolean {
+    const stem = `${top}${name}/${below.join('/')}`;
+    return ['.mdx', '.md', '.markdown'].some((extension) => files.has(stem + extension));
+  }
+}
+
+interface Sorted {
+  /** The path of its file without language. */
+  segments: string[];
+  position: number | undefined;
+  language: string | undefined;
+  isTranslation: boolean;
+  sidebar: Sidebar | null;
+}
+
+/** Returns the position of a page in the sidebar and the groups that it is in there. */
+function sorted(
+  page: string,
+  { segments, position, language = '', isTranslation, sidebar }: Sorted,
+): Pick<Place, 'order' | 'groups'> {
+  const inFolders = (names: string[]) => [...names.map(() => undefined), position];
+  if (sidebar === null)
+    return { order: position === undefined ? undefined : orderOf(inFolders(segments.slice(1)), isTranslation) };
+  const part = partOf(page, sidebar);
+  if (part === null) return {};
+  const inside = part.folder === null ? [] : segments.slice(part.folder.split('/').length, -1);
+  return {
+    order: orderOf([...part.positions, ...(part.folder === null ? [] : inFolders(inside))], isTranslation),
+    groups: [...part.groups.map((titles) => titles.get(language) ?? titles.get('') ?? ''), ...inside],
   };
 }

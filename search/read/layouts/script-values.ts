@@ -1,0 +1,126 @@
+const deepest = 20;
+const mostValues = 20_000;
+const mostNames = 50;
+/** White space and comments. */
+const blank = /(?:\s|\/\/[^\n]*|\/\*[^]{0,5000}?\*\/)*/y;
+const quoted = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`/y;
+const word = /[A-Za-z_$][\w$]*/y;
+const number = /-?\d[\d_]*(?:\.\d+)?/y;
+/** What may follow a value that it does not change. */
+const assertion = /(?:as|satisfies)\b(?:\[[^\]\n]*\]|[^,;\]})[])*/y;
+const constants: Record<string, unknown> = { true: true, false: false, null: null };
+
+/**
+ * Returns the value of a setting or constant of a JavaScript or TypeScript file without running it: literals, and constants
+ * of the same file. What is computed is undefined.
+ */
+export function scriptValueOf(text: string, name: string): unknown {
+  const names = new Map<string, unknown>();
+  let left = mostValues;
+  return named(name, 0);
+
+  function named(name: string, depth: number): unknown {
+    if (names.has(name) || names.size >= mostNames) return names.get(name);
+    names.set(name, undefined);
+    const start = new RegExp(`(?:^|[\\s{,])(?:const\\s+${name}\\s*(?::[^=]{1,200})?=|["']?${name}["']?\\s*:)`, 'g');
+    for (const found of text.matchAll(start)) {
+      const { value } = valueAt(found.index + found[0].length, depth + 1);
+      names.set(name, value);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  function valueAt(from: number, depth: number): { value: unknown; end: number } {
+    const start = skip(blank, from);
+    const { value, end } = primaryAt(start, depth);
+    const after = skip(blank, skip(assertion, skip(blank, end)));
+    const isNextLine = /\n/.test(text.slice(end, after)) && /[\w$@]/.test(text[after] ?? '');
+    return isNextLine || /^[,;\]})]?$/.test(text[after] ?? '')
+      ? { value, end: after }
+      : { value: undefined, end: endOfValue(after) };
+  }
+
+  function primaryAt(at: number, depth: number): { value: unknown; end: number } {
+    left -= 1;
+    if (depth > deepest || left < 0) return { value: undefined, end: endOfValue(at) };
+    if (text[at] === '[') return listAt(at + 1, depth);
+    if (text[at] === '{') return recordAt(at + 1, depth);
+    const string = match(quoted, at);
+    if (string !== null) {
+      const value = (string[1] ?? string[2] ?? string[3] ?? '').replaceAll(/\\(.)/g, '$1');
+      return { value, end: at + string[0].length };
+    }
+    const digits = match(number, at)?.[0];
+    if (digits !== undefined) return { value: Number(digits.replaceAll('_', '')), end: at + digits.length };
+    const name = match(word, at)?.[0];
+    if (name === undefined) return { value: undefined, end: endOfValue(at) };
+    const value = name in constants ? constants[name] : named(name, depth);
+    return { value, end: at + name.length };
+  }
+
+  function listAt(from: number, depth: number): { value: unknown[]; end: number } {
+    const value: unknown[] = [];
+    let at = skip(blank, from);
+    while (at < text.length && text[at] !== ']') {
+      const isSpread = text.startsWith('...', at);
+      const entry = valueAt(isSpread ? at + 3 : at, depth + 1);
+      if (!isSpread) value.push(entry.value);
+      else if (Array.isArray(entry.value)) value.push(...entry.value);
+      const end = next(entry.end);
+      if (end === at) break;
+      at = end;
+    }
+    return { value, end: at + 1 };
+  }
+
+  function recordAt(from: number, depth: number): { value: Record<string, unknown>; end: number } {
+    const value: Record<string, unknown> = {};
+    let at = skip(blank, from);
+    while (at < text.length && text[at] !== '}') {
+      const string = match(quoted, at);
+      const key = string === null ? match(word, at)?.[0] : (string[1] ?? string[2]);
+      const colon = skip(blank, at + (string?.[0].length ?? key?.length ?? 0));
+      let end: number;
+      if (key !== undefined && text[colon] === ':') {
+        const entry = valueAt(colon + 1, depth + 1);
+        value[key] = entry.value;
+        ({ end } = entry);
+      } else {
+        if (key !== undefined && /[,}]/.test(text[colon] ?? '')) value[key] = named(key, depth + 1);
+        end = endOfValue(at);
+      }
+      if (next(end) === at) break;
+      at = next(end);
+    }
+    return { value, end: at + 1 };
+  }
+
+  /** Skips the comma after an entry. */
+  function next(at: number): number {
+    return skip(blank, text[at] === ',' ? at + 1 : at);
+  }
+
+  /** Returns the end of a value that is computed: the next comma or bracket that is not inside of it. */
+  function endOfValue(from: number): number {
+    let depth = 0;
+    for (let at = from; at < text.length; at += 1) {
+      const character = text[at] ?? '';
+      if (depth === 0 && /[,;\]})]/.test(character)) return at;
+      if (/[[{(]/.test(character)) depth += 1;
+      else if (/[\]})]/.test(character)) depth -= 1;
+      else if (/["'`]/.test(character)) at = Math.max(at, skip(quoted, at) - 1);
+      else if (character === '/') at = Math.max(at, skip(blank, at) - 1);
+    }
+    return text.length;
+  }
+
+  function match(pattern: RegExp, at: number): RegExpExecArray | null {
+    pattern.lastIndex = at;
+    return pattern.exec(text);
+  }
+
+  function skip(pattern: RegExp, at: number): number {
+    return at + (match(pattern, at)?.[0].length ?? 0);
+  }
+}
