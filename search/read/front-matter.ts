@@ -31,8 +31,13 @@ export function readFrontMatter(source: string): FrontMatter {
 
 /** Returns the text of a file for the pages that include it; null if the file is for groups, as its readers may differ. */
 export function readIncluded(source: string): string | null {
-  const { values, body } = readFrontMatter(source);
-  return groupsOf(values) === null && !headerWithGroups.test(body) ? body : null;
+  return readIncludedPage(source)?.body ?? null;
+}
+
+/** The same with the front matter of the file. */
+export function readIncludedPage(source: string): FrontMatter | null {
+  const page = readFrontMatter(source);
+  return groupsOf(page.values) === null && !headerWithGroups.test(page.body) ? page : null;
 }
 
 /** Returns the groups whose members may read a page; null for a public page. Malformed groups have no members. */

@@ -1,4 +1,4 @@
-import { readIncluded } from '../front-matter.ts';
+import { readIncludedPage } from '../front-matter.ts';
 import type { SourceFile } from '../source-file.ts';
 
 const deepest = 8;
@@ -16,8 +16,10 @@ export interface IncludeSyntax {
   resolve(target: string, from: string): string[];
   /** Reports whether the text of the file is code, in which no directive is followed. */
   isCode?(directive: RegExpExecArray): boolean;
-  /** Selects or adapts the text of the included file. */
-  adapt?(text: string, directive: RegExpExecArray): string;
+  /** Selects or adapts the text of the included file; `values` are its front matter. */
+  adapt?(text: string, directive: RegExpExecArray, values: Record<string, unknown>): string;
+  /** Returns what is shown if the file is not included. */
+  missing?(directive: RegExpExecArray): string;
 }
 
 /** Finds a file that a page includes; undefined if there is none, or if it has not been read. */
@@ -48,13 +50,16 @@ export function withIncludes(
   }
 
   function included(match: RegExpExecArray, chain: string[]): string {
-    if (++uses > mostIncludes) return '';
+    const missing = syntax.missing?.(match) ?? '';
+    if (++uses > mostIncludes) return missing;
     const target = (match.groups?.target ?? match[1] ?? '').trim();
     const file = firstOf(syntax.resolve(target, chain.at(-1) ?? path));
-    if (file === undefined || chain.includes(file.path) || chain.length > deepest) return '';
-    const text = readIncluded(file.read())?.slice(0, left) ?? '';
+    if (file === undefined || chain.includes(file.path) || chain.length > deepest) return missing;
+    const page = readIncludedPage(file.read());
+    if (page === null) return missing;
+    const text = page.body.slice(0, left);
     left -= text.length;
-    const adapted = syntax.adapt?.(text, match) ?? text;
+    const adapted = syntax.adapt?.(text, match, page.values) ?? text;
     return syntax.isCode?.(match) === true ? adapted : expand(adapted, [...chain, file.path]);
   }
 

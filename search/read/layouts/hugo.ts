@@ -3,13 +3,8 @@ import { isRecord, textOf, tomlOf } from '../front-matter.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, orderOf, textOfFile, type ConfigFile } from './config-file.ts';
 import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
-import { labelOf } from './markup.ts';
-
-/** The length is bounded, so that a page of openings alone takes linear time. */
-const shortcode = /\{\{[<%]((?:[^{}]|\{(?!\{)){0,2000}?)[>%]\}\}/g;
-const note = /^(?:note|warning|tip|caution|info|important|danger|alert|callout|admonition|hint)$/;
-const shown = [/\btext\s*=\s*["`]([^"`]*)["`]/, /\bterm_id\s*=\s*["`]([^"`]*)["`]/];
-const named = /\b(?:title|label|name|header|caption)\s*=\s*["`]([^"`]*)["`]/;
+import { hugoIncludes } from './hugo-includes.ts';
+import { withoutShortcodes } from './hugo-shortcodes.ts';
 
 /** Hugo: `hugo.toml` or an older `config.*` beside a folder of content. */
 export function hugoLayout(files: SourceFiles): Layout | null {
@@ -22,22 +17,31 @@ export function hugoLayout(files: SourceFiles): Layout | null {
     if (!isHugo || ![...files.keys()].some((path) => path.startsWith(content))) continue;
     const folders = languagesOf(settings, { base: config.folder, content, files });
     const main = textOf(settings.defaultContentLanguage) ?? folders[0]?.language ?? 'en';
+    const params = paramsOf(settings, config, files);
+    const headings = headingsOf(files, config.folder);
     const inSubfolder = settings.defaultContentLanguageInSubdir === true;
     return {
       name: 'Hugo',
       navigation: noNavigation,
-      settings: { folders, main, inSubfolder },
+      settings: {
+        folders,
+        main,
+        inSubfolder,
+        params,
+        headings: [...headings].map(([name, texts]) => [name, ...texts]),
+      },
       place: (file) => placeOf(file, { folders, main, inSubfolder }),
       includes: {
-        markdown: {
-          pattern: /^[ \t]*\{\{[<%]\s*include\s+(?:file\s*=\s*)?["`]([^"`\n]{1,500})["`][^\n]*[>%]\}\}[ \t]*$/gm,
-          resolve: (target, from) =>
-            target.startsWith('/')
-              ? folders.map(({ folder }) => folder + target.slice(1))
-              : [posix.join(posix.dirname(from), target), ...folders.map(({ folder }) => folder + target)],
-        },
+        markdown: hugoIncludes(
+          files,
+          folders.map(({ folder }) => folder),
+        ),
       },
-      prepare: withoutShortcodes,
+      prepare: (text, { path }) =>
+        withoutShortcodes(text, {
+          params,
+          headings: headings.get(languageOf(path, folders) ?? main) ?? headings.get(main) ?? new Map(),
+        }),
     };
   }
   return null;
@@ -46,6 +50,38 @@ export function hugoLayout(files: SourceFiles): Layout | null {
 function settingsOf({ file }: ConfigFile): Record<string, unknown> {
   const value = file.path.endsWith('.toml') ? tomlOf(textOfFile(file)) : parseFile(file);
   return isRecord(value) ? value : {};
+}
+
+function paramsOf(
+  settings: Record<string, unknown>,
+  { file, folder }: ConfigFile,
+  files: SourceFiles,
+): Record<string, unknown> {
+  if (isRecord(settings.params)) return settings.params;
+  const path = ['toml', 'yaml', 'yml', 'json'].map((end) => `${posix.dirname(file.path)}/params.${end}`);
+  const found = path.map((each) => files.get(each)).find((each) => each !== undefined);
+  return found === undefined ? {} : settingsOf({ file: found, folder });
+}
+
+/** Returns the texts of the headings that pages name, by language: of `whatsnext_heading` under `whatsnext`. */
+function headingsOf(files: SourceFiles, base: string): Map<string, Map<string, string>> {
+  const headings = new Map<string, Map<string, string>>();
+  for (const file of files.values()) {
+    const language = file.path.startsWith(`${base}i18n/`)
+      ? /\/([\w-]+)\.(?:toml|ya?ml)$/.exec(file.path)?.[1]?.toLowerCase()
+      : undefined;
+    if (language === undefined) continue;
+    const texts = Object.entries(settingsOf({ file, folder: base })).flatMap(([key, value]): [string, string][] => {
+      const text = isRecord(value) ? textOf(value.other) : textOf(value);
+      return key.endsWith('_heading') && text !== undefined ? [[key.slice(0, -'_heading'.length), text]] : [];
+    });
+    if (texts.length > 0) headings.set(language, new Map(texts));
+  }
+  return headings;
+}
+
+function languageOf(path: string, folders: readonly ContentFolder[]): string | undefined {
+  return folders.find(({ folder }) => path.startsWith(folder))?.language;
 }
 
 interface ContentFolder {
@@ -98,26 +134,4 @@ function placeOf(
         ? undefined
         : orderOf([...parents.map(() => undefined), weight], language !== undefined && language !== main),
   };
-}
-
-/** Keeps the titles and contents of shortcodes; a reference becomes the path it names. */
-function withoutShortcodes(text: string): string {
-  return text
-    .replace(/\{\{([<%])\/\*([^\n]{0,2000}?)\*\/([>%])\}\}/g, '{\u0000{$1$2$3}}')
-    .replace(shortcode, (whole, inner: string) => {
-      const words = inner.trim().replace(/\/$/, '');
-      if (words.startsWith('/')) return '';
-      const name = /^[\w./-]+/.exec(words)?.[0];
-      if (name === undefined) return whole;
-      const given = words.slice(name.length).trim();
-      const first = /^["`]([^"`]*)["`]/.exec(given)?.[1] ?? /^[^\s="`]+(?=\s|$)/.exec(given)?.[0] ?? '';
-      if (name === 'ref' || name === 'relref') return first;
-      const text = shown.map((part) => part.exec(given)?.[1]).find((found) => found !== undefined);
-      if (text !== undefined) return text;
-      const title = named.exec(given)?.[1] ?? (/^tab$/i.test(name) ? first : '');
-      if (note.test(name))
-        return `**${labelOf(/^(?:alert|callout|admonition|hint)$/.test(name) && first !== '' ? first : name, title)}**\n\n`;
-      return title === '' ? '' : `**${title}**\n\n`;
-    })
-    .replaceAll('{\u0000{', '{{');
 }

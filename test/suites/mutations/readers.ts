@@ -126,8 +126,8 @@ export const readerMutations: Mutation[] = [
   {
     name: 'a page may include the text of a page for groups',
     file: 'search/read/front-matter.ts',
-    find: 'groupsOf(values) === null && !headerWithGroups.test(body) ? body : null',
-    replace: 'body',
+    find: 'groupsOf(page.values) === null && !headerWithGroups.test(page.body) ? page : null',
+    replace: 'page',
     ...pageAccess,
   },
   {

@@ -38,6 +38,8 @@ const repeated = [
   '\n',
   '\r',
   '{{< x ',
+  '{{< highlight x >}}\n',
+  '{{< glossary_tooltip term_id="a" ',
   '{{<{',
   ':::note\n',
   '```{note}\n',
