@@ -14,7 +14,9 @@ const inner = /``(.+?)``/g;
 const substitution = /\|([^|\s](?:[^|\n]{0,80}[^|\s])?)\|_{0,2}/g;
 const role = /:([\w.+:-]{1,60}):`([^`]{1,1000})`/g;
 export const namedLink = /`([^`<]{0,500}?)\s*<([^<>`]{1,2000})>`_{1,2}/g;
-const reference = /`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?![\w`\0])/g;
+/** Code or the address of a link, which have none, or a reference. */
+const reference =
+  /\0[^\0]*\0|\]\([^()\s]*\)|`([^`]{1,500})`(_{0,2})|(?<![\w`])([A-Za-z0-9][\w.-]{0,80}?)(_{1,2})(?=[\s.,:;!?'")\]}>/\\-]|$)/g;
 /** A target in running text. */
 export const inlineTarget = /(?<![\w`])_`([^`\n]{1,200})`(?!_)/g;
 /** Labels of pages that Sphinx generates. */
@@ -56,6 +58,7 @@ function proseOf(text: string, context: InlineContext): string {
     .replace(namedLink, (_whole, words: string, target: string) => linkTo(words || target, target, targets))
     .replace(inlineTarget, (_whole, words: string) => `\uE000${anchorOf(words)}\uE000${words}`)
     .replace(reference, (whole, phrase?: string, mark = '', word = '', wordMark = '') => {
+      if (/^[\0\]]/.test(whole)) return whole;
       if (phrase !== undefined && mark === '') return phrase.startsWith('\0') ? whole : `*${phrase}*`;
       const words = phrase ?? word;
       const address =

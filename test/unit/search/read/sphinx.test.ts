@@ -81,6 +81,8 @@ it.each([
     'an <a id="inner-target"></a>inner target and [inner target](#inner-target)',
   ],
   ['below_', '[below](https://a.b/below)'],
+  ['`Other <https://a.b/other_/other_(x)>`__', '[Other](https://a.b/other_/other_%28x%29)'],
+  [':code:`other_{x}`, ``other_`` and other_{x}', '`other_{x}`, `other_` and other_{x}'],
 ])('links references of reStructuredText on a page: %s', async (source, text) => {
   const { a } = await read({
     'a.rst': `A\n=\n\nSee ${source}.\n\n.. _chained:\n.. _far: https://a.b/c\n.. _below:\n   https://a.b/below\n.. _indirect: \`the part\`_\n\nTwo words\n---------\n\nOther\n-----\n\n.. _the part:\n\nWords.\n`,
