@@ -45,3 +45,8 @@ export function admonitionLabel(name: string, argument: string): { label: string
     ? { label: `${label} ${argument}`.trim(), hasArgument: true }
     : { label, hasArgument: false };
 }
+
+/** Returns the kind of object whose description a directive generates; what is written below it is shown nevertheless. */
+export function generatedBy(name: string): string | undefined {
+  return /^auto(class|exception|method|attribute|function|data)$/.exec(name)?.[1];
+}

@@ -59,3 +59,8 @@ export function idOf(prefix: string, name: string): string {
     .replaceAll(/[^a-zA-Z0-9._]+/g, '-')
     .replaceAll(/^[-0-9._]+|-+$/g, '');
 }
+
+/** Reports whether a description states that nothing leads to it. */
+export function isUnindexed(options: ReadonlyMap<string, string>): boolean {
+  return ['no-index', 'noindex', 'no-index-entry'].some((option) => options.has(option));
+}

@@ -1,10 +1,10 @@
 import { slugOf } from '../anchors.ts';
 import type { FrontMatter } from '../front-matter.ts';
 import { headingText } from '../markdown-lines.ts';
-import { admonitionLabel, kindOfDirective } from './rst-directives.ts';
+import { admonitionLabel, generatedBy, kindOfDirective } from './rst-directives.ts';
 import { inlineOf, nothing } from './rst-inline.ts';
 import { anonymous, directive, namesIn, referencesOf } from './rst-names.ts';
-import { idOf, objectOf, type ObjectScope } from './rst-objects.ts';
+import { idOf, isUnindexed, objectOf, type ObjectScope } from './rst-objects.ts';
 import {
   anchorOf,
   anchorTag,
@@ -179,8 +179,12 @@ export function readRst(
 
   function directiveOf(name: string, given: string[], depth: number): string[] {
     const kind = kindOfDirective(name);
-    if (kind === 'unshown') return [];
     const blank = given.indexOf('', 1);
+    if (kind === 'unshown') {
+      const described = blank === -1 ? undefined : generatedBy(name);
+      if (described === undefined) return [];
+      return inside(described, given[0] ?? '', () => blocks(given.slice(blank), depth + 1));
+    }
     const head = given.slice(0, blank === -1 ? given.length : blank);
     const options = new Map(
       head.flatMap((line, at) => {
@@ -293,8 +297,4 @@ function fenced(lines: string[], language: string): string[] {
   if (start === -1) return [];
   const fence = lines.some((line) => line.includes('```')) ? '~~~~' : '```';
   return ['', `${fence}${language}`, ...lines.slice(start), fence, ''];
-}
-
-function isUnindexed(options: ReadonlyMap<string, string>): boolean {
-  return ['no-index', 'noindex', 'no-index-entry'].some((option) => options.has(option));
 }

@@ -147,3 +147,11 @@ it('shows all signatures of an object, and its class', async () => {
   });
   expect(a?.content).toMatch(/`Lamp\(x\)`\s+.*`Lamp\(y\)`\s+Words\.\s+More\.$/);
 });
+
+it('shows what is written below a description that is generated', async () => {
+  const { a } = await read({
+    'a.rst':
+      'Lamps\n=====\n\n.. autoclass:: acme.Lamp\n   :members: x\n\n   .. attribute:: name\n\n      Its name.\n\n.. autosummary::\n\n   acme.Lamp\n',
+  });
+  expect(a?.content).toBe('# Lamps\n\n<a id="acme.Lamp.name"></a>`name`\n\nIts name.');
+});
