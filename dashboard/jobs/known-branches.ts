@@ -24,7 +24,7 @@ export function useKnownNames(projectId: string): Known {
     queryKey: ['known-branches', projectId],
     enabled: projectId !== '',
     staleTime: 60_000,
-    queryFn: () => answerOf(api.GET('/v1/jobs', { params: { query: { projectId, limit: latest } } })),
+    queryFn: () => answerOf(api.GET('/v1/jobs', { params: { query: { project: projectId, limit: latest } } })),
     select: ({ jobs }) => branchesOf(jobs),
   });
   const { branches = [], documents = [] } = names.data ?? {};

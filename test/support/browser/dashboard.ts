@@ -9,7 +9,7 @@ import { patienceMs } from '../patience.ts';
 export interface DashboardVisit extends AsyncDisposable {
   context: BrowserContext;
   page: Page;
-  /** Errors of the browser: refused by the security policy, thrown or logged. */
+  /** Errors of the browser, refused by the security policy, thrown or logged; and reads that the API refused as invalid. */
   complaints: string[];
 }
 
@@ -45,6 +45,10 @@ export async function visitDashboard(
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       complaints.push(message.text());
     }
+  });
+  page.on('response', (response) => {
+    if (response.status() === 400 && response.request().method() === 'GET')
+      complaints.push(`400 for ${response.url()}`);
   });
   const open = new Set<string>();
   page.on('request', (request) => open.add(request.url()));
