@@ -225,6 +225,27 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  it('breaks a long word in a table instead of moving the other columns out of view', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack, { width: 1440 });
+    const { page } = visit;
+    await page.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
+    const name = page.locator('.key-name').first();
+    await name.waitFor();
+    await name.evaluate((element) => void (element.textContent = 'Long'.repeat(25)));
+    for (const table of await page.locator('.table-scroll').all())
+      expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    const words = page.locator('.table tbody td', { hasText: /^(?:admin|assistant|project)$/ });
+    const lines = await words.evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+      }),
+    );
+    expect(new Set(lines)).toEqual(new Set([1]));
+    expect(visit.complaints).toEqual([]);
+  });
+
   it('searches the whole audit log for what it is filtered for', async () => {
     const { pool, stack } = shared;
     const { rows } = await pool.query('select organization_id from projects where id = $1', [
