@@ -43,6 +43,13 @@ export async function readApiSettings(
     { source: 'DOCKET_ASSISTANT_KEY', key: env['DOCKET_ASSISTANT_KEY']?.trim() },
   ];
   const own = given.find(({ source, key }) => key && kindOf(source, key) === kind)?.key;
+  const mistaken = given.find(
+    ({ source, key }) => key && source !== 'DOCKET_ASSISTANT_KEY' && kindOf(source, key) !== 'admin',
+  );
+  if (kind === 'admin' && own === undefined && mistaken !== undefined)
+    throw new CommandError(
+      `${mistaken.source} holds an assistant key (svc_dsc_…). This command needs an admin key (svc_…).`,
+    );
   const known = kind === 'admin' ? local?.adminKey : local?.assistantKey;
   // another account may have written the file, or listens on the port in its address
   if (own !== undefined && own !== known && !named && !env['DOCKET_HOME'])

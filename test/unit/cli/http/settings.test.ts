@@ -42,6 +42,14 @@ describe('readApiSettings', () => {
     );
   });
 
+  it('says that an assistant key was named for an administrative command, instead of the local stack’s key', async () => {
+    const env = { DOCKET_HOME: home, DOCKET_API_KEY: keyOf('A', 'svc_dsc_') };
+    await expect(readApiSettings({}, env, 'admin')).rejects.toThrow('DOCKET_API_KEY holds an assistant key');
+    expect(await readApiSettings({}, env, 'assistant')).toMatchObject({ key: keyOf('A', 'svc_dsc_') });
+    const both = { DOCKET_HOME: home, DOCKET_ASSISTANT_KEY: keyOf('A', 'svc_dsc_') };
+    expect(await readApiSettings({}, both, 'admin')).toMatchObject({ key: local.adminKey });
+  });
+
   it('uses a local.json found in the working folder for this machine only', async () => {
     const folder = join(home, 'checkout');
     await mkdir(join(folder, '.docket'), { recursive: true });
