@@ -1,4 +1,5 @@
 import type { Nodes } from 'hast';
+import type { Root } from 'mdast';
 import { useEffect, useRef, type ReactNode } from 'react';
 import ReactMarkdown from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
@@ -27,7 +28,7 @@ export function MarkdownText({ text, resolve, anchor }: MarkdownTextProps) {
   return (
     <div ref={container}>
       <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
+        remarkPlugins={[remarkGfm, nameAlerts]}
         rehypePlugins={[rehypeSanitize]}
         components={{
           a: ({ href, children }) => (
@@ -54,6 +55,25 @@ export function MarkdownText({ text, resolve, anchor }: MarkdownTextProps) {
       </ReactMarkdown>
     </div>
   );
+}
+
+/** Gives an alert of a forge, a quotation that begins with `[!WARNING]`, its name in words. */
+function nameAlerts() {
+  return ({ children }: Root): void => {
+    for (const node of children) {
+      const [paragraph] = node.type === 'blockquote' ? node.children : [];
+      const [text] = paragraph?.type === 'paragraph' ? paragraph.children : [];
+      const marker = text?.type === 'text' ? /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s+/.exec(text.value) : null;
+      if (paragraph?.type !== 'paragraph' || text?.type !== 'text' || marker === null) continue;
+      const [whole, kind = ''] = marker;
+      text.value = text.value.slice(whole.length);
+      const name = `${kind.charAt(0)}${kind.slice(1).toLowerCase()}`;
+      paragraph.children.unshift(
+        { type: 'strong', children: [{ type: 'text', value: name }] },
+        { type: 'text', value: ': ' },
+      );
+    }
+  };
 }
 
 function textOf(node: Nodes | undefined): string {
