@@ -27,7 +27,7 @@ export type ReplyMaker = (request: RecordedRequest) => ScriptedReply | Promise<S
 export interface ScriptedModelServer {
   /** Value for `OPENAI_COMPATIBLE_BASE_URL`. */
   baseUrl: string;
-  /** Queues replies; each request takes one. */
+  /** Queues replies; each request takes one. With none left, a request whose reply was cut off gets it again. */
   script(...replies: (ScriptedReply | ReplyMaker)[]): void;
   /** Sets the reply for requests beyond the queue; null makes such requests violations again. */
   respondWith(reply: ScriptedReply | ReplyMaker | null): void;
@@ -53,6 +53,8 @@ export async function startScriptedModelServer({ port = 0 } = {}): Promise<Scrip
   const requests: RecordedRequest[] = [];
   const violations: string[] = [];
   const waiting: ((request: RecordedRequest) => void)[] = [];
+  /** Replies that have not arrived completely, by the text of their request. */
+  const unfinished = new Map<string, ScriptedReply | ReplyMaker>();
   let taken = 0;
   let fallback: ScriptedReply | ReplyMaker | null = null;
 
@@ -66,8 +68,12 @@ export async function startScriptedModelServer({ port = 0 } = {}): Promise<Scrip
     }
     const complaint = complaintAbout(recorded.request.body);
     if (complaint !== null) return refuse(response, 400, complaint);
-    const next = queue.shift() ?? fallback;
-    if (next === null) return refuse(response, 500, `Request ${requests.length} is not scripted.`);
+    const sent = JSON.stringify(recorded.request.body);
+    // a machine that stands still costs a call its heartbeat, and the next attempt sends the same request
+    const next = queue.shift() ?? fallback ?? unfinished.get(sent);
+    if (next === undefined) return refuse(response, 500, `Request ${requests.length} is not scripted.`);
+    unfinished.set(sent, next);
+    void recorded.request.closed.then((end) => end === 'complete' && unfinished.delete(sent));
     const reply = typeof next === 'function' ? await next(recorded.request) : next;
     await send({ reply, recorded, response, identity: { id, model: recorded.request.body.model } });
   }

@@ -81,6 +81,9 @@ it('stalls until it is released, and notices when a client leaves', async () => 
   controller.abort();
   await expect(left).rejects.toBeInstanceOf(Error);
   expect(await request.closed).toBe('aborted');
+  const again = generateText({ model: modelOf(server), prompt: 'x', maxRetries: 0 });
+  (await server.nextRequest()).release();
+  expect((await again).text).toBe('never');
 });
 
 it('counts unscripted requests, and those that a vendor would refuse, as violations', async () => {
