@@ -171,5 +171,6 @@ it('has every page in the navigation once, with a title and a description', () =
   const groups = z.object({ navigation: z.object({ groups: z.array(z.object({ pages: z.array(z.string()) })) }) });
   const listed = groups.parse(JSON.parse(read('docs/docs.json'))).navigation.groups.flatMap((group) => group.pages);
   expect(listed.map((page) => `${page}.md`).toSorted()).toEqual(pages.toSorted());
-  for (const page of pages) expect(read(`docs/${page}`)).toMatch(/^---\ntitle: .+\ndescription: .+\n---\n/);
+  for (const page of pages)
+    expect(read(`docs/${page}`)).toMatch(/^---\ntitle: .+\ndescription: .+\n(?:boost: .+\n)?---\n/);
 });
