@@ -6,6 +6,7 @@ import type { DeliveryRow, WebhookDeliveryStore } from '../../db/webhooks/webhoo
 import {
   mostWebhooks,
   type WebhookRef,
+  type WebhookFormat,
   type WebhookRow,
   type WebhookStore,
 } from '../../db/webhooks/webhook-endpoints.ts';
@@ -145,6 +146,8 @@ export interface WebhookRouteDeps {
 }
 
 const noSecret = 'A Slack webhook has no signing secret; its URL is the secret.';
+const needsSlack =
+  'A URL at hooks.slack.com needs the format slack: Slack takes no other messages, and the URL is a secret.';
 
 /** Time for which the old secret still signs alongside the new one after a rotation. */
 const secretOverlapMs = 24 * 3_600_000;
@@ -166,9 +169,10 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     return webhook;
   }
 
-  function addressOf(text: string): string {
+  function addressOf(text: string, format: WebhookFormat): string {
     const parsed = parseWebhookAddress(text, deps.allowedHosts);
     if (!parsed.ok) throw invalidRequest(parsed.problem);
+    if (format !== 'slack' && new URL(parsed.url).hostname === 'hooks.slack.com') throw invalidRequest(needsSlack);
     return parsed.url;
   }
 
@@ -190,7 +194,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
       if (format === 'slack' && secret !== undefined) throw invalidRequest(noSecret);
       const created = await webhooks.create(caller, projectId, {
         format,
-        url: addressOf(url),
+        url: addressOf(url, format),
         description,
         eventTypes,
         secret,
@@ -213,7 +217,7 @@ export function createWebhooksRouter(deps: WebhookRouteDeps): AppRouter {
     async changeWebhook({ caller, params, body }) {
       const webhook = await webhookOf(caller, params);
       const { url, ...change } = await body();
-      const address = url === undefined ? {} : { url: addressOf(url) };
+      const address = url === undefined ? {} : { url: addressOf(url, webhook.format) };
       const changed = await webhooks.update(caller, webhook, { ...change, ...address });
       if (changed === null) throw webhookNotFound();
       return presentWebhook(changed);

@@ -138,6 +138,14 @@ describe('webhooks', () => {
     for (const { status, body } of refused)
       expect([status, body.error]).toEqual([400, 'A Slack webhook has no signing secret; its URL is the secret.']);
     expect((await ask('', { json: { format: 'slack', url: 'http://10.0.0.1/x' } })).status).toBe(400);
+    const signed = await ask('', { json: { url } });
+    for (const answer of [
+      await ask('', { json: { url: slack } }),
+      await ask(`/${signed.body.id}`, { method: 'PATCH', json: { url: slack } }),
+    ]) {
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('needs the format slack')]);
+      expect(answer.text).not.toContain('XyZ');
+    }
   });
 
   it('are refused with 409 at their limit', async () => {
