@@ -1,2 +1,2 @@
-/** How long a test waits for what must come, on a machine that may stand still for a minute; one that passes does not. */
+/** How long a test waits for what must come: a machine may stand still for a minute. A test that passes waits for less. */
 export const patienceMs = 120_000;

@@ -74,7 +74,10 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 844 });
         await page.goto(`${baseUrl}/jobs/${projectId}/job_composed#step-1-12`);
+        // a page that was made narrower measures its steps again, and scrolls meanwhile
+        await page.reload();
         await page.locator('#step-1-12.step-here').waitFor();
+        await expect.poll(async () => Math.round((await placeOf('#step-1-12')).top)).toBe(64);
         const field = async () => {
           const { top, bottom, window } = await placeOf('.follow-up');
           return { isAtEnd: Math.abs(bottom - window) < 1, isSmall: bottom - top < 160 };
