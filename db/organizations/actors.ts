@@ -34,7 +34,7 @@ export function isByActor(change: ChangeColumns, named: string): string {
   return `exists (select from ${entriesWithKeys} where ${isEntryOf(change)} and ${name} = ${named})`;
 }
 
-/** Selects who cancelled a turn of a job or rejected its plan; null when the audit log has nobody. */
+/** Selects who cancelled a turn of a job or rejected its plan; null when the audit log names nobody. */
 export function turnEnderOf({ organization, subject, turn }: Omit<ChangeColumns, 'at'> & { turn: string }): string {
   return `(
     ${actor} where entries.organization_id = ${organization} and entries.subject = ${subject}

@@ -138,13 +138,8 @@ export function mystLabelsIn(text: string): RstLabels {
   const labels: RstLabels = { title: null, anchors: new Map(), sections: new Map() };
   let open: string[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const name =
-      label.exec(line)?.[1] ??
-      option
-        .exec(line)
-        ?.slice(1)
-        .join('\0')
-        .match(/^name\0(.+)$/)?.[1];
+    const [, key, value = ''] = option.exec(line) ?? [];
+    const name = label.exec(line)?.[1] ?? (key === 'name' && value !== '' ? value : undefined);
     if (name !== undefined) open.push(name);
     if (name !== undefined || line.trim() === '') continue;
     const title = heading.test(line) ? titleOf(line) : null;

@@ -1,27 +1,25 @@
 import { inlineTarget, namedLink, type InlineContext } from './rst-inline.ts';
-import { anchorOf, labelOf, labelsIn, normalizedLabel, type References } from './rst-labels.ts';
+import { anchorOf, labelOf, labelsIn, normalizedLabel, type References, type RstLabels } from './rst-labels.ts';
 
 export const anonymous = /^(?:__|\.\. __:) +(\S.*)$/;
 export const directive = /^\.\.\s+(?:\|([^|]+)\|\s+)?([\w+.:-]{1,60})::(?:\s+(.*))?$/;
 
 /** Sections of the page itself come before those of other pages. */
-export function referencesOf(lines: string[], others: References): References {
-  let own: ReturnType<typeof labelsIn> | null = null;
+function referencesOf({ sections }: RstLabels, others: References): References {
   return {
     section(label) {
-      own ??= labelsIn(lines);
-      const section = own.sections.get(normalizedLabel(label));
+      const section = sections.get(normalizedLabel(label));
       return section === undefined ? others.section(label) : { title: section.title, link: `#${section.anchor}` };
     },
     document: (name) => others.document(name),
   };
 }
 
-/** Collects the substitutions and the link targets of a page; `known` are the substitutions that all pages share. */
-export function namesIn(lines: string[], known: ReadonlyMap<string, string>): Omit<InlineContext, 'references'> {
+/** Collects what the text of a page may name; `known` are the substitutions and `others` the references of all pages. */
+export function namesIn(lines: string[], known: ReadonlyMap<string, string>, others: References): InlineContext {
   const substitutions = new Map(known);
-  const { anchors } = labelsIn(lines);
-  const targets = new Map([...anchors].map(([title, anchor]) => [normalizedLabel(title), `#${anchor}`]));
+  const labels = labelsIn(lines);
+  const targets = new Map([...labels.anchors].map(([title, anchor]) => [normalizedLabel(title), `#${anchor}`]));
   const unnamed: string[] = [];
   let open: string[] = [];
   for (const [at, line] of lines.entries()) {
@@ -41,5 +39,5 @@ export function namesIn(lines: string[], known: ReadonlyMap<string, string>): Om
     targets.set(normalizedLabel(words), `#${anchorOf(words)}`);
   for (const [, words = '', address = ''] of lines.join('\n').matchAll(namedLink))
     if (words !== '' && !targets.has(normalizedLabel(words))) targets.set(normalizedLabel(words), address);
-  return { substitutions, targets, anonymous: unnamed };
+  return { substitutions, targets, anonymous: unnamed, references: referencesOf(labels, others) };
 }

@@ -1,4 +1,4 @@
-/** What the description of an object belongs to. */
+/** Names around the description of an object, which its id contains. */
 export interface ObjectScope {
   module: string;
   /** Name of the object around it. */

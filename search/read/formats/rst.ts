@@ -3,7 +3,7 @@ import type { FrontMatter } from '../front-matter.ts';
 import { headingText } from '../markdown-lines.ts';
 import { admonitionLabel, generatedBy, kindOfDirective } from './rst-directives.ts';
 import { inlineOf, nothing } from './rst-inline.ts';
-import { anonymous, directive, namesIn, referencesOf } from './rst-names.ts';
+import { anonymous, directive, namesIn } from './rst-names.ts';
 import { idOf, isUnindexed, objectOf, type ObjectScope } from './rst-objects.ts';
 import {
   anchorOf,
@@ -35,7 +35,7 @@ export function readRst(
   { substitutions = new Map(), references = nothing }: RstSettings = {},
 ): FrontMatter {
   const lines = rstLines(source);
-  const context = { ...namesIn(lines, substitutions), references: referencesOf(lines, references) };
+  const context = namesIn(lines, substitutions, references);
   const values: Record<string, unknown> = {};
   const levels: string[] = [];
   const ids = createIds();

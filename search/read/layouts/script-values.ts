@@ -6,7 +6,7 @@ const blank = /(?:\s|\/\/[^\n]*|\/\*[^]{0,5000}?\*\/)*/y;
 const quoted = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`/y;
 const word = /[A-Za-z_$][\w$]*/y;
 const number = /-?\d[\d_]*(?:\.\d+)?/y;
-/** What may follow a value that it does not change. */
+/** A suffix that leaves a value as it is, such as `as const`. */
 const assertion = /(?:as|satisfies)\b(?:\[[^\]\n]*\]|[^,;\]})[])*/y;
 const constants: Record<string, unknown> = { true: true, false: false, null: null };
 
