@@ -46,4 +46,4 @@ USER node
 ENV HOST=0.0.0.0 PORT=8080 DOCKET_WORK_DIR=/var/lib/docket/work NODE_COMPILE_CACHE=/home/node/.cache/docket/compiled
 EXPOSE 8080
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--min-semi-space-size=16", "api/main.ts"]
+CMD ["node", "--min-semi-space-size=4", "api/main.ts"]
