@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { withTransaction } from '../pool.ts';
 import { type Snapshot, storeSnapshot } from './snapshots.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export type PullRequestState = 'open' | 'closed' | 'merged';
@@ -88,7 +89,7 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
     adopt,
 
     async setPullRequestState({ jobId, prId, state, draft }) {
-      await pool.query(
+      const { rowCount } = await pool.query(
         // the job is locked before its pull request, and only for a change
         `with opener as materialized (
            select id from jobs
@@ -103,12 +104,15 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
            update jobs set pr_state = $3, pr_draft = $4, updated_at = now() from opener
            where jobs.id = opener.id and pr_id = $2 and pr_state is distinct from 'merged'
              and (pr_state, pr_draft) is distinct from ($3, $4)
+         ), changed as (
+           update pull_requests set state = $3, draft = $4, updated_at = now() from opener
+           where pull_requests.id = pull_request_of(opener.id, $2) and job_id = opener.id and state <> 'merged'
+             and (state, draft) is distinct from ($3, $4)
          )
-         update pull_requests set state = $3, draft = $4, updated_at = now() from opener
-         where pull_requests.id = pull_request_of(opener.id, $2) and job_id = opener.id and state <> 'merged'
-           and (state, draft) is distinct from ($3, $4)`,
+         select from opener`,
         [jobId, prId, state, draft],
       );
+      if (rowCount !== 0) wakeWatchers(pool, jobId);
     },
 
     async claimOpenPullRequests({ limit, everyMs }) {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Owner } from '../caller.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
 import type { JobRow } from '../jobs/jobs.ts';
 import { openerFirst, type Mergeability, type MergeWish, type PullRequestRow } from '../pull-requests/pull-requests.ts';
@@ -76,16 +77,18 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
     },
 
     async merged(id, commit) {
-      await pool.query(
+      const { rows } = await pool.query<{ id: string }>(
         `with ${openerFirst}, merged as (
            update pull_requests
            set state = 'merged', merge_commit = $2, merge_requested_at = null, merge_claimed_at = null, merge_problem = null,
                updated_at = now()
            from opener where pull_requests.id = $1 and state = 'open' returning pull_requests.id
          )
-         update jobs set pr_state = 'merged' from merged where pull_request_of(jobs.id, pr_id) = merged.id`,
+         update jobs set pr_state = 'merged' from merged where pull_request_of(jobs.id, pr_id) = merged.id
+         returning jobs.id`,
         [id, commit],
       );
+      for (const job of rows) wakeWatchers(pool, job.id);
     },
 
     async refused(id, problem) {
@@ -113,7 +116,7 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
     },
 
     async checked(id, { problem, cause = null, conflicts, standing }) {
-      await pool.query(
+      const { rows } = await pool.query<{ id: string }>(
         `with ${openerFirst}, checked as (
            update pull_requests
            set check_requested_at = null, check_claimed_at = null, draft = coalesce($5, draft),
@@ -123,9 +126,11 @@ export function createPullRequestMergeStore(pool: Pool): PullRequestMergeStore {
          )
          update jobs set pr_state = checked.state, pr_draft = checked.draft, updated_at = now() from checked
          where $4::text is not null and pull_request_of(jobs.id, pr_id) = checked.id and pr_state is distinct from 'merged'
-           and (pr_state, pr_draft) is distinct from (checked.state, checked.draft)`,
+           and (pr_state, pr_draft) is distinct from (checked.state, checked.draft)
+         returning jobs.id`,
         [id, problem, toStoredJson(conflicts), standing?.state ?? null, standing?.draft ?? null, cause],
       );
+      for (const job of rows) wakeWatchers(pool, job.id);
     },
   };
 }

@@ -5,6 +5,7 @@ import { newestActorOf, type Actor } from '../organizations/actors.ts';
 import { canBeId } from '../ids.ts';
 import type { ForgeKind } from '../organizations/projects.ts';
 import { SnapshotRemovedError } from '../jobs/snapshot-removed.ts';
+import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 
 export interface PullRequestRow {
@@ -172,24 +173,27 @@ const closeStatement = `
     where pull_requests.id = $1 and ${ofOwner} and state = 'open' and merge_requested_at is null and job_id is null
     returning pull_requests.id
   )
-  update jobs set pr_state = 'closed' from closed where pull_request_of(jobs.id, pr_id) = closed.id`;
+  update jobs set pr_state = 'closed' from closed where pull_request_of(jobs.id, pr_id) = closed.id returning jobs.id`;
 
 const readyStatement = `
   update pull_requests set draft = false, updated_at = now() where id = $1 and ${ofOwner} and state = 'open' and draft and job_id is null`;
 
 /** Creates the store of an organization's pull requests. */
 export function createPullRequestStore(pool: Pool): PullRequestStore {
-  function change(
+  /** Runs a statement that changes one pull request and returns the ids of the jobs that it changed as well. */
+  async function change(
     caller: Caller,
     id: string,
     { statement, action, values = [] }: { statement: string; action: string; values?: unknown[] },
   ) {
-    return withTransaction(pool, async (client) => {
-      const { rowCount } = await client.query(statement, [id, caller.organizationId, ...values]);
-      if (rowCount === 0) return false;
+    const changed = await withTransaction(pool, async (client) => {
+      const { rows, rowCount } = await client.query<{ id: string }>(statement, [id, caller.organizationId, ...values]);
+      if (rowCount === 0) return null;
       await writeAudit(client, caller, { action, subject: id });
-      return true;
+      return rows;
     });
+    for (const job of changed ?? []) wakeWatchers(pool, job.id);
+    return changed !== null;
   }
 
   return {
