@@ -128,7 +128,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   );
   // clients that reconnect are still served while proxies redirect their traffic
   const closing = new AbortController();
-  const { koa, loopHolds, verifier, keyUses, openedPages, openAnswers } = createApp({
+  const { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs } = createApp({
     config,
     pool,
     holders,
@@ -146,6 +146,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
   const chores = [
     { name: 'key uses', everyMs: 15_000, work: () => verifier.flushUses(), isRunAtEnd: true },
     { name: 'opened pages', everyMs: 5_000, work: () => openedPages.flush(), isRunAtEnd: true },
+    { name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check() },
     { name: 'request counts', everyMs: 5_000, work: () => keyUses.flush(), isRunAtEnd: true },
     { name: 'ended access', everyMs: openAnswers.lookEveryMs, work: () => openAnswers.endRevoked() },
     { name: 'request count sweep', everyMs: 3_600_000, work: () => stores.usage.sweep() },

@@ -2,6 +2,7 @@ import Koa from 'koa';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { presentJob } from '../db/jobs/agent-job.ts';
+import { createPolledJobs, type PolledJobs } from '../db/jobs/polled-jobs.ts';
 import { createPriceBook } from '../models/prices.ts';
 import { createThreadQueue } from '../lib/threads/thread-queue.ts';
 import type { AppRouter, AppState } from './http/app-context.ts';
@@ -58,6 +59,7 @@ export interface App {
   keyUses: KeyUses;
   openedPages: OpenedPages;
   openAnswers: OpenAnswers;
+  polledJobs: PolledJobs;
 }
 
 /** Creates the application with its middleware in order. It does not listen. */
@@ -71,6 +73,7 @@ export function createApp(deps: AppDeps): App {
   const openedPages = createOpenedPages(service.siteRollups);
   const requestAccess = createRequestAccess({ ...deps, verifier, holders, openAnswers, keyUses });
   const readJob = createJobReader({ jobs });
+  const polledJobs = createPolledJobs({ pool, find: jobs.find, wakeups: deps.jobEvents.wakeups });
   const openApi = () => createOpenApi({ baseUrl: config.http.baseUrl, routes });
 
   const { seesImages } = createPriceBook(config.prices);
@@ -170,12 +173,13 @@ export function createApp(deps: AppDeps): App {
   koa.use(createCors());
   koa.use(createErrorHandler({ log, refusalOfStore }));
   koa.use(createRequestGuard());
-  koa.use(createJobPoll({ authenticate: requestAccess.authenticate, readJob, presentJob }));
+  const readPolled = createJobReader({ jobs: polledJobs });
+  koa.use(createJobPoll({ authenticate: requestAccess.authenticate, readJob: readPolled, presentJob }));
   const files = createDashboardFiles({ directory: deps.dashboardDirectory });
   koa.use(createDashboard({ files }));
   for (const router of routers) koa.use(router.routes());
   koa.use(createNoRoute({ files }));
-  return { koa, loopHolds, verifier, keyUses, openedPages, openAnswers };
+  return { koa, loopHolds, verifier, keyUses, openedPages, openAnswers, polledJobs };
 }
 
 async function ping(pool: Pool): Promise<void> {

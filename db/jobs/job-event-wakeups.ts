@@ -22,8 +22,8 @@ export interface JobEventBell {
 export interface JobEventWakeups extends AsyncDisposable {
   /** Calls back after each change of a job, until disposed of. A job that was deleted has changed, too. */
   onChange(jobId: string, changed: () => void): Disposable;
-  /** Calls back after each change of any job. */
-  onAnyChange(changed: () => void): Disposable;
+  /** Calls back with the job's id after each change of any job, and with null when changes may have been missed. */
+  onAnyChange(changed: (jobId: string | null) => void): Disposable;
 }
 
 /**
@@ -33,13 +33,13 @@ export interface JobEventWakeups extends AsyncDisposable {
 export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups {
   const { pool, pollMs = 1_000 } = deps;
   const watched = new Map<string, Set<() => void>>();
-  const all = new Set<() => void>();
+  const all = new Set<(jobId: string | null) => void>();
   const seen = new Map<string, number | null>();
   let isPolling = false;
 
   function ring(jobId: string): void {
     for (const wake of watched.get(jobId) ?? []) wake();
-    for (const wake of all) wake();
+    for (const wake of all) wake(jobId);
   }
 
   const listener = createListener({
@@ -49,9 +49,12 @@ export function createJobEventWakeups(deps: JobEventWakeupDeps): JobEventWakeups
     onNotice: ring,
     onOpen() {
       for (const jobId of watched.keys()) ring(jobId);
-      for (const wake of all) wake();
+      for (const wake of all) wake(null);
     },
-    onConnectionLost: deps.onConnectionLost,
+    onConnectionLost(error) {
+      for (const wake of all) wake(null);
+      deps.onConnectionLost?.(error);
+    },
   });
 
   async function poll(): Promise<void> {

@@ -6,6 +6,7 @@ import type { Pool } from 'pg';
 const restMs = 25;
 /** Changed jobs whose watchers are not notified yet, by the pool that the stores of a process share. */
 const waiting = new WeakMap<Pool, Set<string>>();
+const ownWatchers = new WeakMap<Pool, Set<(jobId: string) => void>>();
 /** A request must not lend its share of the connections to the notifications of others. */
 const outsideRequests = AsyncLocalStorage.snapshot();
 
@@ -15,6 +16,7 @@ const outsideRequests = AsyncLocalStorage.snapshot();
  * together. What a failure or a crash loses, the watchers' poll finds.
  */
 export function wakeWatchers(pool: Pool, jobId: string): void {
+  for (const changed of ownWatchers.get(pool) ?? []) changed(jobId);
   const changed = waiting.get(pool);
   if (changed !== undefined) {
     changed.add(jobId);
@@ -23,6 +25,12 @@ export function wakeWatchers(pool: Pool, jobId: string): void {
   const first = new Set([jobId]);
   waiting.set(pool, first);
   outsideRequests(() => void announce(pool, first));
+}
+
+/** Calls back at once after each change by this process, whose notification comes later. */
+export function onOwnChange(pool: Pool, changed: (jobId: string) => void): void {
+  const watchers = ownWatchers.get(pool) ?? new Set();
+  ownWatchers.set(pool, watchers.add(changed));
 }
 
 async function announce(pool: Pool, changed: Set<string>): Promise<void> {

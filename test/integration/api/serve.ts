@@ -97,7 +97,7 @@ export async function serveApi(
   const url = pool.options.connectionString ?? '';
   const wakeups = cleanup.use(createJobEventWakeups({ url, pool }));
   const stopping = new AbortController();
-  const { koa, keyUses, openedPages, openAnswers } = createApp({
+  const { koa, keyUses, openedPages, openAnswers, polledJobs } = createApp({
     config,
     pool,
     holders,
@@ -114,6 +114,7 @@ export async function serveApi(
   });
   const { lookEveryMs, endRevoked } = openAnswers;
   cleanup.use(repeat({ name: 'ended access', everyMs: lookEveryMs, work: endRevoked, log }));
+  cleanup.use(repeat({ name: 'polled jobs', everyMs: 1_000, work: () => polledJobs.check(), log }));
   const http = createHttpServer(koa.callback(), { readerStalledMs });
   const port = await http.listen({ host: '127.0.0.1', port: 0 });
   cleanup.defer(() => http.close(0));

@@ -3,6 +3,7 @@ import type { Mutation } from './list.ts';
 const wakeUps = { project: 'unit', tests: ['db/wake-watchers'] } as const;
 const looks = { project: 'unit', tests: ['lib/share-looks'] } as const;
 const events = { project: 'integration', tests: ['db/job-events'] } as const;
+const polled = { project: 'unit', tests: ['db/jobs/polled-jobs'] } as const;
 const work = { project: 'integration', tests: ['db/work-notices'] } as const;
 
 /** Checks on wake-ups of watchers and workers, and on changes without a notice. */
@@ -34,6 +35,34 @@ export const noticeMutations: Mutation[] = [
     find: 'seen.get(jobId) === lastSeq',
     replace: 'seen.has(jobId)',
     ...events,
+  },
+  {
+    name: 'a row stays in memory after its job changed',
+    file: 'db/jobs/polled-jobs.ts',
+    find: 'void (id === null ? jobs.clear() : jobs.delete(id))',
+    replace: 'void id',
+    ...polled,
+  },
+  {
+    name: 'a row in memory is shown to any organization',
+    file: 'db/jobs/polled-jobs.ts',
+    find: 'row?.organizationId === owner.organizationId && ',
+    replace: 'row !== null && ',
+    ...polled,
+  },
+  {
+    name: 'a process shows its own change only once it is notified of it',
+    file: 'db/jobs/wake-watchers.ts',
+    find: 'for (const changed of ownWatchers.get(pool) ?? []) changed(jobId);',
+    replace: '',
+    ...polled,
+  },
+  {
+    name: 'a row is shown however long ago it was read',
+    file: 'db/jobs/polled-jobs.ts',
+    find: ' && performance.now() - known.readAt < longestMs',
+    replace: '',
+    ...polled,
   },
   {
     name: 'a process looks seldom for work although it may miss notices',

@@ -88,6 +88,8 @@ describe('without the database', () => {
     expect((await poll()).status).toBe(200);
 
     line.cut();
+    // a row in memory is shown until the process notices
+    await expect.poll(async () => (await poll()).status).toBe(503);
     const answers = [
       await poll(),
       await api.ask('/readyz'),
