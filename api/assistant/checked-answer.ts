@@ -59,7 +59,7 @@ export async function generateChecked(
   show(hits);
   const { filter } = request;
   const resolve = createLinkResolver({ index, shown, filter, baseUrl: site.baseUrl, ownUrls });
-  const pages = { shown: passages, known: knownOf(turn), pathOf: (url: string) => resolve(url)?.path ?? null };
+  const pages = { shown: passages, known: () => knownOf(turn), pathOf: (url: string) => resolve(url)?.path ?? null };
   const checker = createLinkChecker(resolve);
   const support = createSupportFilter(pages);
   const tools = createAnswerTools({

@@ -42,8 +42,8 @@ const abbreviation = /^(?:\p{L}\.)+\p{L}$/u;
 export interface CitedPages {
   /** Passages that the model was shown. A tool call may add more while the answer is checked. */
   shown: readonly ShownPassage[];
-  /** Text whose names an answer may repeat, such as the question. */
-  known: string;
+  /** Returns text whose names an answer may repeat, such as the question. Called only for an answer that names something. */
+  known(): string;
   /** Returns the path of the page that a link leads to; null for other links. */
   pathOf(url: string): string | null;
 }
@@ -67,7 +67,11 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
   let sentencesLeft = mostCitations;
   let factsLeft = mostFactsChecked;
   let latest: string[] = [];
-  const foldedKnown = foldNames(known);
+  let foldedKnown: string | null = null;
+  const namesShown = (passages: readonly ShownPassage[]) => [
+    (foldedKnown ??= foldNames(known())),
+    ...passages.map((passage) => cached(foldedPassages, passage, foldNames)),
+  ];
   return (block) => {
     const ofBlock = pathsIn(block, pathOf);
     const options = { isEnglish: isEnglish(block) };
@@ -81,7 +85,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         const facts = factsOf(text.trim().slice(0, longestSentence), options).slice(0, factsLeft);
         factsLeft -= facts.length;
         const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths);
-        const names = [foldedKnown, ...evidence.map((passage) => cached(foldedPassages, passage, foldNames))];
+        const names = facts.length === 0 ? [] : namesShown(evidence);
         const unsupported = facts.filter((fact) =>
           typeof fact === 'string'
             ? !evidence.some((passage) =>

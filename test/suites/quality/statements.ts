@@ -161,7 +161,7 @@ function isMarked({ path, shown }: Statement, sentence: string): boolean {
   const cited = citationsOf(`${sentence.replace(/[.!?]*$/, '')} ([Page](/page)).`, {
     sources,
     shown,
-    known: '',
+    known: () => '',
     pathOf: (url) => (url === '/page' ? path : null),
   });
   return cited.some(({ unsupported }) => unsupported.length > 0);

@@ -9,7 +9,7 @@ const shown = [
   { path: 'retries', text: 'Set `retry\\_limit` or pass --retries. The default is 3, and the delay 1,500 ms.' },
   { path: 'limits', text: 'At most 100 requests per second.' },
 ];
-const known = '';
+const known = () => '';
 const pathOf = (url: string) => sources.find((source) => source.url === url.replace(/#.*/, ''))?.path ?? null;
 
 function cite(answer: string) {

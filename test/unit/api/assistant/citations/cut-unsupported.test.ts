@@ -5,7 +5,7 @@ const shown = [
   { path: 'retries', text: 'Set `retry_limit` or pass --retries. The default is 3, and the delay 1,500 ms.' },
   { path: 'limits', text: 'At most 100 requests per second.' },
 ];
-const known = '';
+const known = () => '';
 const pathOf = (url: string) => (url === '/retries' ? 'retries' : url === '/limits' ? 'limits' : null);
 
 /** Filters an answer that arrives in pieces of three characters. */
