@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { JobRow } from '../../../../db/jobs/jobs.ts';
+import type { ProjectRow } from '../../../../db/organizations/projects.ts';
+import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { serveApi, type ServedApi } from '../serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+let project: ProjectRow;
+let key: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool);
+  project = await buildProject(database.pool);
+  key = (await buildKey(database.pool, project)).key;
+});
+
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const ended = { status: 'completed', phase: null, endedAt: new Date() } as const;
+const active = {};
+
+/** Requests that change a job, and the state of the job that they need. */
+const changes: [
+  name: string,
+  columns: Partial<JobRow>,
+  method: string,
+  path: (job: string) => string,
+  json?: object,
+][] = [
+  ['a follow-up message', ended, 'POST', (job) => `${job}/message`, { prompt: 'And the title too.' }],
+  ['cancelling it', active, 'POST', (job) => `${job}/cancel`],
+  ['archiving it', ended, 'POST', (job) => `${job}/archive`],
+  ['deleting it', ended, 'DELETE', (job) => job],
+  ['deleting its project', ended, 'DELETE', () => `/v1/projects/${project.id}`],
+];
+
+it.each(changes)('a poll shows %s at once', async (_name, columns, method, path, json) => {
+  const { id } = await buildJob(database.pool, project, columns);
+  const job = `/v2/agent/${project.id}/job/${id}`;
+  const poll = () => api.ask(job, { key });
+  const before = await poll();
+  expect((await poll()).text).toBe(before.text);
+  const changed = await api.ask(path(job), { method, key, json });
+  expect(changed.status).toBeLessThan(300);
+  const after = await poll();
+  expect(after.text).not.toBe(before.text);
+  if (method === 'DELETE') expect(after.status).toBe(404);
+});
