@@ -7,6 +7,7 @@ import {
   untilStatus,
   visitDashboard,
 } from '../../support/browser/dashboard.ts';
+import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { insertEndedJobs } from '../../support/database/many-jobs.ts';
 import { focusRow } from '../../support/browser/keyboard.ts';
 import { chromiumPath, startForFile, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
@@ -198,6 +199,7 @@ describe.runIf(chromiumPath !== null)('hostile text', () => {
        where job_id = $1`,
       [id, JSON.stringify(markdown), JSON.stringify(attack + line)],
     );
+    wakeWatchers(pool, id);
     await page.reload();
     await page.getByRole('heading', { name: 'Step 1' }).waitFor();
     await unfold(page.locator('.tool').first());

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { newId } from '../../../db/ids.ts';
 import { createThreadStore, type RecordedTurn } from '../../../db/sites/threads.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
@@ -225,6 +226,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await untilStatus(page, 'completed');
     const message = 'Run it:\n\n```\nnpm run one\n  npm run two\n```\n';
     await pool.query('update jobs set message = $2 where id = $1', [id, message]);
+    wakeWatchers(pool, id);
     await page.reload();
     const field = page.getByLabel('Request a change');
     const pasted = async (button: Locator) => {
@@ -246,6 +248,7 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
       `update jobs set status = 'failed', failure_category = 'setup_failed', message = $2 where id = $1`,
       [id, error],
     );
+    wakeWatchers(pool, id);
     await page.reload();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('at line 0 of a long error').waitFor();
