@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createJobEventWakeups } from '../../../../db/jobs/job-event-wakeups.ts';
+import { wakeWatchers } from '../../../../db/jobs/wake-watchers.ts';
 import type { JobRow } from '../../../../db/jobs/jobs.ts';
 import type { ProjectRow } from '../../../../db/organizations/projects.ts';
 import { buildJob, buildKey, buildProject } from '../../../support/database/build.ts';
@@ -40,8 +42,21 @@ const changes: [
   ['deleting its project', ended, 'DELETE', () => `/v1/projects/${project.id}`],
 ];
 
+/** Returns a job whose own notices have arrived, so that none of them hides a change that is not announced. */
+async function settledJob(columns: Partial<JobRow>): Promise<JobRow> {
+  const built = await buildJob(database.pool, project, columns);
+  const arrived = Promise.withResolvers<void>();
+  await using wakeups = createJobEventWakeups({ url: database.url, pool: database.pool });
+  // they arrive in the order in which they were sent
+  wakeups.onAnyChange((id) =>
+    id === null ? wakeWatchers(database.pool, 'job_last') : id === 'job_last' && arrived.resolve(),
+  );
+  await arrived.promise;
+  return built;
+}
+
 it.each(changes)('a poll shows %s at once', async (_name, columns, method, path, json) => {
-  const { id } = await buildJob(database.pool, project, columns);
+  const { id } = await settledJob(columns);
   const job = `/v2/agent/${project.id}/job/${id}`;
   const poll = () => api.ask(job, { key });
   const before = await poll();
