@@ -17,7 +17,7 @@ const sent: SentRequest[] = ['/slow', '/quick', '/earlier'].map((path) => ({
 async function problemsWith(cpuMs: number, holdsAlone: (path: string, attempt: number) => boolean) {
   let log = `{"level":30,"msg":"ready"}\n${line(1_090, cpuMs)}`;
   const asked: string[] = [];
-  const problems = await problemsOfHolds({ readLog: () => log, sent }, async ({ path }) => {
+  const problems = await problemsOfHolds({ readLog: () => log, sent, sinceMs: 900 }, async ({ path }) => {
     const attempt = asked.filter((one) => one === path).length;
     asked.push(path);
     if (holdsAlone(path, attempt)) log += line(2_000 + asked.length, 60);
@@ -35,4 +35,8 @@ it('tolerates a combined or occasional block of up to 150 ms', async () => {
   expect((await problemsWith(140, () => false)).problems).toEqual([]);
   expect((await problemsWith(140, (_path, attempt) => attempt === 0)).problems).toEqual([]);
   expect((await problemsWith(151, () => false)).problems).toEqual(['the event loop was blocked for 151 ms by /slow']);
+});
+
+it('counts no block that began before the first generated request', async () => {
+  expect(await problemsWith(200, () => true)).toEqual({ problems: [], asked: new Set() });
 });

@@ -36,13 +36,14 @@ export function suspectsOf(holds: Hold[], sent: SentRequest[]): SentRequest[] {
 
 /**
  * Finds requests that hold the event loop for more than 50 ms. Eight at once can together, so each that was under way is
- * sent again, alone: it is guilty when it holds the loop then too, in most of its tries.
+ * sent again, alone: it is guilty when it holds the loop then too, in most of its tries. Holds that began before
+ * `sinceMs` do not count: a process that has just started loads what the first job, stream or description needs.
  */
 export async function problemsOfHolds(
-  { readLog, sent }: { readLog: () => string | Promise<string>; sent: SentRequest[] },
+  { readLog, sent, sinceMs }: { readLog: () => string | Promise<string>; sent: SentRequest[]; sinceMs: number },
   send: (request: FuzzRequest) => Promise<unknown>,
 ): Promise<string[]> {
-  const holds = readHolds(await readLog());
+  const holds = readHolds(await readLog()).filter(({ time, cpuMs }) => time - cpuMs >= sinceMs);
   const longest = Math.max(0, ...holds.map(({ cpuMs }) => cpuMs));
   console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
   const problems = holds

@@ -81,9 +81,8 @@ export async function runFuzz({ requests: count, seed }: { requests: number; see
   );
   const seconds = (Date.now() - startedMs) / 1000;
   const readLog = () => readFile(join(stage.servers.home, 'fuzz-api.log'), 'utf8');
-  problems.push(
-    ...(await problemsOfHolds({ readLog, sent }, (request) => exchange(baseUrl, agent, request).catch(() => null))),
-  );
+  const held = { readLog, sent, sinceMs: startedMs };
+  problems.push(...(await problemsOfHolds(held, (request) => exchange(baseUrl, agent, request).catch(() => null))));
   agent.destroy();
   const reached = description.operations.map(({ id }) => id);
   console.log(`operations  ${reached.length}: ${reached.join(', ')}`);
