@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
 /** The full-text columns in the order of their weights. */
 const columns = ['title', 'headings', 'body', 'code', 'facets'] as const;
@@ -45,9 +46,14 @@ export function openArtifactForChange(file: string): DatabaseSync {
   return database;
 }
 
-/** Opens a finished artifact, read-only. */
+/**
+ * Opens a finished artifact, read-only. Nobody changes it, so that SQLite need not lock the file and look for a journal
+ * for every statement.
+ */
 export function openArtifact(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
   try {
     database.exec('pragma temp_store = memory; pragma cache_size = -16384; pragma mmap_size = 1073741824');
     database.exec(vocabulary);
