@@ -11,13 +11,21 @@ import type { PageEvidence } from './page-evidence.ts';
 import { readReferring, readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
-import { unpackTerms } from './term-vector.ts';
+import { unpackTerms, type TermVector } from './term-vector.ts';
 
 export interface Passage {
   chunk: number;
   page: number;
   path: string;
   score: number;
+}
+
+/** A passage as it is ranked. */
+interface StoredPassage extends Omit<Passage, 'score'> {
+  ordinal: number;
+  language: string;
+  boost: number;
+  terms: TermVector;
 }
 
 interface Scored extends Passage {
@@ -38,6 +46,8 @@ const repeatedPage = 0.94;
 const otherLanguage = 0.85;
 /** Passages found by meaning. */
 const mostNear = 50;
+/** Passages that an open index keeps read, about 1.5 KB each. */
+const mostKept = 2_000;
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
 const fusionConstant = 10;
 /** Spreads the scores over 0 to 1, so that `weakScore` separates answered from unanswered questions. */
@@ -65,6 +75,26 @@ export function createPassageFinder(
   );
   // for hundreds of rows, objects would cost more than the reading
   load.setReturnArrays(true);
+  const kept = new Map<number, StoredPassage>();
+
+  /** Reads passages, and keeps them: most questions about a site come to the same ones. */
+  function read(ids: number[]): StoredPassage[] {
+    if (kept.size > mostKept) kept.clear();
+    const missing = ids.filter((id) => !kept.has(id));
+    for (const row of missing.length === 0 ? [] : load.all(JSON.stringify(missing))) {
+      const [id, page, ordinal, packed, path, boost, language] = Object.values(row);
+      kept.set(Number(id), {
+        chunk: Number(id),
+        page: Number(page),
+        ordinal: Number(ordinal),
+        path: String(path),
+        language: String(language) || mainLanguage,
+        boost: Number(boost),
+        terms: unpackTerms(packed instanceof Uint8Array ? packed : new Uint8Array()),
+      });
+    }
+    return ids.flatMap((id) => kept.get(id) ?? []);
+  }
 
   /** Returns a function that reports whether the reader wants and may see a page. */
   function createVisibility({
@@ -123,26 +153,14 @@ export function createPassageFinder(
     const weigh = createRanker(terms);
     const hintTerms = hints === undefined || hints.length === 0 ? [] : readQuery(hints.join(' '), { count, passages });
     const weighHints = createRanker(hintTerms);
-    const scored = load.all(JSON.stringify([...new Set([...ids, ...near])])).map((row): Scored => {
-      const [chunk, page, ordinal, packed, path, boost, own] = Object.values(row);
-      const vector = unpackTerms(packed instanceof Uint8Array ? packed : new Uint8Array());
-      const { score, presence } = weigh(vector);
-      const passageLanguage = String(own) || mainLanguage;
+    const scored = read([...new Set([...ids, ...near])]).map((stored): Scored => {
+      const { chunk, page, ordinal, path, boost } = stored;
+      const { score, presence } = weigh(stored.terms);
       const preference =
-        nearness(String(path), current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(vector).score);
-      return {
-        chunk: Number(chunk),
-        page: Number(page),
-        ordinal: Number(ordinal),
-        path: String(path),
-        language: passageLanguage,
-        factor:
-          (1 + boostShare * Math.log2(Number(boost))) *
-          (language === null || passageLanguage === language ? 1 : otherLanguage),
-        score,
-        presence,
-        preference,
-      };
+        nearness(path, current) + (hintTerms.length === 0 ? 0 : hintsShare * weighHints(stored.terms).score);
+      const isPreferred = language === null || stored.language === language;
+      const factor = (1 + boostShare * Math.log2(boost)) * (isPreferred ? 1 : otherLanguage);
+      return { chunk, page, ordinal, path, language: stored.language, factor, score, presence, preference };
     });
     const byWords = inOrder(withPageEvidence(scored, terms), near.length === 0 ? limit : scored.length);
     return near.length === 0 ? byWords : fuse(byWords, { found: new Set(ids), near }).slice(0, Math.max(0, limit));
