@@ -88,16 +88,15 @@ function unescapeTags(text: string): string {
   );
 }
 
-function escapeAttribute(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(/[\n\r\u2028\u2029]/gu, (character) => `&#${character.charCodeAt(0)};`);
-}
-
 const entities: Record<string, string> = { '&amp;': '&', '&quot;': '"', '&lt;': '<', '&gt;': '>' };
+const entityOf = new Map(Object.entries(entities).map(([entity, character]) => [character, entity]));
+
+function escapeAttribute(text: string): string {
+  return text.replace(
+    /[&"<>\n\r\u2028\u2029]/gu,
+    (character) => entityOf.get(character) ?? `&#${character.charCodeAt(0)};`,
+  );
+}
 
 function attributesOf(tag: string): Map<string, string> {
   const attributes = new Map<string, string>();

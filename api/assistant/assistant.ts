@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
+import { lazily } from '../../lib/lazily.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { type Source, type ThreadStore } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
@@ -49,6 +49,9 @@ export interface Assistant {
 const filesNotRead = 'Files of a question are not read; this answer uses its text alone.\n\n';
 const failureSentence = 'The answer was interrupted by an internal error. Ask again.';
 
+/** Loads the parser of Markdown. */
+const checkedAnswers = lazily(() => import('./checked-answer.ts'));
+
 /** Creates the assistant, which answers questions from a site's pages. */
 export function createAssistant(deps: AssistantDeps): Assistant {
   return {
@@ -63,7 +66,8 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       let answerMicros = 0;
       const costMicros = () => rewritten.costMicros() + answerMicros;
       const prompt = promptOf({ request, query, hits, weakScore: index.weakScore, site });
-      let held: HeldCall | null = await deps.holdCall({ site, characters: JSON.stringify(prompt).length });
+      const promptCharacters = JSON.stringify(prompt).length;
+      let held: HeldCall | null = await deps.holdCall({ site, characters: promptCharacters });
       let { modelName } = held;
       const messageId = newId('msg_');
       return {
@@ -98,7 +102,8 @@ export function createAssistant(deps: AssistantDeps): Assistant {
               },
             };
           };
-          const turn = { site, index, request, signal, threadId, messageId, query, hits, usage, prompt, holdCall };
+          const prompted = { prompt, promptCharacters, holdCall };
+          const turn = { site, index, request, signal, threadId, messageId, query, hits, usage, ...prompted };
           await answer(deps, { ...turn, modelName: () => modelName, costMicros }, take);
         },
       };
@@ -108,15 +113,13 @@ export function createAssistant(deps: AssistantDeps): Assistant {
 
 type Ending = 'finished' | 'failed' | 'aborted';
 
-export interface Turn extends AnswerRequest {
+export interface Turn extends AnswerRequest, Pick<GenerateOptions, 'prompt' | 'promptCharacters' | 'holdCall'> {
   threadId: string;
   messageId: string;
   /** Query that was searched for in place of the question; null if the question was. */
   query: string | null;
   hits: SearchHit[];
   usage: ReplyUsage;
-  prompt: LanguageModelV4Prompt;
-  holdCall: GenerateOptions['holdCall'];
   /** Returns the model of the latest call, as `provider/model`; it is stored with the answer. */
   modelName(): string;
   /** Returns what the calls so far cost, in millionths of a US dollar. */
@@ -139,8 +142,7 @@ async function answer(deps: AssistantDeps, turn: Turn, take: TakePart): Promise<
       }
       return take(part);
     };
-    // the parser of Markdown is loaded for the first answer
-    const { generateChecked } = await import('./checked-answer.ts');
+    const { generateChecked } = await checkedAnswers();
     const answered = await generateChecked(deps, { turn, sources }, takeTimed);
     // an abort that must be reported to the reader carries a GenerationError as its reason
     if (turn.signal.reason instanceof GenerationError) throw turn.signal.reason;

@@ -104,6 +104,7 @@ export async function generateChecked(
 
   const options = {
     prompt: turn.prompt,
+    promptCharacters: turn.promptCharacters,
     tools,
     maxSteps: deps.maxSteps,
     stalledMs: deps.modelStalledMs,

@@ -27,6 +27,8 @@ type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: Re
 
 export interface GenerateOptions {
   prompt: LanguageModelV4Prompt;
+  /** Length of the prompt as JSON, in characters. */
+  promptCharacters: number;
   tools: AnswerTool[];
   /** Maximum number of model calls. The last one may not call tools. */
   maxSteps: number;
@@ -64,13 +66,13 @@ const tooManyCalls = 'Not run: too many calls at once. Go on with the results of
  */
 export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakePiece): Promise<void> {
   const prompt = [...options.prompt];
+  let sentCharacters = options.promptCharacters;
   let hasText = false;
   for (let step = 1; ; step += 1) {
     const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
     let text = '';
     let inputCharacters = 0;
-    const sentCharacters = JSON.stringify(prompt).length;
     const call = await options.holdCall(sentCharacters);
     await streamStep(options, { ...call, prompt, mayCall }, (part) => {
       switch (part.type) {
@@ -109,7 +111,9 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
     hasText ||= text.trim() !== '';
     if (options.signal.aborted) return;
     if (calls.length === 0 || !mayCall) break;
-    prompt.push(...(await messagesOf(text, calls, options.tools)));
+    const more = await messagesOf(text, calls, options.tools);
+    prompt.push(...more);
+    sentCharacters += JSON.stringify(more).length;
   }
   if (!hasText) throw new GenerationError(saidNothing);
 }

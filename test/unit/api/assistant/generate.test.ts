@@ -57,7 +57,7 @@ async function run(
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
   await generate(
-    { prompt: [], tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid(model) },
+    { prompt: [], promptCharacters: 2, tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid(model) },
     usage,
     (piece) => {
       if (piece.type === 'text') texts.push(piece.text);
@@ -176,7 +176,16 @@ describe('generate', () => {
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
     const pieces: AnswerPiece[] = [];
     await generate(
-      { prompt: [], tools: [], maxSteps: 3, stalledMs: 500, longestText: 1_000, signal, ...unpaid(model) },
+      {
+        prompt: [],
+        promptCharacters: 2,
+        tools: [],
+        maxSteps: 3,
+        stalledMs: 500,
+        longestText: 1_000,
+        signal,
+        ...unpaid(model),
+      },
       usage,
       (piece) => {
         pieces.push(piece);
