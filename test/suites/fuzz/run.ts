@@ -109,9 +109,10 @@ function isBusy({ status, text }: FuzzAnswer): boolean {
 async function problemsAfterwards({ lane, servers, scene }: FuzzStage): Promise<string[]> {
   const problems: string[] = [];
   const deadline = Date.now() + endPatienceMs;
+  // a plan waits for a person, whom no request plays
   const activeJobs = async () => {
     const { rows } = await lane.pool.query<{ count: number }>(
-      `select count(*)::int as count from jobs where status = 'active'`,
+      `select count(*)::int as count from jobs where status = 'active' and phase is distinct from 'waiting'`,
     );
     return rows[0]?.count ?? 0;
   };
