@@ -41,9 +41,12 @@ function modelOf(
   };
 }
 
-/** A step of the model that costs nothing. */
-const unpaid = (model: LanguageModelV4) => ({
-  holdCall: async () => ({ model, maxOutputTokens: null, settle: async () => undefined }),
+/** Steps of the model that cost nothing; `held` gets the characters of each prompt. */
+const unpaid = (model: LanguageModelV4, held: number[] = []) => ({
+  async holdCall(characters: number) {
+    held.push(characters);
+    return { model, maxOutputTokens: null, settle: async () => undefined };
+  },
 });
 
 async function run(
@@ -52,12 +55,22 @@ async function run(
     tools = [],
     signal = new AbortController().signal,
     stalledMs = 10_000,
-  }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number } = {},
+    held,
+  }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number; held?: number[] } = {},
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
   await generate(
-    { prompt: [], promptCharacters: 2, tools, maxSteps: 3, stalledMs, longestText: 1_000, signal, ...unpaid(model) },
+    {
+      prompt: [],
+      promptCharacters: 2,
+      tools,
+      maxSteps: 3,
+      stalledMs,
+      longestText: 1_000,
+      signal,
+      ...unpaid(model, held),
+    },
     usage,
     (piece) => {
       if (piece.type === 'text') texts.push(piece.text);
@@ -101,6 +114,23 @@ describe('generate', () => {
     expect(seen.map(({ toolChoice }) => toolChoice?.type)).toEqual(['auto', 'auto', 'none']);
     expect(seen[2]?.prompt.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant', 'tool']);
     expect(JSON.stringify(seen[1]?.prompt)).toContain('found {\\"query\\":\\"x\\"}');
+  });
+
+  it('reserves each step by the length of its whole prompt', async () => {
+    const seen: LanguageModelV4CallOptions[] = [];
+    const held: number[] = [];
+    const steps = [
+      [call, finish('tool-calls')],
+      [call, finish('tool-calls')],
+      [delta('done'), finish()],
+    ];
+    await run(modelOf(steps, seen), { tools: [tool], held });
+    const last = JSON.stringify(seen[2]?.prompt).length;
+    expect(held).toHaveLength(3);
+    expect(held[2]).toBeGreaterThanOrEqual(last);
+    // the comma or the brackets between two parts are counted twice
+    expect(held[2]).toBeLessThanOrEqual(last + 4);
+    expect(held[1]).toBeLessThan(last);
   });
 
   it.each([
