@@ -49,7 +49,7 @@ export interface Assistant {
 const filesNotRead = 'Files of a question are not read; this answer uses its text alone.\n\n';
 const failureSentence = 'The answer was interrupted by an internal error. Ask again.';
 
-/** Loads the parser of Markdown. */
+/** Loads the check of answers, with its parser of Markdown, for the first answer. */
 const checkedAnswers = lazily(() => import('./checked-answer.ts'));
 
 /** Creates the assistant, which answers questions from a site's pages. */

@@ -47,8 +47,8 @@ export function openArtifactForChange(file: string): DatabaseSync {
 }
 
 /**
- * Opens a finished artifact, read-only. Nobody changes it, so that SQLite need not lock the file and look for a journal
- * for every statement.
+ * Opens a finished artifact, read-only. It never changes, so SQLite does not have to lock it or look for a journal at
+ * every statement.
  */
 export function openArtifact(file: string): DatabaseSync {
   const url = pathToFileURL(file);

@@ -46,7 +46,7 @@ const repeatedPage = 0.94;
 const otherLanguage = 0.85;
 /** Passages found by meaning. */
 const mostNear = 50;
-/** Passages that an open index keeps read, about 1.5 KB each. */
+/** Passages that an open index caches, about 2.5 KB each; beyond it, the cache is emptied. */
 const mostKept = 2_000;
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
 const fusionConstant = 10;
@@ -77,7 +77,7 @@ export function createPassageFinder(
   load.setReturnArrays(true);
   const kept = new Map<number, StoredPassage>();
 
-  /** Reads passages, and keeps them: most questions about a site come to the same ones. */
+  /** Returns stored passages, cached: most questions about a site rank the same ones. */
   function read(ids: number[]): StoredPassage[] {
     if (kept.size > mostKept) kept.clear();
     const missing = ids.filter((id) => !kept.has(id));
