@@ -1,4 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { createSharedCache } from '../../lib/shared-cache.ts';
+
+/** Numbers of passages by term, of the open indexes. */
+const counts = createSharedCache<string, number>(50_000);
 
 /** Terms in fewer passages are counted when a query needs them. */
 const commonCount = 256;
@@ -33,13 +37,11 @@ export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<s
 export function createTermCounts(database: DatabaseSync): (term: string) => number {
   const common = database.prepare('select count from common_terms where term = ?');
   const count = database.prepare('select doc from temp.vocabulary where term = ?');
-  const cache = new Map<string, number>();
   return (term) => {
-    const cached = cache.get(term);
+    const cached = counts.get(database, term);
     if (cached !== undefined) return cached;
     const found = Number(common.get(term)?.count ?? count.get(term)?.doc ?? 0);
-    if (cache.size > 20_000) cache.clear();
-    cache.set(term, found);
+    counts.set(database, term, found);
     return found;
   };
 }

@@ -10,6 +10,7 @@ import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import { readReferring, readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
+import { createSharedCache } from '../../lib/shared-cache.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
 import { unpackTerms, type TermVector } from './term-vector.ts';
 
@@ -46,8 +47,8 @@ const repeatedPage = 0.94;
 const otherLanguage = 0.85;
 /** Passages found by meaning. */
 const mostNear = 50;
-/** Passages that an open index caches, about 2.5 KB each; beyond it, the cache is emptied. */
-const mostKept = 2_000;
+/** Passages that the open indexes cache, about 2.5 KB each: most questions about a site rank the same ones. */
+const kept = createSharedCache<number, StoredPassage>(8_000);
 /** Constant of the reciprocal rank fusion; small because there are few candidates. */
 const fusionConstant = 10;
 /** Spreads the scores over 0 to 1, so that `weakScore` separates answered from unanswered questions. */
@@ -75,15 +76,15 @@ export function createPassageFinder(
   );
   // for hundreds of rows, objects would cost more than the reading
   load.setReturnArrays(true);
-  const kept = new Map<number, StoredPassage>();
 
-  /** Returns stored passages, cached: most questions about a site rank the same ones. */
+  /** Returns stored passages. */
   function read(ids: number[]): StoredPassage[] {
-    if (kept.size > mostKept) kept.clear();
-    const missing = ids.filter((id) => !kept.has(id));
+    const known = ids.map((id) => kept.get(database, id));
+    const missing = ids.filter((_, at) => known[at] === undefined);
+    const loaded = new Map<number, StoredPassage>();
     for (const row of missing.length === 0 ? [] : load.all(JSON.stringify(missing))) {
       const [id, page, ordinal, packed, path, boost, language] = Object.values(row);
-      kept.set(Number(id), {
+      const passage = {
         chunk: Number(id),
         page: Number(page),
         ordinal: Number(ordinal),
@@ -91,9 +92,11 @@ export function createPassageFinder(
         language: String(language) || mainLanguage,
         boost: Number(boost),
         terms: unpackTerms(packed instanceof Uint8Array ? packed : new Uint8Array()),
-      });
+      };
+      loaded.set(passage.chunk, passage);
+      kept.set(database, passage.chunk, passage);
     }
-    return ids.flatMap((id) => kept.get(id) ?? []);
+    return ids.flatMap((id, at) => known[at] ?? loaded.get(id) ?? []);
   }
 
   /** Returns a function that reports whether the reader wants and may see a page. */

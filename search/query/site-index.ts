@@ -9,6 +9,7 @@ import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
 import { isSearchable } from './index-format.ts';
 import { mergeParts, partsOf } from './split-question.ts';
+import { createSharedCache } from '../../lib/shared-cache.ts';
 import { createSuggester, type SuggestRequest, type Suggestion } from './suggest.ts';
 
 export interface ListedPage {
@@ -53,8 +54,13 @@ export function weakScoreOf(passages: number): number {
   return Math.min(0.55, 0.415 + 0.025 * Math.max(0, Math.log(passages) - 6.5));
 }
 
-/** Characters of pages that an open index caches uncompressed. */
-const mostUnpacked = 2_000_000;
+interface UnpackedPage {
+  content: string;
+  metadata: PageMetadata;
+}
+
+/** Pages that the open indexes cache, in characters: decompressing one costs more than all other work for one of its passages. */
+const unpacked = createSharedCache<number, UnpackedPage>(8_000_000, ({ content }) => content.length);
 
 /** Condition for a page to be readable with the terms ?3 of a reader's groups; null stands for all of them. */
 const isReadable = `(?3 is null or readers is null or exists (
@@ -95,21 +101,12 @@ function siteIndexOf(database: DatabaseSync, file: string): OpenedIndex {
      where o.position >= ?1 and ${isReadable} order by o.position limit ?2`,
   );
 
-  const unpacked = new Map<number, { content: string; metadata: PageMetadata }>();
-  let unpackedLength = 0;
-
-  /** Returns a page, cached: decompressing it costs more than all other work for one of its passages. */
-  function pageOf(id: number): { content: string; metadata: PageMetadata } {
-    const known = unpacked.get(id);
+  function pageOf(id: number): UnpackedPage {
+    const known = unpacked.get(database, id);
     if (known !== undefined) return known;
     const row = readPage.get(id) ?? {};
     const page = { content: contentOf(row), metadata: metadataOf(row.metadata) };
-    unpackedLength += page.content.length;
-    if (unpackedLength > mostUnpacked) {
-      unpacked.clear();
-      unpackedLength = page.content.length;
-    }
-    unpacked.set(id, page);
+    unpacked.set(database, id, page);
     return page;
   }
 

@@ -21,13 +21,13 @@ it('reads an index without taking a lock, whatever the name of its folder', () =
 
 it('finds the same after thousands of other passages as a fresh index', () => {
   const file = join(folder, 'many.db');
-  const words = Array.from({ length: 12 }, (_, at) => `heron${'abcdefghijkl'[at]}`);
+  const words = ['heron', 'egret', 'crane', 'stork'];
   const pages = words.flatMap((word) =>
     Array.from({ length: 250 }, (_, at) => buildPage({ path: `${word}/${at}`, content: `The ${word} waits ${at}.\n` })),
   );
   buildIndex(pages, { file });
   using index = openWhole(file);
-  for (const word of [...words, ...words]) {
+  for (const word of Array.from({ length: 12 }, () => words).flat()) {
     using fresh = openWhole(file);
     const request = { query: `${word} waits`, limit: 300 };
     expect(index.search(request)).toEqual(fresh.search(request));
