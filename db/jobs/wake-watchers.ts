@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 /** Minimum time between two notifications of a process. */
-const restMs = 25;
+const restMs = 50;
 /** Changed jobs whose watchers are not notified yet, by the pool that the stores of a process share. */
 const waiting = new WeakMap<Pool, Set<string>>();
 const ownWatchers = new WeakMap<Pool, Set<(jobId: string) => void>>();
@@ -12,7 +12,7 @@ const outsideRequests = AsyncLocalStorage.snapshot();
 
 /**
  * Wakes the watchers of a job, in any process. Call it after the commit that changed the job: a notification within the
- * transaction would serialize the commits of all writers. The first change is announced at once, those of the next 25 ms
+ * transaction would serialize the commits of all writers. The first change is announced at once, those of the next 50 ms
  * together. What a failure or a crash loses, the watchers' poll finds.
  */
 export function wakeWatchers(pool: Pool, jobId: string): void {
