@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { problemsOfHolds, type SentRequest } from '../suites/fuzz/holds.ts';
 import type { FuzzRequest } from '../suites/fuzz/requests.ts';
 
-const line = (time: number, cpuMs: number) =>
-  `${JSON.stringify({ level: 40, time, during: ['/slow'], cpuMs, msg: 'the event loop was blocked' })}\n`;
+const line = (time: number, cpuMs: number, during = ['/slow']) =>
+  `${JSON.stringify({ level: 40, time, during, cpuMs, msg: 'the event loop was blocked' })}\n`;
 
 const requestOf = (path: string): FuzzRequest => ({ method: 'GET', path, headers: {}, body: null, mutation: 'none' });
 
@@ -35,6 +35,13 @@ it('tolerates a combined or occasional block of up to 150 ms', async () => {
   expect((await problemsWith(140, () => false)).problems).toEqual([]);
   expect((await problemsWith(140, (_path, attempt) => attempt === 0)).problems).toEqual([]);
   expect((await problemsWith(151, () => false)).problems).toEqual(['the event loop was blocked for 151 ms by /slow']);
+});
+
+it('says that a block was beside no request', async () => {
+  const log = line(1_090, 160, []);
+  expect(await problemsOfHolds({ readLog: () => log, sent: [], sinceMs: 900 }, async () => {})).toEqual([
+    'the event loop was blocked for 160 ms while no request was under way',
+  ]);
 });
 
 it('counts no block that began before the first generated request', async () => {

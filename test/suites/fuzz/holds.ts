@@ -48,7 +48,10 @@ export async function problemsOfHolds(
   console.log(`event loop  held ${holds.length} times for more than 50 ms, ${longest} ms at most`);
   const problems = holds
     .filter(({ cpuMs }) => cpuMs > longestTogetherMs)
-    .map(({ cpuMs, during }) => `the event loop was blocked for ${cpuMs} ms by ${during.join(' or ')}`);
+    .map(({ cpuMs, during }) => {
+      const cause = during.length === 0 ? 'while no request was under way' : `by ${during.join(' or ')}`;
+      return `the event loop was blocked for ${cpuMs} ms ${cause}`;
+    });
   for (const { request } of suspectsOf(holds, sent)) {
     let heldMs = 0;
     let count = 0;
