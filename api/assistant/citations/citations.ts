@@ -21,7 +21,7 @@ export interface ShownPassage {
 }
 
 export const mostCitations = 200;
-export const mostFacts = 20;
+export const mostFacts = 100;
 const longestSentence = 1_000;
 /** Facts checked per answer; each takes one pass over what the model was shown. */
 const mostFactsChecked = 300;

@@ -63,6 +63,11 @@ it('finds facts beside letters of a script without spaces', () => {
   expect(unsupportedIn('限制是10个请求，适用于GitHub。')).toEqual(['10', 'GitHub']);
 });
 
+it('names every invented number of a long sentence', () => {
+  const numbers = Array.from({ length: 60 }, (_, at) => String(2_000 + at));
+  expect(cite(`The values are ${numbers.join(', ')} ([Retries](/retries)).`)).toEqual([[['src_1'], numbers]]);
+});
+
 it.each([
   [
     'the plural of code',
