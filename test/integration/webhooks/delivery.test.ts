@@ -184,6 +184,16 @@ describe('a delivery', () => {
     expect(other.received).toEqual([]);
   });
 
+  it('is not acknowledged by a status that is no redirect', async () => {
+    await using at = await scene();
+    at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(304)));
+    await at.ping();
+    const [delivery] = await at.worker.settled(at.webhook);
+    expect(delivery!.attempts[0]!.error).toBe(
+      'The receiver responded with 304; a status from 200 to 299 acknowledges the message.',
+    );
+  });
+
   it('is signed with both the old and the new secret after a rotation', async () => {
     await using at = await scene();
     const { id } = at.webhook;
