@@ -1,4 +1,5 @@
-import { text } from 'node:stream/consumers';
+import { isUtf8 } from 'node:buffer';
+import { buffer } from 'node:stream/consumers';
 import { CommanderError, type Command } from 'commander';
 import { secretsOfEnvironment } from '../lib/redaction/environment-secrets.ts';
 import { asOneLine } from '../lib/redaction/log-line.ts';
@@ -34,8 +35,13 @@ function exitCodeOf(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-/** Reads standard input to its end. At a terminal, first explains how to end the input. */
-export function readInput(): Promise<string> {
+/**
+ * Reads standard input to its end. At a terminal, first explains how to end the input. Throws CommandError when it is no
+ * UTF-8 text.
+ */
+export async function readInput(): Promise<string> {
   if (process.stdin.isTTY) console.error('Paste it, then press Enter and Ctrl-D.');
-  return text(process.stdin);
+  const bytes = await buffer(process.stdin);
+  if (!isUtf8(bytes)) throw new CommandError('Standard input is not UTF-8 text. Convert it, for example with iconv.');
+  return new TextDecoder().decode(bytes);
 }
