@@ -1,8 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { createSharedCache } from '../../lib/shared-cache.ts';
-
-/** Numbers of passages by term, of the open indexes. */
-const counts = createSharedCache<string, number>(50_000);
 
 /** Terms in fewer passages are counted when a query needs them. */
 const commonCount = 256;
@@ -31,17 +27,4 @@ export function updateCommonTerms(database: DatabaseSync, changes: ReadonlyMap<s
     if (now >= commonCount) write.run(term, now);
     else if (before !== undefined) remove.run(term);
   }
-}
-
-/** Returns a function that returns the number of passages with a term, and caches the results. */
-export function createTermCounts(database: DatabaseSync): (term: string) => number {
-  const common = database.prepare('select count from common_terms where term = ?');
-  const count = database.prepare('select doc from temp.vocabulary where term = ?');
-  return (term) => {
-    const cached = counts.get(database, term);
-    if (cached !== undefined) return cached;
-    const found = Number(common.get(term)?.count ?? count.get(term)?.doc ?? 0);
-    counts.set(database, term, found);
-    return found;
-  };
 }

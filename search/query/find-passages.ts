@@ -2,16 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { facetTerm, facetsOf as termsOfPage, readerTerm } from '../build/facets.ts';
 import { createCandidates } from './candidates.ts';
 import { hiddenFrom, type PageAccess } from './page-access.ts';
-import { createTermCounts } from '../build/common-terms.ts';
 import { metadataOf, textsOf } from '../build/stored-page.ts';
 import { folderOf, pathOf } from '../read/paths.ts';
 import { createNearestPassages } from './nearest-passages.ts';
 import { withPageEvidence } from './page-evidence.ts';
 import type { PageEvidence } from './page-evidence.ts';
-import { readReferring, readQuery } from './query-terms.ts';
+import { createTermCounts, readReferring, readQuery } from './query-terms.ts';
 import { createRanker } from './rank.ts';
-import { createSharedCache } from '../../lib/shared-cache.ts';
 import type { SearchFilter, SearchRequest } from './search-request.ts';
+import { createSharedCache } from './shared-cache.ts';
 import { unpackTerms, type TermVector } from './term-vector.ts';
 
 export interface Passage {

@@ -1,5 +1,7 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { findIdentifiers, isIdentifier } from '../build/identifiers.ts';
 import { sameMeaning } from '../build/synonyms.ts';
+import { createSharedCache } from './shared-cache.ts';
 import { hashTerm } from './term-vector.ts';
 import { eachTerm, questionWords, stopWords, termOf } from '../build/words.ts';
 
@@ -19,12 +21,27 @@ export interface QueryTerm {
   weight: number;
 }
 
+/** Numbers of passages by term, of the open indexes. */
+const counts = createSharedCache<string, number>(50_000);
 const longestQuery = 4000;
 const mostTerms = 24;
 export const partsStrength = 0.85;
 const synonymStrength = 0.6;
 const shareOfReferred = 0.5;
 const plain = { parts: [], isIdentifier: false };
+
+/** Returns a function that returns the number of passages with a term, and caches the results. */
+export function createTermCounts(database: DatabaseSync): (term: string) => number {
+  const common = database.prepare('select count from common_terms where term = ?');
+  const count = database.prepare('select doc from temp.vocabulary where term = ?');
+  return (term) => {
+    const cached = counts.get(database, term);
+    if (cached !== undefined) return cached;
+    const found = Number(common.get(term)?.count ?? count.get(term)?.doc ?? 0);
+    counts.set(database, term, found);
+    return found;
+  };
+}
 
 interface Draft {
   term: string;

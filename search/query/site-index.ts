@@ -9,7 +9,7 @@ import type { PageMetadata } from '../read/source-page.ts';
 import type { SearchRequest, SearchHit } from './search-request.ts';
 import { isSearchable } from './index-format.ts';
 import { mergeParts, partsOf } from './split-question.ts';
-import { createSharedCache } from '../../lib/shared-cache.ts';
+import { createSharedCache } from './shared-cache.ts';
 import { createSuggester, type SuggestRequest, type Suggestion } from './suggest.ts';
 
 export interface ListedPage {

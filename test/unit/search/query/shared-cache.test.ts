@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSharedCache } from '../../../lib/shared-cache.ts';
+import { createSharedCache } from '../../../../search/query/shared-cache.ts';
 
 it('is emptied when the entries of all indexes weigh more than it may hold', () => {
   const cache = createSharedCache<number, string>(10, ({ length }) => length);
