@@ -184,7 +184,7 @@ describe('a delivery', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('is not acknowledged by a status that is no redirect', async () => {
+  it('takes an answer with 304 for no redirect', async () => {
     await using at = await scene();
     at.receiver.answers.push(...Array.from({ length: 4 }, () => answerWith(304)));
     await at.ping();
