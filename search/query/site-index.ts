@@ -60,7 +60,10 @@ interface UnpackedPage {
 }
 
 /** Pages that the open indexes cache, in characters: decompressing one costs more than all other work for one of its passages. */
-const unpacked = createSharedCache<number, UnpackedPage>(8_000_000, ({ content }) => content.length);
+const unpacked = createSharedCache<number, UnpackedPage>(
+  8_000_000,
+  ({ content, metadata }) => content.length + JSON.stringify(metadata).length,
+);
 
 /** Condition for a page to be readable with the terms ?3 of a reader's groups; null stands for all of them. */
 const isReadable = `(?3 is null or readers is null or exists (
