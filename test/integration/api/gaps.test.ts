@@ -230,7 +230,7 @@ describe('gaps', () => {
 });
 
 it('lists the gaps of 2,000 long questions off the event loop, and once for the same questions', async () => {
-  const { site, organizationId, gaps } = await stageGaps(database, api);
+  const { site, organizationId, adminKey, gaps } = await stageGaps(database, api);
   const [letters, length] = ['abcdefghjklmnpqrstvwxz', 330];
   let seed = 7;
   const letter = () => letters[(seed = (seed * 48_271) % 2_147_483_647) % letters.length]!;
@@ -251,12 +251,18 @@ it('lists the gaps of 2,000 long questions off the event loop, and once for the 
      order by at, nth`,
     [texts],
   );
+  // only the service's work: reading and checking a list takes this process as long as the limit
+  const list = async () => {
+    const headers = { authorization: `Bearer ${adminKey}` };
+    return (await fetch(`${api.url}/v1/sites/${site.domain}/gaps`, { headers })).text();
+  };
   const holds: number[] = [];
   using _ = watchEventLoop({ heldMs: 50, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
-  const first = await gaps();
-  expect(first.length).toBe(500);
+  const first = await list();
   const usedBefore = process.cpuUsage();
-  expect(await gaps()).toEqual(first);
+  const second = await list();
   expect(process.cpuUsage(usedBefore).user / 1e6).toBeLessThan(1);
   expect(holds).toEqual([]);
+  expect(JSON.parse(second)).toEqual(JSON.parse(first));
+  expect((await gaps()).length).toBe(500);
 }, 120_000);
