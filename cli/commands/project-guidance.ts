@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { parse } from 'yaml';
 import type { paths } from '../../dashboard/http/schema.d.ts';
 import { CommandError } from '../command-error.ts';
 import { answerOf } from '../http/api.ts';
@@ -42,7 +41,7 @@ export function addGuidanceCommand(group: Command, context: CommandContext): voi
 async function skillIn(file: string): Promise<Skill> {
   const text = await textOf(file);
   const [whole = '', block = ''] = /^---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|$)/ms.exec(text) ?? [];
-  const { name, description } = frontMatterOf(block);
+  const { name, description } = await frontMatterOf(block);
   if (typeof name === 'string' && typeof description === 'string')
     return { name, description, content: text.slice(whole.length) };
   throw new CommandError(
@@ -50,7 +49,9 @@ async function skillIn(file: string): Promise<Skill> {
   );
 }
 
-function frontMatterOf(block: string): { name?: unknown; description?: unknown } {
+async function frontMatterOf(block: string): Promise<{ name?: unknown; description?: unknown }> {
+  // loaded here because no other command reads YAML
+  const { parse } = await import('yaml');
   try {
     const values: unknown = parse(block, { logLevel: 'error' });
     return typeof values === 'object' && values !== null ? values : {};

@@ -1,15 +1,13 @@
-import type { Pool } from 'pg';
 import type { EncryptionKey } from '../../lib/encryption/keys.ts';
 import type { TemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
+import type { OperatorStores } from './stores.ts';
 
 /**
  * Dependencies of the operator's commands: the stores themselves, because these commands span organizations and an API
  * key belongs to one.
  */
 export interface OperatorContext {
-  pool: Pool;
-  /** Secret that key digests are made with. */
-  keyPepper: string;
+  stores: OperatorStores;
   /** Keys that seal stored secrets and payloads. New values are sealed with the first one. */
   encryptionKeys: EncryptionKey[];
   /** Folder that must contain the repositories of the local forge; null when there is none. */

@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { createSealedValueStore } from '../../db/organizations/sealed-values.ts';
-import { createSiteIndexing } from '../../db/for-worker/site-indexing.ts';
-import { createSecretBox } from '../../lib/encryption/secret-box.ts';
 import { archiveJobsScheduleId, refreshSiteScheduleId } from '../../workflows/contract/messages.ts';
 import { CommandError } from '../command-error.ts';
 import { printList } from '../commands/output.ts';
@@ -39,12 +36,12 @@ export function addEncryptionCommands(program: Command, withOperator: WithOperat
     );
 }
 
-async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Promise<KeyState[]> {
+async function rotate({ stores, encryptionKeys, temporal }: OperatorContext): Promise<KeyState[]> {
   const [first] = encryptionKeys;
   if (first === undefined) {
     throw new CommandError('DOCKET_ENCRYPTION_KEYS is not set, so there is no key to encrypt with.');
   }
-  const sealedValues = createSealedValueStore(pool, createSecretBox(encryptionKeys));
+  const { sealedValues } = stores;
   const unopened = await sealedValues.countUnopened();
   const lost = unopened.get(first.id) ?? 0;
   if (lost > 0) {
@@ -54,7 +51,7 @@ async function rotate({ pool, encryptionKeys, temporal }: OperatorContext): Prom
     );
   }
   const resealed = await sealedValues.reseal();
-  const sites = await createSiteIndexing(pool).listAll();
+  const sites = await stores.sites.listAll();
   const scheduleIds = [archiveJobsScheduleId, ...sites.map(({ id }) => refreshSiteScheduleId(id))];
   // the Temporal client is heavier than everything that other commands load
   const { resealTemporal } = await import('../../local/temporal/temporal-keys.ts');

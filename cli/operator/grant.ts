@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { createGrantAdministration } from '../../db/for-operator/grants.ts';
-import { createGrantStore } from '../../db/organizations/grants.ts';
 import { parseGrant, widerGrants } from '../../lib/inputs/grants.ts';
 import { CommandError } from '../command-error.ts';
 import { printList, printRecord } from '../commands/output.ts';
@@ -24,7 +22,7 @@ export function addGrantCommands(group: Command, withOperator: WithOperator): vo
       withOperator(async (context) => {
         const { id: organizationId } = await organizationOf(context, id);
         const resource = resourceOf(context, text);
-        const isNew = await createGrantAdministration(context.pool).grant({ organizationId }, resource);
+        const isNew = await context.stores.grantAdministration.grant({ organizationId }, resource);
         printRecord(command, { organization: organizationId, resource, granted: isNew ? 'now' : 'already' });
       }),
     );
@@ -38,11 +36,11 @@ export function addGrantCommands(group: Command, withOperator: WithOperator): vo
       withOperator(async (context) => {
         const { id: organizationId } = await organizationOf(context, id);
         const resource = resourceOf(context, text);
-        if (!(await createGrantAdministration(context.pool).revoke({ organizationId }, resource)))
+        if (!(await context.stores.grantAdministration.revoke({ organizationId }, resource)))
           throw new CommandError(
             `The organization has no grant for ${resource}; "docket org grants" shows what it has.`,
           );
-        const wider = widerGrants(await createGrantStore(context.pool).resources({ organizationId }), resource);
+        const wider = widerGrants(await context.stores.grants.resources({ organizationId }), resource);
         const granted = wider.length === 0 ? 'no longer' : `still, by ${wider.join(' and ')}`;
         printRecord(command, { organization: organizationId, resource, granted });
       }),
@@ -53,8 +51,8 @@ export function addGrantCommands(group: Command, withOperator: WithOperator): vo
     .description('list the grants of organizations')
     .argument('[org]', "an organization's id")
     .action((id: string | undefined, _options: unknown, command: Command) =>
-      withOperator(async ({ pool }) =>
-        printList(command, await createGrantAdministration(pool).list(id ?? null), {
+      withOperator(async ({ stores }) =>
+        printList(command, await stores.grantAdministration.list(id ?? null), {
           organization: (row) => row.organizationId,
           resource: (row) => row.resource,
           created: (row) => row.createdAt,

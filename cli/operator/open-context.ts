@@ -54,12 +54,16 @@ async function settingsOf(env: NodeJS.ProcessEnv) {
 
 /** Opens the installation's database: `DATABASE_URL`, or that of the local stack. */
 export const withOperator: WithOperator = async (work) => {
-  const { databaseUrl, ...context } = await settingsOf(process.env);
+  const { databaseUrl, keyPepper, ...context } = await settingsOf(process.env);
   // loaded here because most commands use HTTP only
-  const { createPool } = await import('../../db/pool.ts');
+  const [{ createPool }, { createOperatorStores }] = await Promise.all([
+    import('../../db/pool.ts'),
+    import('./stores.ts'),
+  ]);
   const pool = createPool({ url: databaseUrl, maxConnections: 2, applicationName: 'docket-cli' });
   try {
-    return await work({ pool, ...context });
+    const stores = createOperatorStores({ pool, keyPepper, encryptionKeys: context.encryptionKeys });
+    return await work({ stores, ...context });
   } catch (error) {
     if (isStoreDown(error)) {
       throw new CommandError('The database cannot be reached. Is "npm start" running?', { cause: error });

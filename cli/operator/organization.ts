@@ -1,8 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { operatorOf } from '../../db/caller.ts';
-import { createOrganizationDirectory } from '../../db/for-operator/organizations.ts';
-import { createErasure } from '../../db/organizations/erasure.ts';
-import { createKeyStore } from '../../db/organizations/keys.ts';
 import { nameSchema } from '../../lib/inputs/administration.ts';
 import { printList, printRecord } from '../commands/output.ts';
 import type { OperatorContext, WithOperator } from './context.ts';
@@ -21,7 +18,7 @@ export function addOrganizationCommands(program: Command, withOperator: WithOper
     .requiredOption('--name <name>', 'its name', readName)
     .action((options: { name: string }, command: Command) =>
       withOperator(async (context) => {
-        const organization = await createOrganizationDirectory(context.pool).create(options);
+        const organization = await context.stores.directory.create(options);
         printRecord(command, { ...organization, adminKey: await createAdminKey(context, organization.id) });
       }),
     );
@@ -47,7 +44,7 @@ export function addOrganizationCommands(program: Command, withOperator: WithOper
     .action((id: string, _options: unknown, command: Command) =>
       withOperator(async (context) => {
         const organization = await organizationOf(context, id);
-        await createErasure(context.pool).organization(operatorOf({ organizationId: organization.id }));
+        await context.stores.erasure.organization(operatorOf({ organizationId: organization.id }));
         printRecord(command, { id, deleted: true });
       }),
     );
@@ -56,8 +53,8 @@ export function addOrganizationCommands(program: Command, withOperator: WithOper
     .command('list')
     .description('list all organizations')
     .action((_options: unknown, command: Command) =>
-      withOperator(async ({ pool }) =>
-        printList(command, await createOrganizationDirectory(pool).list(), {
+      withOperator(async ({ stores }) =>
+        printList(command, await stores.directory.list(), {
           id: (row) => row.id,
           name: (row) => row.name,
           created: (row) => row.createdAt,
@@ -68,9 +65,8 @@ export function addOrganizationCommands(program: Command, withOperator: WithOper
   addGrantCommands(group, withOperator);
 }
 
-async function createAdminKey({ pool, keyPepper }: OperatorContext, organizationId: string): Promise<string> {
-  const keys = createKeyStore(pool, keyPepper);
-  return (await keys.create(operatorOf({ organizationId }), { kind: 'admin' })).key;
+async function createAdminKey({ stores }: OperatorContext, organizationId: string): Promise<string> {
+  return (await stores.keys.create(operatorOf({ organizationId }), { kind: 'admin' })).key;
 }
 
 function readName(text: string): string {

@@ -58,11 +58,14 @@ export async function* readBundle(path: string): AsyncGenerator<BundleRecord> {
   throw new BundleFileError(isFirst ? 'The file is not a job bundle.' : cutOff);
 }
 
+/** Bytes. A bundle has megabytes, and each chunk is a round trip to a thread. */
+const chunkSize = 256 * 1024;
+
 /** A patch has 5 MB at most (20 MB in older versions), and its JSON six times as much. */
 const longestLine = 150_000_000;
 
 async function* linesIn(path: string): AsyncGenerator<string> {
-  const unpacked = createGunzip();
+  const unpacked = createGunzip({ chunkSize });
   const file = createReadStream(path).on('error', (error) => unpacked.destroy(error));
   let rest = '';
   try {

@@ -5,6 +5,7 @@ import { createProgram } from '../../../cli/commands/program.ts';
 import type { OperatorContext } from '../../../cli/operator/context.ts';
 import { addEncryptionCommands } from '../../../cli/operator/encryption.ts';
 import { addOrganizationCommands } from '../../../cli/operator/organization.ts';
+import { createOperatorStores } from '../../../cli/operator/stores.ts';
 import { testPepper } from '../database/build.ts';
 import type { TestDatabase } from '../database/database.ts';
 import { testKeys } from '../database/encryption.ts';
@@ -24,7 +25,7 @@ interface TestSettings {
   /** Environment of the commands over HTTP. */
   env?: NodeJS.ProcessEnv;
   input?: string;
-  operator?: Partial<OperatorContext>;
+  operator?: Partial<Omit<OperatorContext, 'stores'>>;
 }
 
 /** Creates the command line of a checkout; `settings` is called for each command. */
@@ -37,15 +38,17 @@ export function createTestCommands(settings: () => TestSettings): TestCommands {
       readInput: () => Promise.resolve(input),
       replay: null,
     });
-    const withOperator = <T>(work: (context: OperatorContext) => Promise<T>) =>
-      work({
-        pool: database.pool,
-        keyPepper: testPepper,
-        encryptionKeys: testKeys('k1'),
+    const withOperator = <T>(work: (context: OperatorContext) => Promise<T>) => {
+      const { pool } = database;
+      const { encryptionKeys = testKeys('k1') } = operator ?? {};
+      return work({
+        stores: createOperatorStores({ pool, keyPepper: testPepper, encryptionKeys }),
         localRoot: '/srv/git',
         temporal: readTemporalSettings({ TEMPORAL_ADDRESS: '127.0.0.1:1' }),
         ...operator,
+        encryptionKeys,
       });
+    };
     addOrganizationCommands(program, withOperator);
     addEncryptionCommands(program, withOperator);
     quiet(program);
