@@ -42,7 +42,8 @@ export function addJobBundleCommands(group: Command, context: CommandContext): v
         throw new CommandError(
           `A replay runs Docket's workflow code, which this package does not have. Run "docket job bundle ${name}" here and "npm run docket -- job replay FILE" in a Docket checkout.`,
         );
-      if (existsSync(name)) return onFile(name, () => replay({ file: name, name }, options));
+      // an id has neither a dot nor a slash
+      if (existsSync(name) || /[./]/.test(name)) return onFile(name, () => replay({ file: name, name }, options));
       const { api } = await connect(context, command);
       const folder = await mkdtemp(join(tmpdir(), 'docket-replay-'));
       try {

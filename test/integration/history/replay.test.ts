@@ -104,6 +104,14 @@ describe('docket job replay', () => {
     expect(out).toContain(`docket job fork ${job.id} --turn 2 --step 1`);
   });
 
+  it('names a file that does not exist', async () => {
+    const { error, code } = await runDocket(['job', 'replay', 'none.docket.gz']);
+    expect({ error: error.trim(), code }).toEqual({
+      error: 'The file "none.docket.gz" cannot be used (ENOENT). Name another file.',
+      code: 1,
+    });
+  });
+
   it('shows it from a bundle that was moved, without a service', async () => {
     const { job: told, turns } = await replayJson();
     expect(told).toMatchObject({ id: job.id, status: 'failed', failureCategory: 'model_refused' });
