@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { processesBelow } from './processes.ts';
+import { attempt, processesBelow } from './processes.ts';
 
 /** Files without a name that processes keep open or mapped, on the file system of a tree. */
 export interface HeldFiles {
@@ -78,13 +78,4 @@ function kernelNameOf(device: number): string {
   const major = (device >> 8) & 0xfff;
   const minor = (device & 0xff) | ((device >> 12) & 0xfff00);
   return [major, minor].map((number) => number.toString(16).padStart(2, '0')).join(':');
-}
-
-/** A process may have ended, and a file may be closed. */
-function attempt<Result>(read: () => Result): Result | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
 }
