@@ -105,7 +105,7 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
 }
 
 /** Reports whether a worker has unpacked the image, which its commands run in. */
-async function hasUnpacked({ home, workers }: Lane): Promise<boolean> {
+export async function hasUnpacked({ home, workers }: Lane): Promise<boolean> {
   const folders = workers.map((_, index) => join(home, `work-${index + 1}`, 'images'));
   const entries = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
   return entries.flat().some((entry) => /^[\da-f]{64}$/.test(entry));

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { findKeys } from '../../support/canary-keys.ts';
 import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
+import { hasUnpacked } from '../chaos/tools.ts';
 import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/servers/sinks.ts';
 import { courses, runJobs, runSshJobs } from './jobs.ts';
 import { sshKeys, refusedKeys } from './keys.ts';
@@ -62,6 +63,7 @@ export async function checkLeaks(wanted: number): Promise<number> {
   for (const [name, text] of Object.entries(servedBy))
     if (!told.includes(text)) problems.push(`the MCP server ${name} was not called`);
   if (!answers.some(({ text }) => text.includes(setupRan))) problems.push('no setup has said its secret');
+  if (stage.image !== null && !(await hasUnpacked(stage.lane))) problems.push('no command ran in the image');
   const published = stage.github.pullRequests(repositoryNames.open).length;
   if (published === 0) problems.push('no pull request was opened');
   if (ends.size < 2) problems.push('all jobs ended alike');

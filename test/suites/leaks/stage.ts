@@ -12,6 +12,7 @@ import { createFakeGithub, type FakeGithub } from '../../support/forges/fake-git
 import { scriptCommand } from '../../support/servers/mcp-command.ts';
 import { startMcpServer, textResult } from '../../support/servers/mcp-server.ts';
 import type { TestRepository } from '../../support/git-repository.ts';
+import { machineArchive, packMachineImage } from '../../support/sandbox/machine-image.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startSshServer, type SshServer } from '../../support/ssh/ssh-server.ts';
 import { secretiveModel } from './model.ts';
@@ -33,6 +34,8 @@ export interface LeaksStage extends AsyncDisposable {
   temporary: string;
   assistantKey: string;
   domain: string;
+  /** Image of the commands of the project `locked`; null where none can be built. */
+  image: string | null;
   /** Of a repository that takes pushes, of one whose hook refuses them, and one whose setup fails. */
   projects: { open: string; locked: string; broken: string };
   /** Gives a project MCP servers and a setup, which say secrets. */
@@ -70,8 +73,9 @@ const tellingCommand = [
 /** Printed by each setup, by which the run sees that one has run. */
 export const setupRan = 'The setup of the canaries has run.';
 /** Returns an environment whose setup prints its secret in several forms and ends with an exit code. */
-const tellingSetup = (exitCode: number) =>
+const tellingSetup = (exitCode: number, image: string | null) =>
   JSON.stringify({
+    ...(image !== null && { image }),
     setup: [
       `echo '${setupRan}'`,
       'echo "The token is $SETUP_TOKEN" >&2',
@@ -108,8 +112,12 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
   const servers = started.use(await startServers());
   const temporary = join(servers.home, 'tmp');
   await mkdir(temporary);
+  const archives = join(servers.home, 'archives');
+  await mkdir(archives);
+  const image = (await packMachineImage(archives)) ? `oci-archive:${machineArchive}` : null;
   const environment = {
     TMPDIR: temporary,
+    ...(image !== null && { DOCKET_IMAGES: image, DOCKET_IMAGE_DIRECTORY: archives }),
     DOCKET_ENCRYPTION_KEYS: testKeysText('k1'),
     DOCKET_ALLOWED_HOSTS: `github.com,${ssh.host}:${ssh.port}`,
     DOCKET_KEY_PEPPER: testPepper,
@@ -190,7 +198,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     { name: 'broken', command: ['sh', '-c', 'echo "No access with $DESK_TOKEN" >&2; exit 1'], env },
   ];
   async function equip(project: string): Promise<void> {
-    const environment = tellingSetup(project === ids.broken ? 1 : 0);
+    const environment = tellingSetup(project === ids.broken ? 1 : 0, project === ids.locked ? image : null);
     const changes = [
       ask(`/v1/projects/${project}/secrets`, { json: { name: 'SETUP_TOKEN', value: configured.setupToken } }),
       ask(`/v1/projects/${project}`, { method: 'PATCH', json: { environment } }),
@@ -233,6 +241,7 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     ssh,
     repositories: [open, locked, bySsh, lockedBySsh],
     temporary,
+    image,
     assistantKey,
     domain,
     projects: ids,
