@@ -26,6 +26,7 @@ const usualBytes = 64 * 1024;
 
 /**
  * Creates a router for declared endpoints. Each checks access, validates the request and sends its handler's result.
+ * Handlers get declared header fields only, and every response varies on them.
  */
 export function mountRoutes<Routes extends Record<string, Route>>(
   admit: Admission,
@@ -45,7 +46,10 @@ export function mountRoutes(
     const answer = createAnswer(route);
     const role = roleOf(route);
     const path = route.path.replace('{+', '*').replaceAll('{', ':').replaceAll('}', '');
+    const fields = Object.keys(route.headers ?? {});
     router.register(path, [route.method], async (ctx) => {
+      // also of refusals: a cache that ignores no-store must not send one reader's pages to another
+      ctx.vary(fields);
       const caller = await admit[route.key](ctx);
       if (role !== null && (caller === null || !includesRole(caller.role, role))) throw roleTooLow(role);
       ctx.set('Cache-Control', 'no-store');

@@ -63,7 +63,7 @@ export function createJobEventsRouter(deps: JobEventRouteDeps): AppRouter {
   return mountRoutes(deps.admit, jobEventRoutes, {
     async getAgentJobEvents({ ctx, caller, params, query: { after, limit }, headers }) {
       const { id } = await deps.readJob(caller, params.projectId, params.id);
-      ctx.set('Vary', 'Accept');
+      ctx.vary('Accept');
       const isStream =
         ctx.method === 'GET' && ctx.accepts('application/json', 'text/event-stream') === 'text/event-stream';
       if (isStream) {

@@ -167,6 +167,12 @@ describe.each(documents)('%s', (file) => {
   });
 });
 
+it('shows no proxy that passes on the reader tokens of visitors', () => {
+  const proxies = documents.flatMap(blocksOf).filter(({ text }) => text.includes('proxy_pass'));
+  expect(proxies.length).toBeGreaterThan(0);
+  for (const { text } of proxies) expect(text).toContain('proxy_set_header X-Reader-Token "";');
+});
+
 it('has every page in the navigation once, with a title and a description', () => {
   const groups = z.object({ navigation: z.object({ groups: z.array(z.object({ pages: z.array(z.string()) })) }) });
   const listed = groups.parse(JSON.parse(read('docs/docs.json'))).navigation.groups.flatMap((group) => group.pages);

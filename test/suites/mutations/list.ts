@@ -20,6 +20,7 @@ import { sandboxMutations } from './sandbox.ts';
 import { sourceMutations } from './sources.ts';
 import { toolMutations } from './tools.ts';
 import { readerMutations } from './readers.ts';
+import { readerSurfaceMutations } from './reader-surfaces.ts';
 import { lateAttemptMutations } from './late-attempts.ts';
 import { growthMutations } from './growth.ts';
 import { grantMutations } from './grants.ts';
@@ -45,6 +46,7 @@ export const mutations: Mutation[] = [
   ...waitMutations,
   ...accessMutations,
   ...readerMutations,
+  ...readerSurfaceMutations,
   ...administrationMutations,
   ...capacityMutations,
   ...growthMutations,

@@ -20,6 +20,8 @@ export function readerRequests(domain: string): ReaderRequest[] {
     ['POST', `/discovery/v1/suggest/${domain}`, { query: 'ret' }],
     ['POST', `/discovery/v1/page/${domain}`, { path: 'guides/install' }],
     ['GET', `/discovery/v1/docs/${domain}/llms.txt`, undefined],
+    ['GET', `/discovery/v1/docs/${domain}/llms-full.txt`, undefined],
+    ['GET', `/discovery/v1/docs/${domain}/guides/install.md`, undefined],
     ['POST', `/mcp/${domain}`, mcp],
   ];
 }

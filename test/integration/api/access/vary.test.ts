@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildIndexedSite, type TestSite } from '../../assistant/site.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { readerRequests } from './reader-requests.ts';
+import { serveApi, type ServedApi } from '../serve.ts';
+
+let database: TestDatabase;
+let api: ServedApi;
+let docs: TestSite;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  api = await serveApi(database.pool);
+  docs = await buildIndexedSite(database.pool);
+});
+afterAll(async () => {
+  await api?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
+});
+
+/** The endpoints that take a reader token, as patterns of their paths. */
+async function tokenRoutes(): Promise<{ name: string; method: string; pattern: RegExp }[]> {
+  const { paths } = (await (await fetch(`${api.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { parameters = [] }]) => parameters.some(({ name }: { name: string }) => name === 'X-Reader-Token'))
+      .map(([method]) => ({
+        name: `${method} ${path}`,
+        method: method.toUpperCase(),
+        pattern: new RegExp(`^${path.replace('{path}', '(?!llms).+').replace('{domain}', '[^/]+')}$`),
+      })),
+  );
+}
+
+it('every response of an endpoint that takes a reader token varies on it', async () => {
+  const routes = await tokenRoutes();
+  const requests = readerRequests(docs.site.domain);
+  const asked = new Set<string>();
+  for (const { name, method, pattern } of routes) {
+    for (const [, path, json] of requests.filter((request) => request[0] === method && pattern.test(request[1]))) {
+      asked.add(name);
+      const send = async (headers: Record<string, string>, key = docs.assistantKey) => {
+        const answer = await api.ask(path, { method, key, headers, json });
+        const fields = (answer.headers.get('vary') ?? '').toLowerCase().split(/,\s*/);
+        expect([name, answer.status, fields]).toEqual([
+          name,
+          answer.status,
+          expect.arrayContaining(['x-reader-token', ...(headers['Origin'] === undefined ? [] : ['origin'])]),
+        ]);
+        return answer.status;
+      };
+      const statuses = [
+        await send({}),
+        await send({ Origin: 'https://docs.example.com', Accept: 'text/event-stream' }),
+        await send({ 'X-Reader-Token': 'forged' }),
+        await send({}, 'svc_dsc_unknown'),
+      ];
+      expect([name, statuses]).toEqual([name, [200, 200, 401, 401]]);
+    }
+  }
+  expect([...asked].toSorted()).toEqual(routes.map(({ name }) => name).toSorted());
+  expect(asked.size).toBeGreaterThanOrEqual(9);
+});
+
+it('every response of a resumed reply varies on its secret', async () => {
+  const resumed = readerRequests(docs.site.domain).filter(([, path]) => path.endsWith('/stream'));
+  expect(resumed).toHaveLength(4);
+  for (const [method, path] of resumed) {
+    const { status, headers } = await api.ask(path, { method, key: docs.assistantKey });
+    expect([path, status, headers.get('vary')?.toLowerCase()]).toEqual([
+      path,
+      204,
+      expect.stringContaining('x-resume-token'),
+    ]);
+  }
+});
