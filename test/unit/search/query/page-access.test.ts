@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildIndex } from '../../../../search/build/build-index.ts';
+import { openVectorWriter } from '../../../../search/build/vectors.ts';
 import { publicPages, type PageAccess } from '../../../../search/query/page-access.ts';
 import { openSiteIndex } from '../../../../search/query/site-index.ts';
 import { readPages } from '../../../../search/read/read-pages.ts';
@@ -46,9 +47,18 @@ it('shows a reader every public page, those of their groups, and no other, in ge
         }),
       );
       buildIndex(pages, { file });
+      {
+        using writer = openVectorWriter(file, { model: 'compatible/embed' });
+        writer.add(
+          writer.missing,
+          writer.missing.map((_text, at) => [1, at / 100]),
+        );
+      }
       using opened = openSiteIndex(file);
       for (const access of accesses) {
         const index = opened.as(access);
+        const meant = index.search({ query: '?', vector: [1, 0], limit: 100 });
+        const near = new Set(meant.map(({ path }) => path));
         const found = new Set(index.search({ query: 'lamp number', limit: 100 }).map(({ path }) => path));
         const suggested = new Set(index.suggest({ query: 'pag', limit: 100 }).map(({ path }) => path));
         const listed = new Set(index.pages({ from: 0, limit: 100 }).map(({ path }) => path));
@@ -56,13 +66,14 @@ it('shows a reader every public page, those of their groups, and no other, in ge
           const path = `p${at}`;
           const seen = [
             found.has(path),
+            near.has(path),
             suggested.has(path),
             listed.has(path),
             index.page(path) !== null,
             index.hasLink(path, null),
           ];
           expect(seen, `${path} of ${JSON.stringify(groups)} as ${JSON.stringify(access)}`).toEqual(
-            Array.from({ length: 5 }, () => mayRead(access, groups)),
+            Array.from({ length: 6 }, () => mayRead(access, groups)),
           );
           cases += 1;
         }
