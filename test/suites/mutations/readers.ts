@@ -67,6 +67,30 @@ export const readerMutations: Mutation[] = [
     ...proofOfWork,
   },
   {
+    name: 'a proof of work never expires',
+    file: 'api/access/proof-of-work.ts',
+    find: 'if (until <= now()) throw proofOutdated();',
+    replace: '',
+    project: 'unit',
+    tests: ['api/access/proof-of-work'],
+  },
+  {
+    name: 'challenges for a key stay easy when many addresses ask for them',
+    file: 'api/access/proof-of-work.ts',
+    find: '{ key: `challenge-key:${keyId}`, policy: calm.key }',
+    replace: '{ key: `challenge-key:${keyId}:${addressOf(request)}`, policy: calm.key }',
+    project: 'unit',
+    tests: ['api/access/proof-of-work'],
+  },
+  {
+    name: 'one provider of CAPTCHAs is not asked',
+    file: 'api/access/routes-challenge.ts',
+    find: 'if (!(await verifyCaptcha({ provider, secret, response }))) throw captchaRefused();',
+    replace:
+      "if (provider === 'turnstile' && !(await verifyCaptcha({ provider, secret, response }))) throw captchaRefused();",
+    ...captcha,
+  },
+  {
     name: 'a proof of work serves any number of requests',
     file: 'api/access/reader-limit.ts',
     find: '[{ key: `assistant-proof:${proofId}`, policy: perProof }]',

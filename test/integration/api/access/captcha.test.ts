@@ -45,11 +45,10 @@ afterAll(async () => {
   provider.close();
 });
 
-async function guardedKey(rules: object = {}): Promise<{ key: string; id: string }> {
-  const json = { kind: 'assistant', ...rules };
-  const { body } = await api.ask('/v1/keys', { key: docs.adminKey, json });
-  const changed = await changeKey(body.id, { captcha: { provider: 'turnstile', secret } });
-  expect([changed.body.captcha, changed.text.includes(secret)]).toEqual(['turnstile', false]);
+async function guardedKey(provider = 'turnstile'): Promise<{ key: string; id: string }> {
+  const { body } = await api.ask('/v1/keys', { key: docs.adminKey, json: { kind: 'assistant' } });
+  const changed = await changeKey(body.id, { captcha: { provider, secret } });
+  expect([changed.body.captcha, changed.text.includes(secret)]).toEqual([provider, false]);
   return body;
 }
 const changeKey = (id: string, json: object) =>
@@ -59,18 +58,23 @@ const challengeOf = (key: string, json: object = {}, origin = own) =>
 const statusWith = async (key: string, proof: string, origin = own) =>
   (await sendAsReader(api, key, search(docs.site.domain), { origin, proof })).status;
 
-it('answers every kind of request of a reader that has solved it, and of no other', async () => {
-  const { key } = await guardedKey();
-  const { status, body } = await challengeOf(key, { captcha: 'solved-1' });
-  expect([status, body.bits]).toEqual([200, 0]);
-  expect(Object.fromEntries(asked.at(-1)!)).toEqual({ secret, response: 'solved-1' });
-  for (const request of readerRequests(docs.site.domain)) {
-    expect((await sendAsReader(api, key, request, { origin: own })).status).toBe(428);
-    const proven = await sendAsReader(api, key, request, { origin: own, proof: `${body.challenge}.0` });
-    expect([request, proven.status === 428]).toEqual([request, false]);
-  }
-  expect(await statusWith(key, `${body.challenge}.0`, 'https://evil.example')).toBe(428);
-});
+it.each(['turnstile', 'hcaptcha'])(
+  'with %s, answers every kind of request of a reader that has solved it',
+  async (made) => {
+    const { key } = await guardedKey(made);
+    expect((await challengeOf(key, { captcha: `guessed-${made}` })).status).toBe(403);
+    const response = `solved-${made}`;
+    const { status, body } = await challengeOf(key, { captcha: response });
+    expect([status, body.bits]).toEqual([200, 0]);
+    expect(Object.fromEntries(asked.at(-1)!)).toEqual({ secret, response });
+    for (const request of readerRequests(docs.site.domain)) {
+      expect((await sendAsReader(api, key, request, { origin: own })).status).toBe(428);
+      const proven = await sendAsReader(api, key, request, { origin: own, proof: `${body.challenge}.0` });
+      expect([request, proven.status === 428]).toEqual([request, false]);
+    }
+    expect(await statusWith(key, `${body.challenge}.0`, 'https://evil.example')).toBe(428);
+  },
+);
 
 it('refuses a response that the provider does not accept, and one that was used before', async () => {
   const { key } = await guardedKey();
