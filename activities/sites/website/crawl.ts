@@ -8,7 +8,7 @@ import { findAddresses } from './find-addresses.ts';
 import { openRobots, type Robots } from './robots.ts';
 import { PageError } from '../content/page-error.ts';
 import { CrawlStop } from './crawl-stop.ts';
-import { createWebsiteClient, type WebsiteClient } from './website-client.ts';
+import { createWebsiteClient, type Wait, type WebsiteClient } from './website-client.ts';
 import { createContentReader, type ContentReader } from '../content/content-reader.ts';
 
 export interface CrawlLimits {
@@ -33,6 +33,7 @@ export interface CrawlDeps {
   egress: Pick<Egress, 'request'>;
   pages: WebsitePageStore;
   limits: CrawlLimits;
+  wait?: Wait;
 }
 
 export interface Crawl {
@@ -72,7 +73,7 @@ export interface CrawlScene {
  * that cannot be crawled at all.
  */
 export async function crawlWebsite(
-  { egress, pages: store, limits }: CrawlDeps,
+  { egress, pages: store, limits, wait }: CrawlDeps,
   website: WebsiteRef & { url: string },
   signal: AbortSignal,
 ): Promise<Crawl> {
@@ -80,7 +81,7 @@ export async function crawlWebsite(
   const timeout = AbortSignal.timeout(limits.crawlMs);
   const until = AbortSignal.any([signal, timeout]);
   await using reader = createContentReader();
-  const client = createWebsiteClient({ egress, delayMs: limits.delayMs, signal: until });
+  const client = createWebsiteClient({ egress, delayMs: limits.delayMs, signal: until, wait });
   const skipped: string[] = [];
   const skip = (sentence: string) => void (skipped.length < mostSkipped && skipped.push(sentence));
   const earlier = (await store.list(website)).filter(({ url }) => withinScope(url, scope) !== null);

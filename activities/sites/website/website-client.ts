@@ -23,7 +23,11 @@ export interface WebsiteClientOptions {
   /** Time between requests. */
   delayMs: number;
   signal: AbortSignal;
+  wait?: Wait;
 }
+
+/** Resolves after this time, or rejects with the signal's reason. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 interface WebsiteRequest {
   url: string;
@@ -47,7 +51,12 @@ const longestWaitMs = 60_000;
 const usualWaitMs = 5_000;
 const unreachableInRow = 5;
 
-export function createWebsiteClient({ egress, delayMs: usualMs, signal }: WebsiteClientOptions): WebsiteClient {
+export function createWebsiteClient({
+  egress,
+  delayMs: usualMs,
+  signal,
+  wait = (ms, until) => sleep(ms, undefined, { signal: until }),
+}: WebsiteClientOptions): WebsiteClient {
   let delayMs = usualMs;
   let isFirst = true;
   let unreachable = 0;
@@ -55,14 +64,14 @@ export function createWebsiteClient({ egress, delayMs: usualMs, signal }: Websit
   /** Sends a request; a website that asks for a pause gets it. */
   async function answerOf(url: URL, { headers, mostBytes }: WebsiteRequest): Promise<WebsiteAnswer> {
     for (let attempt = 0; ; attempt += 1) {
-      if (!isFirst) await sleep(delayMs, undefined, { signal });
+      if (!isFirst) await wait(delayMs, signal);
       isFirst = false;
       const answer = await answerOnce(url, { headers, mostBytes });
       if ((answer.status !== 429 && answer.status !== 503) || attempt === mostRetries) return answer;
       const waitMs = readRetryAfter(answer.headers['retry-after']) ?? usualWaitMs;
       if (waitMs > longestWaitMs)
         throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
-      await sleep(waitMs, undefined, { signal });
+      await wait(waitMs, signal);
     }
   }
 

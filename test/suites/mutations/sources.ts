@@ -1,6 +1,7 @@
 import type { Mutation } from './list.ts';
 
 const websites = { project: 'integration', tests: ['sites/website'] } as const;
+const politeCrawl = { project: 'integration', tests: ['sites/polite-crawl'] } as const;
 const issues = { project: 'integration', tests: ['sites/issue'] } as const;
 const discussions = { project: 'integration', tests: ['sites/discussions'] } as const;
 const forum = { project: 'integration', tests: ['sites/forum'] } as const;
@@ -134,5 +135,19 @@ export const sourceMutations: Mutation[] = [
     replace: 'if (failure !== null) throw failure;',
     project: 'integration',
     tests: ['sites/issues'],
+  },
+  {
+    name: 'a crawl waits for nothing between its requests',
+    file: 'activities/sites/website/website-client.ts',
+    find: 'if (!isFirst) await wait(delayMs, signal);',
+    replace: '',
+    ...politeCrawl,
+  },
+  {
+    name: 'a crawl ignores the delay that robots.txt asks for',
+    file: 'activities/sites/website/robots.ts',
+    find: 'client.slowDown(Math.min(delaySeconds * 1_000, longestDelayMs));',
+    replace: 'client.slowDown(0);',
+    ...politeCrawl,
   },
 ];
