@@ -8,6 +8,7 @@ const whole = { project: 'integration', tests: ['assistant/whole'] } as const;
 const reranking = { project: 'integration', tests: ['assistant/reranking'] } as const;
 const rewriting = { project: 'integration', tests: ['assistant/query-rewriting.'] } as const;
 const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewriting-budget'] } as const;
+const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
 const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
 
@@ -202,5 +203,19 @@ export const answerMutations: Mutation[] = [
     find: 'site: { ...site, instructions, queryRewriting },',
     replace: 'site: { ...site, instructions, queryRewriting: queryRewriting && site.queryRewriting },',
     ...evaluatedQueries,
+  },
+  {
+    name: 'an evaluation asks one model for both configurations',
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'configurations.map(({ model }) => deps.assistantOf(model));',
+    replace: "configurations.map(() => deps.assistantOf(configurations[0]?.model ?? ''));",
+    ...evaluated,
+  },
+  {
+    name: "an evaluation asks with the site's instructions, not with those of its configuration",
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'site: { ...site, instructions, queryRewriting },',
+    replace: 'site: { ...site, queryRewriting },',
+    ...evaluated,
   },
 ];
