@@ -64,6 +64,15 @@ export function orderOf(positions: readonly (number | undefined)[], isTranslatio
   }).reduce((sum, part) => sum + part, isTranslation ? perLevel ** levels : 0);
 }
 
+/** Returns the order of what a list has at a position, and of what is inside of it by its own positions. */
+export function orderInList(
+  at: number,
+  inside: readonly (number | undefined)[] = [],
+  isTranslation = false,
+): number | undefined {
+  return orderOf([Math.floor(at / perLevel), at % perLevel, ...inside], isTranslation);
+}
+
 /** Returns the folders directly below a folder that are named like a language and have pages. */
 export function languageFolders(files: SourceFiles, folder: string): string[] {
   const names = new Set<string>();

@@ -8,11 +8,12 @@ const word = /[A-Za-z_$][\w$]*/y;
 const number = /-?\d[\d_]*(?:\.\d+)?/y;
 /** A suffix that leaves a value as it is, such as `as const`. */
 const assertion = /(?:as|satisfies)\b(?:\[[^\]\n]*\]|[^,;\]})[])*/y;
+const emptyCall = /\(\s*\)/y;
 const constants: Record<string, unknown> = { true: true, false: false, null: null };
 
 /**
- * Returns the value of a setting or constant of a JavaScript or TypeScript file without running it: literals, and constants
- * of the same file. What is computed is undefined.
+ * Returns the value of a setting or constant of a JavaScript or TypeScript file without running it: literals, constants of
+ * the same file, and functions without arguments that only return a value. What is computed is undefined.
  */
 export function scriptValueOf(text: string, name: string): unknown {
   const names = new Map<string, unknown>();
@@ -22,7 +23,12 @@ export function scriptValueOf(text: string, name: string): unknown {
   function named(name: string, depth: number): unknown {
     if (names.has(name) || names.size >= mostNames) return names.get(name);
     names.set(name, undefined);
-    const start = new RegExp(`(?:^|[\\s{,])(?:const\\s+${name}\\s*(?::[^=]{1,200})?=|["']?${name}["']?\\s*:)`, 'g');
+    const starts = [
+      `const\\s+${name}\\s*(?::[^=]{1,200})?=`,
+      `function\\s+${name}\\s*\\(\\s*\\)\\s*(?::[^{]{1,200})?\\{\\s*return\\b`,
+      `["']?${name}["']?\\s*:`,
+    ];
+    const start = new RegExp(`(?:^|[\\s{,])(?:${starts.join('|')})`, 'g');
     for (const found of text.matchAll(start)) {
       const { value } = valueAt(found.index + found[0].length, depth + 1);
       names.set(name, value);
@@ -56,7 +62,7 @@ export function scriptValueOf(text: string, name: string): unknown {
     const name = match(word, at)?.[0];
     if (name === undefined) return { value: undefined, end: endOfValue(at) };
     const value = name in constants ? constants[name] : named(name, depth);
-    return { value, end: at + name.length };
+    return { value, end: skip(emptyCall, at + name.length) };
   }
 
   function listAt(from: number, depth: number): { value: unknown[]; end: number } {

@@ -2,11 +2,12 @@ import { posix } from 'node:path';
 import { vitepressIncludes } from '../formats/markdown-includes.ts';
 import { textOf } from '../front-matter.ts';
 import { noNavigation } from '../navigation.ts';
-import { addressOf, configFilesOf, languageFolders, literalOf, textOfFile } from './config-file.ts';
+import { addressOf, configFilesOf, languageFolders, literalOf, orderInList, textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
+import { listedIn, readSidebars } from './vitepress-sidebar.ts';
 
-/** VitePress: `.vitepress/config.*`, of which only plain strings are read. */
+/** VitePress: `.vitepress/config.*`, of which only literals are read. */
 export function vitepressLayout(files: SourceFiles): Layout | null {
   const configs = configFilesOf(files, /(?:^|\/)\.vitepress\/config(?:\/index)?\.[cm]?[jt]s$/);
   const [config] = configs;
@@ -16,17 +17,25 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
   const moved = /["']([\w-]+)\/:rest\*["']\s*:\s*["']:rest\*["']/.exec(text)?.[1];
   const folders = languageFolders(files, top);
   const main = moved ?? literalOf(text, 'lang')?.split('-')[0];
+  const listed = readSidebars(files, config.folder);
   return {
     name: 'VitePress',
     navigation: noNavigation,
-    settings: { top, moved, folders, main },
+    settings: { top, moved, folders, main, listed: [...listed] },
     place({ path }) {
       if (!path.startsWith(top) || !/\.md$/i.test(path)) return null;
       const [first = '', ...rest] = path.slice(top.length).replace(/\.md$/i, '').split('/');
       if (first.startsWith('.') || /^(?:components|snippets|public)$/.test(first)) return null;
       const language = folders.length === 0 ? undefined : folders.includes(first) ? first : main;
       const address = first === moved ? rest : [first, ...rest];
-      return { path: addressOf(...address), language };
+      const page = addressOf(...address);
+      const entry = listedIn(listed, page);
+      const isTranslation = language !== main;
+      return {
+        path: page,
+        language,
+        ...(entry && { order: orderInList(entry.at, [], isTranslation), groups: entry.groups }),
+      };
     },
     includes: { markdown: vitepressIncludes(top) },
     prepare: (source, { values }) =>

@@ -46,6 +46,21 @@ describe('readDirectory', () => {
     expect(found['a.markdown']).toBe('é');
   });
 
+  it('reads the programs that configure a documentation tool, and no others', async () => {
+    const wanted = [
+      'docs/.vitepress/config.mts',
+      'docs/.vitepress/config/en.ts',
+      'docs/.vitepress/sidebar.ts',
+      'docs/conf.py',
+      'website/docs-sidebars.js',
+      'website/docusaurus.config.ts',
+      'website/sidebars.ts',
+    ];
+    const others = ['docs/.vitepress/theme/index.ts', 'src/config.ts', 'src/Sidebar.tsx', 'website/setup.py'];
+    await write(Object.fromEntries([...wanted, ...others].map((path) => [path, 'x'])));
+    expect(Object.keys(await read())).toEqual(wanted);
+  });
+
   it('follows no symbolic link, and does not wait for a pipe', async () => {
     await write({ 'a.md': 'a' });
     await writeFile(join(folder, 'secret.md'), 'secret');

@@ -1,0 +1,79 @@
+import { isRecord, textOf } from '../front-matter.ts';
+import { pathOf } from '../paths.ts';
+import { configFilesOf, textOfFile } from './config-file.ts';
+import type { SourceFiles } from './layout.ts';
+import { scriptValueOf } from './script-values.ts';
+
+const deepest = 10;
+const mostFiles = 50;
+const mostPages = 20_000;
+
+/** A page's position in the sidebars, and the titles of the groups around it. */
+interface Listed {
+  at: number;
+  groups: string[];
+}
+
+interface Surroundings {
+  groups: string[];
+  /** Start of the links. */
+  base: string;
+}
+
+/** Reads the sidebars of VitePress by the addresses of their pages: that of `config`, then those of other files beside it. */
+export function readSidebars(files: SourceFiles, folder: string): ReadonlyMap<string, Listed> {
+  const listed = new Map<string, Listed>();
+  const configs = configFilesOf(files, /(?:^|\/)\.vitepress\/(?:config\/(?:[\w-]+\/)?)?[\w.-]+\.[cm]?[jt]s$/)
+    .filter((config) => config.folder === folder)
+    .sort((a, b) => rankOf(a.file.path) - rankOf(b.file.path) || (a.file.path < b.file.path ? -1 : 1))
+    .slice(0, mostFiles);
+  for (const { file } of configs) {
+    const text = textOfFile(file);
+    const locales = scriptValueOf(text, 'locales');
+    const localized = isRecord(locales) ? Object.values(locales).map(sidebarOf) : [];
+    for (const sidebar of [scriptValueOf(text, 'sidebar'), ...localized]) addSidebar(listed, sidebar);
+  }
+  return listed;
+}
+
+function rankOf(path: string): number {
+  return /config(?:\/index)?\.\w+$/.test(path) ? 0 : 1;
+}
+
+export function listedIn(listed: ReadonlyMap<string, Listed>, page: string): Listed | undefined {
+  return listed.get(withoutIndex(page));
+}
+
+function sidebarOf(locale: unknown): unknown {
+  return isRecord(locale) && isRecord(locale.themeConfig) ? locale.themeConfig.sidebar : undefined;
+}
+
+/** Adds the pages of one list, or of a list for each folder. */
+function addSidebar(listed: Map<string, Listed>, sidebar: unknown): void {
+  const lists = isRecord(sidebar) ? Object.values(sidebar) : [sidebar];
+  for (const list of lists) {
+    const base = isRecord(list) ? (textOf(list.base) ?? '') : '';
+    visit(isRecord(list) ? list.items : list, { groups: [], base }, 0);
+  }
+
+  function visit(items: unknown, { groups, base }: Surroundings, depth: number): void {
+    if (!Array.isArray(items) || depth > deepest) return;
+    for (const item of items) {
+      if (!isRecord(item)) continue;
+      const ownBase = textOf(item.base) ?? base;
+      const link = textOf(item.link);
+      if (link !== undefined && !/^[a-z]+:/i.test(link)) add(`${ownBase}/${link}`, groups);
+      const title = textOf(item.text);
+      visit(item.items, { groups: title === undefined ? groups : [...groups, title], base: ownBase }, depth + 1);
+    }
+  }
+
+  function add(link: string, groups: string[]): void {
+    const page = withoutIndex(pathOf(link));
+    if (!listed.has(page) && listed.size < mostPages) listed.set(page, { at: listed.size, groups });
+  }
+}
+
+function withoutIndex(page: string): string {
+  return page.replace(/\/index$/, '');
+}
