@@ -1,13 +1,15 @@
 import { posix } from 'node:path';
 import { isRecord, textOf } from '../front-matter.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
-import { addressOf, configFilesOf, orderOf, textOfFile } from './config-file.ts';
+import { addressOf, configFilesOf, orderInList, orderOf, textOfFile } from './config-file.ts';
+import { docPartOf, sidebarFiles, versionedSidebars, versionKey, type DocSidebars } from './docusaurus-sidebars.ts';
 import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
 
 const numbered = /^(\d+)\s*[-_.]+\s*(?=[^-_.\s])(?!\d)/;
 const translated = /^i18n\/([^/]+)\/docusaurus-plugin-content-docs(?:-([^/]+))?\/(?:version-)?([^/]+)\/(.*)$/;
-const versioned = /^(?:([^/]+)_)?versioned_docs\/version-([^/]+)\/(.*)$/;
+const versionedDoc = /^(?:([^/]+)_)?versioned_docs\/version-([^/]+)\/(.*)$/;
+const extension = /\.(?:mdx?|html?)$/i;
 const post = /^(?:(\d{4})[-/](\d{2})[-/](\d{2})[-/])?(.*)$/;
 
 interface Root {
@@ -15,23 +17,48 @@ interface Root {
   route: string;
 }
 
-/** Docusaurus: `docusaurus.config.js`, of which only plain strings are read. */
+/** Docusaurus: `docusaurus.config.js`, of which only plain strings are read, and `sidebars.js`. */
 export function docusaurusLayout(files: SourceFiles): Layout | null {
   const [config] = configFilesOf(files, /(?:^|\/)docusaurus\.config\.[cm]?[jt]s$/);
   if (config === undefined) return null;
   const { folder: base } = config;
-  const roots = rootsOf(textOfFile(config.file), base);
+  const choose = sidebarFiles(files, base);
+  const roots = rootsOf(textOfFile(config.file), base).map((root) => ({
+    ...root,
+    sidebars: choose(idsIn(files, root)),
+  }));
+  const versioned = versionedSidebars(files, base);
   const known = parseFile(files.get(`${base}versions.json`));
   const versions = Array.isArray(known) ? known.map(String).slice(0, 200) : [];
   const categories = categoriesOf(files);
   return {
     name: 'Docusaurus',
     navigation: noNavigation,
-    settings: { roots, versions, categories: [...categories] },
+    settings: {
+      roots: roots.map(({ sidebars, ...root }) => [root, partsOf(sidebars)]),
+      versioned: [...versioned].map(([key, sidebars]) => [key, partsOf(sidebars)]),
+      versions,
+      categories: [...categories],
+    },
     isMdx: true,
-    place: (file) => placeOf(file, { base, roots, versions, categories }),
+    place: (file) => placeOf(file, { base, roots, versions, categories, versioned }),
     prepare: (text) => withBlocks(text, [colonBlock]),
   };
+}
+
+function idsIn(files: SourceFiles, { folder, route }: Root): ReadonlySet<string> {
+  const paths = route === 'blog' ? [] : [...files.keys()].filter((path) => path.startsWith(folder));
+  return new Set(paths.map((path) => idOf(path.slice(folder.length).replace(extension, '').split('/'), {})));
+}
+
+/** Returns the id by which sidebars name a page. */
+function idOf(segments: readonly string[], values: Record<string, unknown>): string {
+  const id = textOf(values.id) ?? withoutNumber(segments.at(-1) ?? '');
+  return [...segments.slice(0, -1).map(withoutNumber), id].join('/');
+}
+
+function partsOf(sidebars: DocSidebars | null): unknown {
+  return sidebars === null ? null : [[...sidebars.docs], [...sidebars.folders]];
 }
 
 /** Returns the folders of pages, each with its route; the first is that of the documentation. */
@@ -68,27 +95,36 @@ function categoriesOf(files: SourceFiles): Map<string, Category> {
 
 interface Surroundings {
   base: string;
-  roots: Root[];
+  roots: (Root & { sidebars: DocSidebars | null })[];
   versions: string[];
   categories: ReadonlyMap<string, Category>;
+  /** The sidebars of versions. */
+  versioned: ReadonlyMap<string, DocSidebars>;
 }
 
-function placeOf(file: LayoutFile, { base, roots, versions, categories }: Surroundings): Place | null {
+function placeOf(file: LayoutFile, { base, roots, versions, categories, versioned }: Surroundings): Place | null {
   const { path, values } = file;
   if (path.startsWith(base)) {
     const below = path.slice(base.length);
     const docs = roots.find(({ route }) => route === 'docs') ?? roots[0];
-    const [, plugin, version = '', rest] = versioned.exec(below) ?? [];
+    const [, plugin, version = '', rest] = versionedDoc.exec(below) ?? [];
     if (rest !== undefined)
-      return doc(rest, [plugin ?? docs?.route, version === versions[0] ? '' : version], { version });
+      return doc(rest, [plugin ?? docs?.route, version === versions[0] ? '' : version], {
+        place: { version },
+        sidebars: versioned.get(versionKey(version, plugin)),
+      });
     const [, locale = '', other, name = '', translation] = translated.exec(below) ?? [];
     if (translation !== undefined) {
       const isCurrent = name === 'current';
       const shown = isCurrent ? (versions.length > 0 ? 'next' : undefined) : name;
       const segment = shown === undefined || shown === versions[0] ? '' : shown;
-      return doc(translation, [locale, other ?? docs?.route, segment], { version: shown, language: locale });
+      const current = other === undefined ? docs : roots.find(({ route }) => route === other);
+      return doc(translation, [locale, other ?? docs?.route, segment], {
+        place: { version: shown, language: locale },
+        sidebars: isCurrent ? current?.sidebars : versioned.get(versionKey(name, other)),
+      });
     }
-    if (below.startsWith('src/pages/')) return doc(below.slice('src/pages/'.length), [], {});
+    if (below.startsWith('src/pages/')) return doc(below.slice('src/pages/'.length), []);
   }
   const root = roots.find(({ folder }) => path.startsWith(folder));
   if (root === undefined) {
@@ -98,10 +134,17 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories }: Surrou
   const rest = path.slice(root.folder.length);
   if (root.route === 'blog') return blogPost(rest, root.route);
   const isNext = versions.length > 0 && root === (roots.find(({ route }) => route === 'docs') ?? roots[0]);
-  return doc(rest, [root.route, isNext ? 'next' : ''], isNext ? { version: 'next' } : {});
+  return doc(rest, [root.route, isNext ? 'next' : ''], {
+    place: isNext ? { version: 'next' } : {},
+    sidebars: root.sidebars,
+  });
 
-  function doc(rest: string, route: (string | undefined)[], place: Omit<Place, 'path'>): Place | null {
-    const segments = rest.replace(/\.(?:mdx?|html?)$/i, '').split('/');
+  function doc(
+    rest: string,
+    route: (string | undefined)[],
+    { place = {}, sidebars }: { place?: Omit<Place, 'path'>; sidebars?: DocSidebars | null } = {},
+  ): Place | null {
+    const segments = rest.replace(extension, '').split('/');
     if (segments.some((segment) => segment.startsWith('_'))) return null;
     const folders = segments.slice(0, -1).map(withoutNumber);
     const fileName = withoutNumber(segments.at(-1) ?? '');
@@ -115,13 +158,18 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories }: Surrou
         ? (parents[at]?.position ?? numberOf(segment))
         : (positionOf(values) ?? numberOf(segment)),
     );
+    const part = sidebars == null ? null : docPartOf(idOf(segments, values), segments.slice(0, -1), sidebars);
     // the page of a folder comes first in it
-    if (isFolder && positions.some((position) => position !== undefined)) positions[segments.length - 1] ??= 0;
-    const groups = parents.flatMap((category) => (category?.label === undefined ? [] : [category.label]));
+    if (isFolder && (part !== null || positions.some((position) => position !== undefined)))
+      positions[segments.length - 1] ??= 0;
+    const isTranslation = place.language !== undefined;
+    const depth = part === null ? 0 : (part.depth ?? segments.length);
+    const inside = parents.slice(depth).flatMap(({ label } = {}) => (label === undefined ? [] : [label]));
     return {
       path: addressOf(...route, ...own),
-      order: orderOf(positions, place.language !== undefined),
-      groups,
+      order:
+        part === null ? orderOf(positions, isTranslation) : orderInList(part.at, positions.slice(depth), isTranslation),
+      groups: [...(part?.groups ?? []), ...inside],
       ...place,
     };
   }

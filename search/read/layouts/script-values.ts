@@ -16,9 +16,23 @@ const constants: Record<string, unknown> = { true: true, false: false, null: nul
  * the same file, and functions without arguments that only return a value. What is computed is undefined.
  */
 export function scriptValueOf(text: string, name: string): unknown {
+  return createReader(text).named(name, 0);
+}
+
+/** Returns the value that a JavaScript or TypeScript file exports by default, in the same way. */
+export function exportedValueOf(text: string): unknown {
+  const { valueAt } = createReader(text);
+  for (const found of text.matchAll(/^[ \t]*(?:module\.exports\s*=|export\s+default\b)/gm)) {
+    const { value } = valueAt(found.index + found[0].length, 0);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function createReader(text: string) {
   const names = new Map<string, unknown>();
   let left = mostValues;
-  return named(name, 0);
+  return { named, valueAt };
 
   function named(name: string, depth: number): unknown {
     if (names.has(name) || names.size >= mostNames) return names.get(name);
