@@ -4,6 +4,7 @@ import { isRecord, textOf } from '../front-matter.ts';
 import { type Navigation, parseConfig } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import type { Layout, SourceFiles } from './layout.ts';
+import { fileNames, localized, mkdocsLanguages, untranslated, type MkdocsLanguages } from './mkdocs-languages.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
 const deepest = 30;
@@ -34,14 +35,31 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
   const isFlat = config.use_directory_urls === false;
   const extra = isRecord(config.extra) ? config.extra : {};
   const usesMacros = JSON.stringify(config.plugins ?? []).includes('macros');
+  const languages = mkdocsLanguages(config.plugins);
+  const language = isRecord(config.theme) ? textOf(config.theme.language) : undefined;
   return {
     name: 'MkDocs',
-    navigation: navigationOf(config.nav, folder),
-    settings: { extra: usesMacros ? extra : {}, isFlat },
+    navigation: languages === null ? navigationOf(config.nav, folder) : navigationIn(languages, config.nav, folder),
+    settings: {
+      extra: usesMacros ? extra : {},
+      isFlat,
+      language,
+      languages,
+      pages: languages === null ? [] : [...files.keys()].filter((path) => path.startsWith(folder)).sort(),
+    },
     ...(isFlat && { suffix: '.html' }),
     place({ path }) {
       if (!path.startsWith(folder)) return null;
-      return { path: pathOf(path.slice(folder.length)).replace(/(^|\/)README$/, '$1index') };
+      const below = path.slice(folder.length);
+      if (languages === null) return { path: addressOf(below), language };
+      const page = localized(below, languages);
+      const isMain = page.language === languages.main;
+      const shownIn = isMain ? untranslated(page.rest, { files, folder, languages }) : [];
+      return {
+        path: isMain ? addressOf(page.rest) : `${page.language}/${addressOf(page.rest)}`,
+        language: page.language,
+        ...(shownIn.length > 0 && { shownIn }),
+      };
     },
     includes: { markdown: mkdocsIncludes(folder) },
     prepare(text) {
@@ -61,21 +79,48 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
   };
 }
 
+function addressOf(file: string): string {
+  return pathOf(file).replace(/(^|\/)README$/, '$1index');
+}
+
+/** Reads the list of pages for each language; one that has none of its own has the common one with its own titles. */
+function navigationIn(i18n: MkdocsLanguages, nav: unknown, folder: string): Navigation {
+  const entries: Navigation['entries'] = new Map();
+  for (const { locale, nav: own, titles } of i18n.languages)
+    addEntries(own ?? nav, {
+      entries,
+      filesOf: (page) => fileNames(page, locale, i18n).map((name) => folder + name),
+      titleOf: (title) => textOf(titles[title]) ?? title,
+    });
+  return { entries, languages: [], versions: [] };
+}
+
 function navigationOf(nav: unknown, folder: string): Navigation {
   const entries: Navigation['entries'] = new Map();
+  addEntries(nav, { entries, filesOf: (page) => [folder + page], titleOf: (title) => title });
+  return { entries, languages: [], versions: [] };
+}
+
+interface NavigationWriter {
+  entries: Navigation['entries'];
+  /** Returns the names that the file of a page may have. */
+  filesOf(page: string): string[];
+  titleOf(title: string): string;
+}
+
+function addEntries(nav: unknown, { entries, filesOf, titleOf }: NavigationWriter): void {
   const visit = (value: unknown, groups: string[], depth: number): void => {
     if (typeof value === 'string') {
-      const key = pathOf(folder + value);
-      if (!/^[a-z]+:/i.test(value) && !entries.has(key))
-        entries.set(key, { order: entries.size, groups, isHidden: false, boost: 1 });
+      const keys = /^[a-z]+:/i.test(value) ? [] : filesOf(value).map(pathOf);
+      const order = entries.size;
+      for (const key of keys) if (!entries.has(key)) entries.set(key, { order, groups, isHidden: false, boost: 1 });
     } else if (depth > deepest) return;
     else if (Array.isArray(value)) for (const entry of value) visit(entry, groups, depth + 1);
     else if (isRecord(value))
       for (const [title, below] of Object.entries(value))
-        visit(below, typeof below === 'string' || title === '' ? groups : [...groups, title], depth + 1);
+        visit(below, typeof below === 'string' || title === '' ? groups : [...groups, titleOf(title)], depth + 1);
   };
   visit(nav, [], 0);
-  return { entries, languages: [], versions: [] };
 }
 
 /** Fills in `{{ extra.name }}` and `{{ name }}`, the variables of the macros plugin. */

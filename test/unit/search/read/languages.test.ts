@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { readPages } from '../../../../search/read/read-pages.ts';
+import { fileOf } from '../build.ts';
+
+async function read(files: Record<string, string>) {
+  const pages = await readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+  return Object.fromEntries(pages.map((page) => [page.path, page]));
+}
+
+describe('a site of MkDocs', () => {
+  const nav = 'nav:\n  - index.md\n  - Guides:\n      - guide/b.md\n';
+  const plugin = (structure: string) =>
+    `${nav}plugins:\n  - search\n  - i18n:\n      docs_structure: ${structure}\n      languages:\n        - { locale: fr, name: Français, nav_translations: { Guides: Guides pratiques } }\n        - { locale: en, default: true, name: English }\n        - { locale: de, build: false }\n`;
+
+  it.each([
+    [
+      'folder',
+      {
+        'docs/en/index.md': '# Home\n\n[B](guide/b.md)',
+        'docs/en/guide/b.md': '# B',
+        'docs/fr/index.md': '# Accueil',
+        'docs/en/only.md': '# Only',
+        'docs/fr/guide/b.md': '# B',
+      },
+    ],
+    [
+      'suffix',
+      {
+        'docs/index.md': '# Home\n\n[B](guide/b.md)',
+        'docs/guide/b.en.md': '# B',
+        'docs/index.fr.md': '# Accueil',
+        'docs/only.md': '# Only',
+        'docs/guide/b.fr.md': '# B',
+      },
+    ],
+  ])(
+    'has the languages of mkdocs-static-i18n with the structure %s',
+    async (structure, pages: Record<string, string>) => {
+      const byPath = await read({ 'mkdocs.yml': plugin(structure), ...pages });
+      expect(Object.keys(byPath).sort()).toEqual(['fr/guide/b', 'fr/index', 'guide/b', 'index', 'only']);
+      expect(byPath.index).toMatchObject({ boost: 1, metadata: { language: 'en', title: 'Home' } });
+      expect(byPath.only).toMatchObject({ shownIn: ['fr'], boost: 0.5 });
+      expect(byPath.index).not.toHaveProperty('shownIn');
+      expect(byPath['guide/b']?.metadata).toMatchObject({ language: 'en', groups: ['Guides'] });
+      expect(byPath['fr/guide/b']).toMatchObject({
+        boost: 1,
+        metadata: { language: 'fr', groups: ['Guides pratiques'] },
+      });
+      expect(byPath['fr/guide/b']?.order).toBeGreaterThan(byPath['guide/b']?.order ?? Infinity);
+    },
+  );
+
+  it('has the languages that an older version of the plugin names', async () => {
+    const config =
+      'plugins:\n  i18n:\n    default_language: de\n    fallback_to_default: false\n    languages: { en: English, de: Deutsch }\n';
+    const byPath = await read({
+      'mkdocs.yml': config,
+      'docs/a.md': '# A',
+      'docs/b.en.md': '# B',
+      'docs/c.fr.md': '# C',
+    });
+    expect(Object.values(byPath).map(({ path, metadata, shownIn }) => [path, metadata.language, shownIn])).toEqual([
+      ['a', 'de', undefined],
+      ['en/b', 'en', undefined],
+      ['c.fr', 'de', undefined],
+    ]);
+  });
+
+  it('has the language of its theme', async () => {
+    const byPath = await read({ 'mkdocs.yml': 'theme: { name: material, language: fr }\n', 'docs/a.md': '# A' });
+    expect(byPath.a?.metadata.language).toBe('fr');
+  });
+
+  it.each([
+    'plugins: i18n',
+    'plugins: [{ i18n: [] }]',
+    'plugins: [{ i18n: { languages: [1, {}, null] } }]',
+    'plugins: 1',
+  ])('has no languages if they are malformed: %s', async (config) => {
+    const byPath = await read({ 'mkdocs.yml': `${config}\n`, 'docs/a.md': '# A' });
+    expect(Object.keys(byPath)).toEqual(['a']);
+  });
+});
