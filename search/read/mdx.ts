@@ -1,4 +1,5 @@
 import { decodeAttribute, decodeOutsideTags, decodeReferences } from './character-references.ts';
+import { labelOf } from './layouts/markup.ts';
 import { linesOf } from './markdown-lines.ts';
 import { createMdxWriter } from './mdx-writer.ts';
 
@@ -17,6 +18,9 @@ const namedAttributes = [
   'description',
 ];
 const parameterAttributes = ['path', 'query', 'body', 'header'];
+/** Components of Mintlify, and those of Starlight, Docusaurus and others whose type is an attribute. */
+const admonition = /^(?:Note|Warning|Tip|Info|Check|Danger|Caution|Important)$/;
+const typedAdmonition = /^(?:Aside|Admonition|Callout)$/;
 const moduleLine = /^(?:import\s+(?:[\w*{$"'])|export\s+(?:default|const|let|function|async|class|\{|\*))/;
 const voidTag = /^(?:area|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/;
 const listItem = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/;
@@ -201,15 +205,17 @@ function kindOfTag(tag: string): Replaced['tag'] {
 
 /** Returns the visible text of a tag itself: its title or label, and the name and type of a parameter. */
 function textOfTag(tag: string): string {
-  if (tag.startsWith('</') || !tag.includes('=')) return /^<(?:br|hr)\b/i.test(tag) ? ' ' : '';
-  const attributes = new Map<string, string>();
   const name = /^<([\w.]+)/.exec(tag)?.[1] ?? '';
+  const isNote = (admonition.test(name) || typedAdmonition.test(name)) && !tag.endsWith('/>');
+  if (tag.startsWith('</') || (!tag.includes('=') && !isNote)) return /^<(?:br|hr)\b/i.test(tag) ? ' ' : '';
+  const attributes = new Map<string, string>();
   for (const match of tag.matchAll(/\s([A-Za-z][\w-]{0,60})=(?:"([^"]*)"|'([^']*)'|\{["'`]([^"'`]*)["'`]\})/g)) {
     // a string of JavaScript has no references
     attributes.set(match[1] ?? '', (match[4] ?? decodeAttribute(match[2] ?? match[3] ?? '')).trim());
   }
   const id = attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined);
   const anchor = id === undefined || /[\s"<>]/.test(id) ? '' : `<a id="${id}"></a>`;
+  if (isNote) return anchor + admonitionText(name, attributes);
   if (/^(?:Param|Response|Property|Request)/.test(name)) return anchor + parameterText(attributes);
   const texts = namedAttributes
     .map((key) => (attributes.get(key) ?? '').replace(/<(?=[a-z/!])/gi, '\\<'))
@@ -220,6 +226,14 @@ function textOfTag(tag: string): string {
     return `![${texts.join(' ').replace(/[[\]]/g, '')}](${image}) `;
   if (/^(?:img|Image|Icon|Tooltip|code)$/.test(name)) return `${anchor}${texts.join(' ')} `;
   return `${anchor}${texts.map((text, at) => (at === 0 ? `**${text}**\n` : `${text}\n`)).join('')}`;
+}
+
+/** Returns the label of an admonition; a callout without a type has only its title. */
+function admonitionText(name: string, attributes: Map<string, string>): string {
+  const type = admonition.test(name) ? name : (attributes.get('type') ?? (name === 'Callout' ? '' : 'note'));
+  const title = (attributes.get('title') ?? '').replace(/<(?=[a-z/!])/gi, '\\<');
+  const label = type === '' ? title : labelOf(type, title);
+  return label === '' ? '' : `**${label}**\n`;
 }
 
 function parameterText(attributes: Map<string, string>): string {

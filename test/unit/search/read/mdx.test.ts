@@ -46,7 +46,7 @@ describe('the indentation of nested tags', () => {
 
   it('is kept where a tag is in a list item', () => {
     expect(mdxToMarkdown('1. One\n\n   <Note>\n     Mind it.\n   </Note>\n\n2. Two')).toBe(
-      '1. One\n\n   Mind it.\n\n2. Two',
+      '1. One\n\n   **Note**\n\n   Mind it.\n\n2. Two',
     );
   });
 
@@ -83,4 +83,17 @@ describe('the indentation of nested tags', () => {
 
 it('renders an image like Markdown', () => {
   expect(mdxToMarkdown('<img src="/a.png" alt="The [menu]" />').trim()).toBe('![The menu](/a.png)');
+});
+
+it.each([
+  ['<Warning>Hot.</Warning>', '**Warning**\nHot.'],
+  ['<Check>\n  Done.\n</Check>', '**Check**\n\nDone.'],
+  ['<Aside>\nLook.\n</Aside>', '**Note**\n\nLook.'],
+  ['<Aside type="caution" title="Hot &amp; sharp">\nLook.\n</Aside>', '**Caution: Hot & sharp**\n\nLook.'],
+  ['<Admonition type="tip" icon="x" id="here">\nLook.\n</Admonition>', '<a id="here"></a>**Tip**\n\nLook.'],
+  ['<Callout type="info">\nLook.\n</Callout>', '**Info**\n\nLook.'],
+  ['<Callout icon="x">\nLook.\n</Callout>', 'Look.'],
+  ['<Note />\n\n`<Note>`', '`<Note>`'],
+])('keeps the label of an admonition: %s', (source, text) => {
+  expect(mdxToMarkdown(source).trim()).toBe(text);
 });
