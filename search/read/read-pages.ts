@@ -125,7 +125,7 @@ async function readPageSafely(
 
 /** Hidden folders are left out, except those in which tools keep their configuration. */
 function isWanted(path: string): boolean {
-  return !/(?:^|\/)(?:\.(?!gitbook(?:\.yaml$|\/includes\/)|vitepress\/(?:config|[\w.-]+\.[cm]?[jt]s$))[^/]|node_modules\/)|(?:^|\/)(?:package|package-lock|tsconfig)\.json$/.test(
+  return !/(?:^|\/)(?:\.(?!gitbook(?:\.yaml$|\/(?:includes\/|vars\.yaml$))|vitepress\/(?:config|[\w.-]+\.[cm]?[jt]s$))[^/]|node_modules\/)|(?:^|\/)(?:package|package-lock|tsconfig)\.json$/.test(
     path,
   );
 }

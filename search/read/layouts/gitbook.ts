@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { isRecord, textOf } from '../front-matter.ts';
 import { parseFile, readConfig, type Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
+import { textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
@@ -17,23 +18,33 @@ const block: BlockSyntax = {
   close: /^\{%-?\s*end[\w-]+\s*-?%\}$/,
 };
 
-/** GitBook: `.gitbook.yaml`, or a `SUMMARY.md` beside a `README.md`. */
+const mostLanguages = 100;
+
+/** GitBook: `.gitbook.yaml`, or a `SUMMARY.md` beside a `README.md`, or a `LANGS.md` that names folders with one each. */
 export function gitbookLayout(files: SourceFiles): Layout | null {
   const config = parseFile(files.get('.gitbook.yaml'));
   const structure = isRecord(config) && isRecord(config.structure) ? config.structure : {};
   const top = posix.join(isRecord(config) ? (textOf(config.root) ?? '') : '', '/').replace(/^(?:\.?\/)+/, '');
-  const summary = posix.join(top, textOf(structure.summary) ?? 'SUMMARY.md');
+  const summaryName = textOf(structure.summary) ?? 'SUMMARY.md';
   const readme = posix.join(top, textOf(structure.readme) ?? 'README.md');
-  const isOld = files.has(summary) && files.has(readme) && !files.has('book.toml');
+  const languages = languagesOf(textOfFile(files.get(`${top}LANGS.md`)))
+    .filter((language) => files.has(posix.join(top, language, summaryName)))
+    .slice(0, mostLanguages);
+  const folders = languages.length === 0 ? [top] : languages.map((language) => `${top}${language}/`);
+  const summaries = folders.map((folder) => posix.join(folder, summaryName));
+  const isOld = files.has(summaries[0] ?? '') && (files.has(readme) || languages.length > 0) && !files.has('book.toml');
   if (!files.has('.gitbook.yaml') && !isOld) return null;
+  const variables = variablesOf(files, top);
   return {
     name: 'GitBook',
-    navigation: navigationOf(readConfig(files.get(summary)), top),
-    settings: { top, readme },
+    navigation: navigationOf(files, folders, summaryName),
+    settings: { top, readme, languages, variables },
     place({ path }) {
-      if (!path.startsWith(top) || !/\.md$/i.test(path) || path === summary || /(?:^|\/)\./.test(path)) return null;
+      if (!path.startsWith(top) || !/\.md$/i.test(path) || /(?:^|\/)\./.test(path)) return null;
+      if ([...summaries, top + summaryName, `${top}LANGS.md`].includes(path)) return null;
       if (path === readme) return { path: 'index' };
-      return { path: pathOf(path.slice(top.length)).replace(/\/README$/, '') };
+      const language = languages.find((name) => path.startsWith(`${top}${name}/`));
+      return { path: pathOf(path.slice(top.length)).replace(/\/README$/, ''), language };
     },
     includes: {
       markdown: {
@@ -41,14 +52,62 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
         resolve: (target, from) => [posix.normalize(posix.join(posix.dirname(from), target))],
       },
     },
-    prepare: (text) =>
-      withBlocks(text.replace(/^\{%\s*(?:embed|content-ref)\s+url="([^"\n]*)"\s*%\}$/gm, '[$1]($1)'), [block]),
+    prepare: (text, { values }) =>
+      withBlocks(
+        withVariables(text, { ...variables, page: values.vars }).replace(
+          /^\{%\s*(?:embed|content-ref)\s+url="([^"\n]*)"\s*%\}$/gm,
+          '[$1]($1)',
+        ),
+        [block],
+      ),
   };
 }
 
-/** Reads the list of pages; its headings and the lines above nested ones are the titles of sections. */
-function navigationOf(summary: string, top: string): Navigation {
+/** Returns the folders that a list of languages links to. */
+function languagesOf(list: string): string[] {
+  return [...list.matchAll(/^\s*[*+-]\s+\[[^\]\n]*\]\((?:\.\/)?([\w-]{1,30})\/?(?:README\.md)?\)/gm)].map(
+    ([, folder = '']) => folder,
+  );
+}
+
+interface Variables {
+  book: unknown;
+  space: unknown;
+}
+
+/** Returns the variables of a space, and those of `book.json` in older versions. */
+function variablesOf(files: SourceFiles, top: string): Variables {
+  const book = parseFile(files.get('book.json'));
+  const stated = [`${top}.gitbook/vars.yaml`, '.gitbook/vars.yaml'].map((path) => files.get(path));
+  return {
+    book: isRecord(book) ? book.variables : undefined,
+    space: parseFile(stated.find((file) => file !== undefined)),
+  };
+}
+
+/** Fills in `{{ book.name }}`, and the expressions `space.vars.name` and `page.vars.name`. */
+function withVariables(text: string, { book, space, page }: Variables & { page: unknown }): string {
+  return text
+    .replace(/\{\{\s*book\.([\w.-]{1,100})\s*\}\}/g, (whole, name: string) => variable(name, book) ?? whole)
+    .replace(
+      /<code class="expression">\s*(space|page)\.vars\.([\w.-]{1,100})\s*<\/code>/g,
+      (whole, owner: string, name: string) => variable(name, owner === 'space' ? space : page) ?? whole,
+    );
+}
+
+function variable(name: string, values: unknown): string | undefined {
+  const value = name.split('.').reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), values);
+  return textOf(value)?.slice(0, 500);
+}
+
+function navigationOf(files: SourceFiles, folders: readonly string[], summaryName: string): Navigation {
   const entries: Navigation['entries'] = new Map();
+  for (const folder of folders) addEntries(entries, readConfig(files.get(posix.join(folder, summaryName))), folder);
+  return { entries, languages: [], versions: [] };
+}
+
+/** Reads the list of pages; its headings and the lines above nested ones are the titles of sections. */
+function addEntries(entries: Navigation['entries'], summary: string, top: string): void {
   let section: string[] = [];
   const parents: { indent: number; title: string }[] = [];
   for (const line of summary.split('\n')) {
@@ -70,5 +129,4 @@ function navigationOf(summary: string, top: string): Navigation {
       });
     parents.push({ indent: blank.length, title });
   }
-  return { entries, languages: [], versions: [] };
 }

@@ -81,3 +81,19 @@ describe('a site of MkDocs', () => {
     expect(Object.keys(byPath)).toEqual(['a']);
   });
 });
+
+it('reads the languages of GitBook from LANGS.md, each with its summary', async () => {
+  const byPath = await read({
+    'LANGS.md': '# Languages\n\n* [English](en/)\n* [Français](./fr/README.md)\n* [Nowhere](de)\n',
+    'README.md': '# All',
+    'en/SUMMARY.md': '# Summary\n\n* [Home](README.md)\n\n## Guides\n\n* [Use](use.md)\n',
+    'en/README.md': '# Home',
+    'en/use.md': '# Use',
+    'fr/SUMMARY.md': '* [Accueil](README.md)\n',
+    'fr/README.md': '# Accueil',
+  });
+  expect(Object.keys(byPath).sort()).toEqual(['en', 'en/use', 'fr', 'index']);
+  expect(byPath['en/use']).toMatchObject({ order: 1, metadata: { language: 'en', groups: ['Guides'] } });
+  expect(byPath.fr).toMatchObject({ order: 2, metadata: { language: 'fr' } });
+  expect(byPath.index?.metadata).not.toHaveProperty('language');
+});
