@@ -30,6 +30,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
     }),
   );
   const language = literalOf(text, 'language');
+  const version = substitutions.get('version') || substitutions.get('release');
   return {
     name: 'Sphinx',
     navigation: toctreesOf(files, { top, root }),
@@ -43,7 +44,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
     place({ path }) {
       const below = path.slice(top.length);
       if (!path.startsWith(top) || !extensions.includes(posix.extname(path)) || isExcluded(below)) return null;
-      return { path: pathOf(below), language };
+      return { path: pathOf(below), language, version };
     },
     // colon fences may also be admonitions without braces
     prepare: (source, { path }, references) =>

@@ -28,3 +28,14 @@ it.each(['{', '[]', '{"variables": [], "root": 1}'])('reads GitBook with a malfo
   });
   expect(byPath.index?.content).toBe('{{ book.a }}');
 });
+
+it('fills in the front matter of Docusaurus outside code', async () => {
+  const byPath = await read({
+    'docusaurus.config.js': 'module.exports = {};',
+    'docs/a.md':
+      '---\ntitle: Lamps\nwatts: 7\n---\n# {frontMatter.title}\n\nWith { frontMatter.watts } W, {frontMatter.none}, `{frontMatter.title}`.\n\n```jsx\n{frontMatter.title}\n```\n',
+  });
+  expect(byPath['docs/a']?.content.trim()).toBe(
+    '# Lamps\n\nWith 7 W, {frontMatter.none}, `{frontMatter.title}`.\n\n```jsx\n{frontMatter.title}\n```',
+  );
+});
