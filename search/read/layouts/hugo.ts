@@ -4,6 +4,7 @@ import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, orderOf, textOfFile, type ConfigFile } from './config-file.ts';
 import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
 import { hugoIncludes } from './hugo-includes.ts';
+import { isSection, sectionsAbove, sectionsOf, weightOf, type HugoSections } from './hugo-sections.ts';
 import { withoutShortcodes } from './hugo-shortcodes.ts';
 
 /** Hugo: `hugo.toml` or an older `config.*` beside a folder of content. */
@@ -19,6 +20,9 @@ export function hugoLayout(files: SourceFiles): Layout | null {
     const main = textOf(settings.defaultContentLanguage) ?? folders[0]?.language ?? 'en';
     const params = paramsOf(settings, config, files);
     const headings = headingsOf(files, config.folder);
+    const names = folders.map(({ folder }) => folder);
+    const sections = sectionsOf(files, names);
+    const version = textOf(params.version);
     const inSubfolder = settings.defaultContentLanguageInSubdir === true;
     return {
       name: 'Hugo',
@@ -28,15 +32,13 @@ export function hugoLayout(files: SourceFiles): Layout | null {
         main,
         inSubfolder,
         params,
+        sections: [...sections],
         headings: [...headings].map(([name, texts]) => [name, ...texts]),
       },
-      place: (file) => placeOf(file, { folders, main, inSubfolder }),
-      includes: {
-        markdown: hugoIncludes(
-          files,
-          folders.map(({ folder }) => folder),
-        ),
-      },
+      place: (file) => placeOf(file, { folders, main, inSubfolder, sections, version }),
+      // the titles and weights of sections apply to all pages below
+      isNavigation: isSection,
+      includes: { markdown: hugoIncludes(files, names) },
       prepare: (text, { path }) =>
         withoutShortcodes(text, {
           params,
@@ -103,9 +105,17 @@ function languagesOf(
   return [...own, { folder: content, language: undefined }];
 }
 
+interface Surroundings {
+  folders: ContentFolder[];
+  main: string;
+  inSubfolder: boolean;
+  sections: HugoSections;
+  version: string | undefined;
+}
+
 function placeOf(
   { path, values }: LayoutFile,
-  { folders, main, inSubfolder }: { folders: ContentFolder[]; main: string; inSubfolder: boolean },
+  { folders, main, inSubfolder, sections, version }: Surroundings,
 ): Place | null {
   const root = folders.find(({ folder }) => path.startsWith(folder));
   if (root === undefined) return null;
@@ -125,13 +135,15 @@ function placeOf(
     url !== undefined && !/^[a-z]+:/i.test(url)
       ? [url.startsWith('/') ? '' : prefix, url]
       : [prefix, ...parents, ...own];
-  const weight = typeof values.weight === 'number' && values.weight > 0 ? values.weight : undefined;
+  const above = sectionsAbove(parents, { content: root.folder, language: suffix, sections });
+  const isOfSection = name === '_index';
+  const positions = [...above.map((section) => section?.weight), ...(isOfSection ? [] : [weightOf(values)])];
+  const groups = (isOfSection ? above.slice(0, -1) : above).flatMap((section) => section?.title ?? []);
   return {
     path: addressOf(...address.map((part) => part.toLowerCase().replaceAll(' ', '-'))),
     language,
-    order:
-      weight === undefined
-        ? undefined
-        : orderOf([...parents.map(() => undefined), weight], language !== undefined && language !== main),
+    version,
+    groups,
+    order: orderOf(positions, language !== undefined && language !== main),
   };
 }

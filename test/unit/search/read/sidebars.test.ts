@@ -163,3 +163,45 @@ describe('the sidebars of Docusaurus', () => {
     },
   );
 });
+
+describe('the sections of Hugo', () => {
+  const pages = {
+    'hugo.toml': "[languages.en]\ncontentDir = 'content/en'\n[languages.de]\ncontentDir = 'content/de'\n",
+    'content/en/_index.md': '---\ntitle: Home\n---\n',
+    'content/en/docs/_index.md': '---\ntitle: All documents\nlinkTitle: Docs\nweight: 1\n---\n',
+    'content/en/docs/zebra/_index.md': '+++\ntitle = "Zebra"\nweight = 2\n+++\n',
+    'content/en/docs/zebra/b.md': '---\nweight: 1\n---\n# B',
+    'content/en/docs/zebra/a/index.md': '---\nweight: 2\n---\n# A',
+    'content/en/docs/apple/_index.md': '---\ntitle: Walrus\ngroups: [staff]\nweight: 3\n---\n',
+    'content/en/docs/apple/c.md': '# C',
+    'content/de/docs/_index.md': '---\ntitle: Dokumente\n---\n',
+    'content/de/docs/x.md': '---\nweight: 1\n---\n# X',
+  };
+
+  it('give pages their order and groups', async () => {
+    expect(await listed(pages)).toEqual([
+      ['docs'],
+      ['docs/zebra', 'Docs'],
+      ['docs/zebra/b', 'Docs', 'Zebra'],
+      ['docs/zebra/a', 'Docs', 'Zebra'],
+      // it is for groups, so that its title is not shown on the pages below
+      ['docs/apple', 'staff'],
+      ['docs/apple/c', 'Docs'],
+      ['de/docs/x', 'Dokumente'],
+    ]);
+  });
+
+  it('have the titles of the language that their file names', async () => {
+    const files = {
+      'hugo.toml': "defaultContentLanguage = 'en'\n[languages.en]\n[languages.de]\n",
+      'content/docs/_index.md': '---\ntitle: Docs\n---\n',
+      'content/docs/_index.de.md': '---\ntitle: Dokumente\n---\n',
+      'content/docs/a.md': '---\nweight: 1\n---\n# A',
+      'content/docs/a.de.md': '---\nweight: 1\n---\n# A',
+    };
+    expect(await listed(files)).toEqual([
+      ['docs/a', 'Docs'],
+      ['de/docs/a', 'Dokumente'],
+    ]);
+  });
+});

@@ -15,3 +15,9 @@ it.each([
   const pages = { 'index.rst': 'Top\n===\n', 'old.md': '---\nversion: 0.9\n---\n# Old\n' };
   expect(await versionsOf({ 'conf.py': config, ...pages })).toEqual({ index: version, old: '0.9' });
 });
+
+it('gives the pages of Hugo the version in the parameters of the site', async () => {
+  const pages = { 'content/a.md': '# A', 'content/b.md': '---\nversion: 0.9\n---\n# B' };
+  expect(await versionsOf({ 'hugo.toml': "[params]\nversion = 'v2'\n", ...pages })).toEqual({ a: 'v2', b: '0.9' });
+  expect(await versionsOf({ 'hugo.toml': '[params]\nversion = []\n', ...pages })).toEqual({ a: undefined, b: '0.9' });
+});
