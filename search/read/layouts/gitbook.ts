@@ -65,7 +65,7 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
 
 /** Returns the folders that a list of languages links to. */
 function languagesOf(list: string): string[] {
-  return [...list.matchAll(/^\s*[*+-]\s+\[[^\]\n]*\]\((?:\.\/)?([\w-]{1,30})\/?(?:README\.md)?\)/gm)].map(
+  return [...list.matchAll(/^[ \t]*[*+-][ \t]+\[[^\]\n]*\]\((?:\.\/)?([\w-]{1,30})\/?(?:README\.md)?\)/gm)].map(
     ([, folder = '']) => folder,
   );
 }

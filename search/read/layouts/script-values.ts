@@ -1,6 +1,8 @@
 const deepest = 20;
 const mostValues = 20_000;
 const mostNames = 50;
+/** Places of a name at which its value is looked for. */
+const mostPlaces = 20;
 /** White space and comments. */
 const blank = /(?:\s|\/\/[^\n]*|\/\*[^]{0,5000}?\*\/)*/y;
 const quoted = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{))*)`/y;
@@ -22,7 +24,9 @@ export function scriptValueOf(text: string, name: string): unknown {
 /** Returns the value that a JavaScript or TypeScript file exports by default, in the same way. */
 export function exportedValueOf(text: string): unknown {
   const { valueAt } = createReader(text);
+  let places = mostPlaces;
   for (const found of text.matchAll(/^[ \t]*(?:module\.exports\s*=|export\s+default\b)/gm)) {
+    if (places-- === 0) break;
     const { value } = valueAt(found.index + found[0].length, 0);
     if (value !== undefined) return value;
   }
@@ -30,22 +34,30 @@ export function exportedValueOf(text: string): unknown {
 }
 
 function createReader(text: string) {
-  const names = new Map<string, unknown>();
+  const names = new Map<string, { value: unknown; size: number }>();
   let left = mostValues;
   return { named, valueAt };
 
   function named(name: string, depth: number): unknown {
-    if (names.has(name) || names.size >= mostNames) return names.get(name);
-    names.set(name, undefined);
+    const known = names.get(name);
+    if (known !== undefined || names.size >= mostNames) {
+      // a value that is used in many places counts in each, as it is as long as all of them
+      left -= known?.size ?? 0;
+      return left < 0 ? undefined : known?.value;
+    }
+    names.set(name, { value: undefined, size: 0 });
+    const before = left;
     const starts = [
       `const\\s+${name}\\s*(?::[^=]{1,200})?=`,
       `function\\s+${name}\\s*\\(\\s*\\)\\s*(?::[^{]{1,200})?\\{\\s*return\\b`,
       `["']?${name}["']?\\s*:`,
     ];
     const start = new RegExp(`(?:^|[\\s{,])(?:${starts.join('|')})`, 'g');
+    let places = mostPlaces;
     for (const found of text.matchAll(start)) {
+      if (places-- === 0) break;
       const { value } = valueAt(found.index + found[0].length, depth + 1);
-      names.set(name, value);
+      names.set(name, { value, size: before - left });
       if (value !== undefined) return value;
     }
     return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scriptValueOf } from '../../../../search/read/layouts/script-values.ts';
+import { exportedValueOf, scriptValueOf } from '../../../../search/read/layouts/script-values.ts';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { fileOf, indexOf } from '../build.ts';
@@ -114,6 +114,12 @@ it.each([
   expect(scriptValueOf(text, 'a')).toEqual(value);
 });
 
+it('reads a list that names others many times only in part', () => {
+  const lists = Array.from({ length: 15 }, (_, at) => `const a${at} = [${`a${at + 1}, `.repeat(100)}];`);
+  const value = scriptValueOf(`${lists.join('\n')}\nconst a15 = ['x'];`, 'a0');
+  expect(JSON.stringify(value).length).toBeLessThan(1_000_000);
+});
+
 it.each([
   '[',
   '{',
@@ -131,9 +137,12 @@ it.each([
   'const a=b;',
   '${',
   'function a(){return a()} ',
+  'a:(',
+  '\nexport default (',
 ])('reads a program of nothing but %j in good time', (bit) => {
   const before = process.cpuUsage();
   scriptValueOf(`const a = ${bit.repeat(100_000 / bit.length)}`, 'a');
+  exportedValueOf(bit.repeat(100_000 / bit.length));
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(2_000);
 });
