@@ -127,9 +127,9 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     }
     const secretNames = await projectSecrets.names(job.projectId);
     const root = await rootOf(commands?.images ?? null, environment.image ?? null, turn.signal);
-    const kind = root === null ? sandbox.kind : `${sandbox.kind}/image-${root.id}`;
+    const place = { kind: sandbox.kind, imageId: root?.id ?? null };
     const { commit } = baseOf(job);
-    const key = await layerKeyOf(workspaces, { environment, secretNames, kind, commit, access: repository });
+    const key = await layerKeyOf(workspaces, { environment, secretNames, ...place, commit, access: repository });
     return { ...turn, sandbox, description, settings, script, root, key };
   }
 

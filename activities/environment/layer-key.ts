@@ -22,6 +22,8 @@ export interface LayerKeyRequest {
   secretNames: readonly string[];
   /** Kind of the sandbox that setup runs in. */
   kind: string;
+  /** Content of the image that setup runs in; null for the worker's own programs. */
+  imageId: string | null;
   commit: string;
   access: RepositoryAccess;
 }
@@ -29,7 +31,7 @@ export interface LayerKeyRequest {
 /** Returns the key of what a setup installs: a hash of everything that the result depends on. */
 export async function layerKeyOf(
   workspaces: Pick<Workspaces, 'listFiles'>,
-  { environment, secretNames, kind, commit, access }: LayerKeyRequest,
+  { environment, secretNames, kind, imageId, commit, access }: LayerKeyRequest,
 ): Promise<string> {
   const globs = (environment.inputs ?? usualInputs).map((glob) => compileGlob(glob));
   const inputs = await workspaces.listFiles({
@@ -39,6 +41,7 @@ export async function layerKeyOf(
   });
   const { setup, path, variables } = environment;
   const { repository } = access;
-  const parts = [format, kind, repository, setup, path, variables, secretNames.toSorted(), inputs];
+  const system = imageId === null ? kind : `${kind}/image-${imageId}`;
+  const parts = [format, system, repository, setup, path, variables, secretNames.toSorted(), inputs];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
 }

@@ -2,6 +2,7 @@ import type { Mutation } from './list.ts';
 
 const layers = { project: 'integration', tests: ['db/environment-layers'] } as const;
 const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
+const keys = { project: 'integration', tests: ['workspaces/layer-key'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
 const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
 
@@ -69,6 +70,41 @@ export const environmentMutations: Mutation[] = [
     find: 'if (last !== null && hasFilledDisk(end)) return null;',
     replace: '',
     ...jobs,
+  },
+  {
+    name: 'a changed lock file does not run the setup again',
+    file: 'activities/environment/layer-key.ts',
+    find: 'secretNames.toSorted(), inputs]',
+    replace: 'secretNames.toSorted()]',
+    ...keys,
+  },
+  {
+    name: 'an environment cannot name the files that its setup depends on',
+    file: 'activities/environment/layer-key.ts',
+    find: 'environment.inputs ?? usualInputs',
+    replace: 'usualInputs',
+    ...keys,
+  },
+  {
+    name: 'a setup is not run again for a new secret',
+    file: 'activities/environment/layer-key.ts',
+    find: 'variables, secretNames.toSorted(),',
+    replace: 'variables,',
+    ...keys,
+  },
+  {
+    name: 'what a setup installed is used in another image',
+    file: 'activities/environment/layer-key.ts',
+    find: 'imageId === null ? kind',
+    replace: "imageId !== '' ? kind",
+    ...keys,
+  },
+  {
+    name: 'what a setup installed is used on another processor',
+    file: 'activities/sandbox/machine.ts',
+    find: 'bubblewrap/${process.arch}/',
+    replace: 'bubblewrap/',
+    ...keys,
   },
   {
     name: 'a damaged layer is used',

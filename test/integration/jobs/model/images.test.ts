@@ -24,6 +24,8 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
     await mkdir(join(directory, 'archives'));
     const image = { layers: [await shellWithLibraries()], variables: ['GREETING=from the image'] };
     await writeImage(join(directory, 'archives/tools.tar'), image);
+    const other = { ...image, variables: ['GREETING=from the other image'] };
+    await writeImage(join(directory, 'archives/other-tools.tar'), other);
     images = await openImages({
       directory: join(directory, 'work'),
       allowed: [{ kind: 'prefix', prefix: 'oci-archive:' }],
@@ -46,17 +48,25 @@ describe.runIf(accounts.length > 0)('a job whose environment names an image', ()
     await using scene = await startScene();
     const { repository, model, worker } = scene;
     const look = '[ ! -e /usr/bin/git ] && echo "$GREETING" >';
-    await repository.commit({
-      '.docket/environment.yml': `image: oci-archive:tools.tar\nsetup: ${JSON.stringify(`${look} ~/setup`)}\ncheck: '[ -s file.txt ]'\n`,
-    });
-    model.script(
-      { toolCalls: [run(`${look} file.txt; read line < ~/setup; echo "setup said $line"`)] },
-      { toolCalls: [finish] },
-    );
-    const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
-    expect(job).toMatchObject({ status: 'completed', check: { result: 'passed' } });
-    expect(await repository.read(job.headCommit!)).toMatchObject({ 'file.txt': '100644 from the image' });
-    expect(JSON.stringify(model.requests.at(-1)!.body)).toContain('setup said from the image');
+    let projectId: string | undefined;
+    for (const [image, said] of [
+      ['tools', 'from the image'],
+      // the setup of one image is not used in the other
+      ['other-tools', 'from the other image'],
+    ] as const) {
+      await repository.commit({
+        '.docket/environment.yml': `image: oci-archive:${image}.tar\nsetup: ${JSON.stringify(`${look} ~/setup`)}\ncheck: '[ -s file.txt ]'\n`,
+      });
+      model.script(
+        { toolCalls: [run(`${look} file.txt; read line < ~/setup; echo "setup said $line"`)] },
+        { toolCalls: [finish] },
+      );
+      const job = await worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
+      projectId = job.projectId;
+      expect(job).toMatchObject({ status: 'completed', check: { result: 'passed' } });
+      expect(await repository.read(job.headCommit!)).toMatchObject({ 'file.txt': `100644 ${said}` });
+      expect(JSON.stringify(model.requests.at(-1)!.body)).toContain(`setup said ${said}`);
+    }
   });
 
   async function expectUnavailable(image: string, message: string): Promise<void> {
