@@ -112,6 +112,26 @@ describe('an agent that has finished', () => {
     });
   });
 
+  it.each([null, true])(
+    'is not asked if it is the offline model, in a project that says %s',
+    { tags: 'slow' },
+    async (wanted) => {
+      await scene(async ({ worker, repository }) => {
+        const prompt = 'Replace "Lamp" with "Bulb" in README.md';
+        const id = await worker.createJob({ prompt, repository, model: 'offline/editor' });
+        await database.pool.query(
+          'update projects set self_review = $2 where id = (select project_id from jobs where id = $1)',
+          [id, wanted],
+        );
+        await worker.startJob(id);
+        expect(await worker.ended(id)).toMatchObject({ status: 'completed', prDraft: false });
+        expect(await asOperator(database.pool).latestPatch(id)).toContain('+# Bulb');
+        const { events } = await asOperator(database.pool).events(id);
+        expect(events.filter(({ type }) => type === 'notice')).toEqual([]);
+      });
+    },
+  );
+
   it('is not asked in a project without reviews', { tags: 'slow' }, async () => {
     await scene(async ({ model, worker, repository }) => {
       model.script(write('one.txt'), finish('First.'));

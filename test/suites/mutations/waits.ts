@@ -101,6 +101,21 @@ export const waitMutations: Mutation[] = [
     ...review,
   },
   {
+    name: 'the offline model reviews its change',
+    file: 'activities/tools/self-review.ts',
+    find: " || modelToAsk(job).startsWith('offline/')",
+    replace: '',
+    ...review,
+  },
+  {
+    name: 'agents review their change only where it is asked for',
+    file: 'worker/config/config.ts',
+    find: "DOCKET_SELF_REVIEW: z.enum(['on', 'off'], 'must be on or off').default('on')",
+    replace: "DOCKET_SELF_REVIEW: z.enum(['on', 'off'], 'must be on or off').default('off')",
+    project: 'unit',
+    tests: ['worker/config/config'],
+  },
+  {
     name: 'a limit during the review fails work that was finished',
     file: 'workflows/job-workflow.ts',
     find: 'lastBefore !== null && state.isReviewing !== true',
