@@ -276,4 +276,12 @@ export const toolMutations: Mutation[] = [
     project: 'integration',
     tests: ['history/fork'],
   },
+  {
+    name: 'a fork has the tools of another time',
+    file: 'db/jobs/job-forks.ts',
+    find: "effect in ('instructions', 'skills')",
+    replace: "effect in ('skills')",
+    project: 'integration',
+    tests: ['history/fork-environment'],
+  },
 ];
