@@ -2,6 +2,7 @@ import type { Mutation } from './list.ts';
 
 const layers = { project: 'integration', tests: ['db/environment-layers'] } as const;
 const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
+const eviction = { project: 'integration', tests: ['db/layer-eviction'] } as const;
 const keys = { project: 'integration', tests: ['workspaces/layer-key'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
 const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
@@ -119,6 +120,55 @@ export const environmentMutations: Mutation[] = [
     find: 'position > $2 and project_id',
     replace: 'position > $2 + 100 and project_id',
     ...layers,
+  },
+  {
+    name: 'the layers of an organization are not bounded',
+    file: 'db/for-worker/environment-layers.ts',
+    find: 'or total > $3)',
+    replace: 'or total > $3 * 100)',
+    ...eviction,
+  },
+  {
+    name: 'a layer that jobs use is removed before one that they do not',
+    file: 'db/for-worker/environment-layers.ts',
+    find: 'set used_at = now()',
+    replace: 'set used_at = used_at',
+    ...eviction,
+  },
+  {
+    name: 'a layer that no job uses is kept',
+    file: 'db/for-worker/retention.ts',
+    find: 'const unusedLayerDays = 30;',
+    replace: 'const unusedLayerDays = 3_000;',
+    ...eviction,
+  },
+  {
+    name: 'what a dead builder stored of a layer is kept',
+    file: 'db/for-worker/retention.ts',
+    find: "oldest('environment_layers', 'held_until')",
+    replace: "oldest('environment_layers', 'held_until', 'false')",
+    ...eviction,
+  },
+  {
+    name: 'layers fill the disk of a worker',
+    file: 'activities/environment/layer-files.ts',
+    find: 'if (bytes <= mostBytes || ',
+    replace: 'if (bytes > 0 || ',
+    ...eviction,
+  },
+  {
+    name: 'a worker removes the layer that it used last',
+    file: 'activities/environment/layer-files.ts',
+    find: 'if (stored !== null) await utimes(',
+    replace: 'if (stored === null) await utimes(',
+    ...eviction,
+  },
+  {
+    name: 'a worker removes a layer that commands are reading',
+    file: 'activities/environment/layer-files.ts',
+    find: ' || Date.now() - folder.usedAtMs < keepMs',
+    replace: '',
+    ...eviction,
   },
   {
     name: 'a project exceeds the limits of the operator',
