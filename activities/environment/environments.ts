@@ -5,6 +5,7 @@ import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
+import { ImageError } from '../images/image-error.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 import { baseOf } from '../job/job-access.ts';
 import type { CommandEnvironment } from '../sandbox/command-environment.ts';
@@ -92,11 +93,10 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     if (description === null) return plainEnvironment;
     const settings = settingsOf(description.environment, ceilings);
     for (const text of [...description.notices, ...settings.notices]) await notify(ref, text);
-    const { check = null, image = null } = description.environment;
+    const { check = null } = description.environment;
+    const image = await imageOf(turn, description);
     const environment = { ...settings.agent, layer: null, check, image };
-    // pulled now, while the activity has the time for it
-    await rootOf(commands?.images ?? null, image, turn.signal);
-    const setup = await setupOf(turn, { sandbox, description, settings });
+    const setup = await setupOf(turn, { sandbox, description, settings, image });
     if (setup === null) return environment;
     try {
       await provide(setup);
@@ -108,6 +108,23 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     }
   }
 
+  /** Returns the image of an environment, once it is here. Without one that a file of another product names, the job goes on. */
+  async function imageOf({ ref, signal }: Turn, { environment, name, isOwn }: Description): Promise<string | null> {
+    const { image = null } = environment;
+    // pulled now, while the activity has the time for it
+    const pull = (wanted: string | null) => rootOf(commands?.images ?? null, wanted, signal);
+    try {
+      await pull(image);
+      return image;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isOwn || image === null || !(error instanceof ImageError)) throw error;
+      await notify(ref, `The job goes on without the image of ${name}. ${error.message}`);
+      await pull(null);
+      return null;
+    }
+  }
+
   function describe({ job, repository }: Turn): Promise<Description | null> {
     return describeEnvironment(workspaces, { project: job.project, commit: baseOf(job).commit, access: repository });
   }
@@ -115,9 +132,10 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   /** Returns the setup of an environment; null without one. */
   async function setupOf(
     turn: Turn,
-    { sandbox, description, settings }: Pick<Setup, 'sandbox' | 'description' | 'settings'>,
+    place: Pick<Setup, 'sandbox' | 'description' | 'settings'> & { image: string | null },
   ): Promise<Setup | null> {
     const { ref, job, repository } = turn;
+    const { sandbox, description, settings, image } = place;
     const { environment, isOwn, name } = description;
     const { setup: script } = environment;
     if (script === undefined) return null;
@@ -126,10 +144,10 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       return null;
     }
     const secretNames = await projectSecrets.names(job.projectId);
-    const root = await rootOf(commands?.images ?? null, environment.image ?? null, turn.signal);
-    const place = { kind: sandbox.kind, imageId: root?.id ?? null };
+    const root = await rootOf(commands?.images ?? null, image, turn.signal);
+    const system = { kind: sandbox.kind, imageId: root?.id ?? null };
     const { commit } = baseOf(job);
-    const key = await layerKeyOf(workspaces, { environment, secretNames, ...place, commit, access: repository });
+    const key = await layerKeyOf(workspaces, { environment, secretNames, ...system, commit, access: repository });
     return { ...turn, sandbox, description, settings, script, root, key };
   }
 
@@ -227,12 +245,17 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   };
 
   /** Returns what the turn's setup installed. If it was removed everywhere, setup runs again. */
-  async function storedLayer(turn: Turn, sandbox: Sandbox, key: string): Promise<StoredLayer> {
+  async function storedLayer(
+    turn: Turn & { environment: PreparedEnvironment },
+    sandbox: Sandbox,
+    key: string,
+  ): Promise<StoredLayer> {
     const found = await deps.layerFiles.find({ projectId: turn.job.projectId, key });
     if (found !== null) return found;
     const description = await describe(turn);
     const settings = settingsOf(description?.environment ?? {}, ceilings);
-    const setup = description && (await setupOf(turn, { sandbox, description, settings }));
+    const setup =
+      description && (await setupOf(turn, { sandbox, description, settings, image: turn.environment.image }));
     if (setup === null) throw setupFailed('The description of the environment is gone. Retry the job.');
     // the key of the turn, although a secret may have been added since
     return provide({ ...setup, key });

@@ -1,3 +1,4 @@
+import { parseImageName } from '../inputs/image-name.ts';
 import { parseEnvironment, type Environment } from './environment.ts';
 
 /** Environment read from a description that was made for another product. */
@@ -12,4 +13,12 @@ export function borrowed(environment: Environment, ignored: string[]): BorrowedE
   const parsed = parseEnvironment(JSON.stringify(environment));
   if (parsed.ok) return { environment: parsed.environment, ignored };
   return { environment: {}, ignored: [`everything, because it ${parsed.problem}`] };
+}
+
+/** The image of an environment; null if what was read is no name of an image in a registry. */
+export type PlainImage = Pick<Environment, 'image'> | null;
+
+/** Returns the name of an image in a registry, as a part of an environment. */
+export function plainImage(value: unknown): PlainImage {
+  return typeof value === 'string' && parseImageName(value)?.kind === 'registry' ? { image: value } : null;
 }

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { shellWord } from '../shell-word.ts';
-import { borrowed, type BorrowedEnvironment } from './borrowed.ts';
+import { borrowed, plainImage, type BorrowedEnvironment, type PlainImage } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Path of the workflow that sets up GitHub Copilot's coding agent. */
@@ -19,6 +19,10 @@ const step = z.looseObject({
   'working-directory': z.string().optional(),
 });
 type Step = z.infer<typeof step>;
+const container = z.union([
+  z.string().transform((image) => ({ image, env: {} })),
+  z.looseObject({ image: z.string(), env }),
+]);
 const schema = z.looseObject({
   env,
   jobs: z.looseObject({
@@ -32,7 +36,7 @@ const schema = z.looseObject({
 });
 const toolOf: Record<string, string> = { node: 'Node.js', python: 'Python', go: 'Go', java: 'Java' };
 
-/** Takes the `run` steps and variables from a `copilot-setup-steps.yml`. */
+/** Takes the image of the container, the `run` steps and the variables from a `copilot-setup-steps.yml`. */
 export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
   const document = parseDocument(content, { prettyErrors: false });
   const parsed = document.errors.length > 0 ? null : schema.safeParse(document.toJS({ maxAliasCount: 20 }));
@@ -40,12 +44,26 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
   const { env: ofWorkflow, jobs } = parsed.data;
   const job = jobs['copilot-setup-steps'];
   const ignored: string[] = [];
-  if (job.container !== undefined) ignored.push('the container');
+  const { image, env: ofContainer } = containerOf(job.container, ignored);
   if (job.services !== undefined) ignored.push('the services');
-  const { known: variables, unknown } = split({ ...ofWorkflow, ...job.env });
+  const { known: variables, unknown } = split({ ...ofContainer, ...ofWorkflow, ...job.env });
   ignored.push(...unknown);
   const scripts = job.steps.flatMap((one, index) => scriptOf(one, index, ignored));
-  return borrowed({ ...(scripts.length === 0 ? {} : { setup: scripts.join('\n') }), variables }, ignored);
+  const setup = scripts.length === 0 ? {} : { setup: scripts.join('\n') };
+  return borrowed({ ...image, ...setup, variables }, ignored);
+}
+
+/** Returns the image and the variables of a container. */
+function containerOf(
+  given: unknown,
+  ignored: string[],
+): Pick<z.infer<typeof container>, 'env'> & { image: PlainImage } {
+  if (given === undefined || given === null) return { image: null, env: {} };
+  const { image: name, env: variables = {}, ...more } = container.safeParse(given).data ?? {};
+  const image = plainImage(name);
+  if (image === null) ignored.push('the container');
+  else ignored.push(...Object.keys(more).map((key) => `${key.slice(0, 50)} of the container`));
+  return { image, env: variables };
 }
 
 /** Returns a step as shell text, or nothing, with what was ignored. */

@@ -1,7 +1,7 @@
 import { parse, type ParseError } from 'jsonc-parser';
 import { z } from 'zod';
 import { shellWord } from '../shell-word.ts';
-import { borrowed, type BorrowedEnvironment } from './borrowed.ts';
+import { borrowed, plainImage, type BorrowedEnvironment } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Paths at which repositories describe a development container. */
@@ -33,14 +33,18 @@ const irrelevant = new Set([
   'userEnvProbe',
 ]);
 
-/** Takes setup commands and variables from a `devcontainer.json`. */
+/** Keys that say that the container is another one than its image. */
+const buildKeys = ['build', 'dockerFile', 'dockerComposeFile', 'features'];
+
+/** Takes a plain image, setup commands and variables from a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
   const parsed = schema.safeParse(parsedOrNull(content));
   if (!parsed.success) return { environment: {}, ignored: ['everything, because it is not valid'] };
   const { containerEnv, remoteEnv, ...given } = parsed.data;
-  const ignored = Object.keys(given).filter(
-    (key) => !irrelevant.has(key) && !commandNames.some((name) => name === key),
-  );
+  const said = Object.keys(given).filter((key) => !isEmpty(given[key]));
+  const image = said.some((key) => buildKeys.includes(key)) ? null : plainImage(given['image']);
+  const isRead = (key: string) => commandNames.some((name) => name === key) || (key === 'image' && image !== null);
+  const ignored = said.filter((key) => !irrelevant.has(key) && !isRead(key));
   const commands = commandNames.flatMap((name) => linesOf(given[name]));
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...containerEnv, ...remoteEnv })) {
@@ -51,7 +55,11 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
   const understood = commands.filter((one) => !one.includes('${localEnv:') && !one.includes('${containerEnv:'));
   if (understood.length < commands.length) ignored.push('commands with variables of the container');
   const setup = understood.join('\n').replaceAll(/\$\{containerWorkspaceFolder\}/g, '/tree');
-  return borrowed({ ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+  return borrowed({ ...image, ...(setup === '' ? {} : { setup }), variables: set }, ignored);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 function parsedOrNull(content: string): unknown {

@@ -4,6 +4,7 @@ const layers = { project: 'integration', tests: ['db/environment-layers'] } as c
 const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
 const eviction = { project: 'integration', tests: ['db/layer-eviction'] } as const;
 const keys = { project: 'integration', tests: ['workspaces/layer-key'] } as const;
+const borrowed = { project: 'integration', tests: ['jobs/borrowed-environments'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;
 const parsing = { project: 'unit', tests: ['lib/environments/environment'] } as const;
 
@@ -189,6 +190,48 @@ export const environmentMutations: Mutation[] = [
     file: 'lib/environments/variable-name.ts',
     find: ' && !reserved.test(name)',
     replace: ' && reserved.source !== name',
+    ...parsing,
+  },
+  {
+    name: "the image of another product's file ends a job",
+    file: 'activities/environment/environments.ts',
+    find: 'if (isOwn || image === null || !(error instanceof ImageError)) throw error;',
+    replace: 'throw error;',
+    ...borrowed,
+  },
+  {
+    name: "the setup of another product's file ends a job",
+    file: 'activities/environment/environments.ts',
+    find: 'if (description.isOwn || !isSetupFailure(error)) throw error;',
+    replace: 'throw error;',
+    ...borrowed,
+  },
+  {
+    name: "the setup of another product's file runs without network",
+    file: 'activities/environment/environments.ts',
+    find: 'if (!isOwn && settings.setup.hosts.length === 0) {',
+    replace: "if (!isOwn && name === '') {",
+    ...borrowed,
+  },
+  {
+    name: 'the timeline does not say what was ignored',
+    file: 'activities/environment/describe-environment.ts',
+    find: 'ignored.length === 0 ? [used]',
+    replace: 'ignored.length !== -1 ? [used]',
+    ...borrowed,
+  },
+  {
+    name: "another product's file names an archive of the operator",
+    file: 'lib/environments/borrowed.ts',
+    find: "parseImageName(value)?.kind === 'registry'",
+    replace: 'parseImageName(value) !== null',
+    ...parsing,
+  },
+  {
+    name: 'an image is used without what is built on it',
+    file: 'lib/environments/devcontainer.ts',
+    find: 'said.some((key) => buildKeys.includes(key)) ? null : ',
+    replace: '',
     ...parsing,
   },
 ];

@@ -44,6 +44,42 @@ it('ignores a devcontainer.json that is nested too deeply', () => {
   });
 });
 
+it.each([
+  ['a name', { image: 'node:22', features: {}, mounts: [] }, { image: 'node:22' }, []],
+  ['a digest', { image: `ghcr.io/acme/dev@sha256:${'a'.repeat(64)}` }, { image: /^ghcr/ }, []],
+  ['a name with a variable', { image: 'node:${localEnv:VERSION}' }, {}, ['image']],
+  ["an archive on the operator's disk", { image: 'oci-archive:tools.tar' }, {}, ['image']],
+  ['an option', { image: '--privileged' }, {}, ['image']],
+  ['no text', { image: ['node'] }, {}, ['image']],
+  ['a name with features', { image: 'node', features: { 'ghcr.io/x/y:1': {} } }, {}, ['image', 'features']],
+  ['a Dockerfile', { image: 'node', build: { dockerfile: 'Dockerfile' } }, {}, ['image', 'build']],
+  ['an old Dockerfile', { image: 'node', dockerFile: 'Dockerfile' }, {}, ['image', 'dockerFile']],
+  ['services', { image: 'node', dockerComposeFile: ['a.yml'] }, {}, ['image', 'dockerComposeFile']],
+])('takes the image of a devcontainer.json if nothing is built on it: %s', (_, given, found, left) => {
+  const { environment, ignored } = readDevcontainer(JSON.stringify({ ...given, postCreateCommand: 'make' }));
+  const image = 'image' in found ? { image: expect.stringMatching(found.image) } : {};
+  expect(environment).toEqual({ ...image, setup: '( make\n)', variables: {} });
+  expect(ignored).toEqual(left);
+});
+
+it.each([
+  ['node:22', { image: 'node:22', variables: { LEVEL: '2' } }, []],
+  ['{image: "node:22"}', { image: 'node:22', variables: { LEVEL: '2' } }, []],
+  [
+    '{image: "node:22", env: {LEVEL: 1, DEBUG: 1}, options: --cpus 1, credentials: {username: x}}',
+    { image: 'node:22', variables: { LEVEL: '2', DEBUG: '1' } },
+    ['options of the container', 'credentials of the container'],
+  ],
+  ['"${{ matrix.image }}"', { variables: { LEVEL: '2' } }, ['the container']],
+  ['oci-archive:tools.tar', { variables: { LEVEL: '2' } }, ['the container']],
+  ['{volumes: [a]}', { variables: { LEVEL: '2' } }, ['the container']],
+  ['3', { variables: { LEVEL: '2' } }, ['the container']],
+  ['', { variables: { LEVEL: '2' } }, []],
+])('takes the image of the container of copilot-setup-steps.yml: %s', (container, environment, ignored) => {
+  const text = `jobs:\n  copilot-setup-steps:\n    env: {LEVEL: 2}\n    container: ${container}\n`;
+  expect(readCopilotSetupSteps(text)).toEqual({ environment, ignored });
+});
+
 it('takes commands and variables from a devcontainer.json, and names what it ignores', () => {
   const { environment, ignored } = readDevcontainer(`{
     // the image of the team
@@ -53,10 +89,11 @@ it('takes commands and variables from a devcontainer.json, and names what it ign
     "containerEnv": { "CI": "1", "TOKEN": "\${localEnv:TOKEN}" },
   }`);
   expect(environment).toEqual({
+    image: 'node:22',
     setup: "'npm' 'ci' '--name=it'\\''s'\n( make db\n)\n'make' 'web'",
     variables: { CI: '1' },
   });
-  expect(ignored).toEqual(['image', 'the variable TOKEN']);
+  expect(ignored).toEqual(['the variable TOKEN']);
   expect(readDevcontainer('{').environment).toEqual({});
 });
 

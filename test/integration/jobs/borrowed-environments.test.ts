@@ -1,0 +1,135 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { extractImage } from '../../../activities/images/image-layout.ts';
+import { openImages, type Images } from '../../../activities/images/images.ts';
+import { ImageError } from '../../../activities/images/image-error.ts';
+import { startCommandScene } from '../../support/sandbox/command-scene.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { architectureOfImages, shellWithLibraries, writeImage } from '../../support/sandbox/oci-image.ts';
+import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
+import { asOperator } from '../../support/stack/operator.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const { accounts } = await accountsWithSandbox();
+const devcontainer = '.devcontainer/devcontainer.json';
+const copilot = '.github/workflows/copilot-setup-steps.yml';
+const finish = { name: 'finish', input: { title: 'Look', summary: 'Looked.' } };
+const run = (command: string) => ({ name: 'run', input: { command } });
+const place = '[ -e /usr/bin/git ] && echo worker || echo "image $GREETING"';
+
+describe.runIf(accounts.length > 0)("an environment of another product's file", () => {
+  let database: TestDatabase;
+  let images: Images;
+  /** Names of the images that were pulled. */
+  const pulled: string[] = [];
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const directory = temporaryDirectory();
+    await mkdir(join(directory, 'archives'));
+    const archive = join(directory, 'archives/tools.tar');
+    await writeImage(archive, { layers: [await shellWithLibraries()], variables: ['GREETING=hello'] });
+    images = await openImages({
+      directory: join(directory, 'work'),
+      allowed: [{ kind: 'repository', text: 'registry.test/tools' }],
+      archives: join(directory, 'archives'),
+      async pull({ name, folder, budget, signal }) {
+        pulled.push(name);
+        if (name.endsWith(':down')) throw new ImageError('unavailable', `The image ${name} could not be pulled.`);
+        await extractImage(archive, folder, { budget, signal });
+      },
+      architecture: architectureOfImages,
+      limits: { bytes: 100e6, entries: 1_000 },
+      totalBytes: 1e9,
+    });
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  /** Runs a job with this file. Returns what a command of its agent printed, and the notices of its timeline. */
+  async function runWith(path: string, content: unknown, hosts = ['registry.test']) {
+    pulled.length = 0;
+    await using scene = await startCommandScene(database, ({ commands, ceilings }) => ({
+      commands: commands && { ...commands, images: { ...images, standard: null } },
+      ceilings: { ...ceilings, hosts },
+    }));
+    const { repository, model, worker } = scene;
+    await repository.commit({ [path]: typeof content === 'string' ? content : JSON.stringify(content) });
+    model.script(
+      { toolCalls: [run(`${place}; made=nothing; [ ! -e ~/made ] || read -r made < ~/made; echo "made $made"`)] },
+      { toolCalls: [finish] },
+    );
+    const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
+    expect(job).toMatchObject({ status: 'completed', failureCategory: null });
+    const [, printed = ''] = /\[exit code 0\]\\n(.*?)"/.exec(JSON.stringify(model.requests.at(-1)!.body)) ?? [];
+    const { events } = await asOperator(database.pool).events(job.id);
+    const notices = events.flatMap(({ type, data }) => (type === 'notice' ? [String(data['text'])] : []));
+    return { printed, notices };
+  }
+
+  const started = (name: string) => `The setup of ${name} started.`;
+  const succeeded = (name: string) => expect.stringMatching(`^The setup of ${name} succeeded in .* s\\.`);
+  const follows = (name: string) => `The environment of this job follows ${name}.`;
+
+  it.each([
+    [devcontainer, { image: 'registry.test/tools:1', postCreateCommand: `(${place}) > ~/made` }],
+    [
+      copilot,
+      {
+        jobs: {
+          'copilot-setup-steps': { container: 'registry.test/tools:1', steps: [{ run: `(${place}) > ~/made` }] },
+        },
+      },
+    ],
+  ])('runs its setup and its commands in the image that it names: %s', { tags: 'slow' }, async (name, content) => {
+    const { printed, notices } = await runWith(name, content);
+    expect(printed).toBe('image hello\\nmade image hello');
+    expect(notices).toEqual([follows(name), started(name), succeeded(name)]);
+  });
+
+  it.each([
+    [
+      'not allowed',
+      'python:3.13',
+      'The operator does not allow the image docker.io/library/python:3.13. Ask for it in DOCKET_IMAGES.',
+    ],
+    ['not available', 'registry.test/tools:down', 'The image registry.test/tools:down could not be pulled.'],
+  ])('goes on without an image that is %s, and says so', { tags: 'slow' }, async (_, image, why) => {
+    const { printed, notices } = await runWith(devcontainer, { image, postCreateCommand: `(${place}) > ~/made` });
+    expect(pulled).toEqual(image.endsWith(':down') ? [image] : []);
+    expect(printed).toBe('worker\\nmade worker');
+    expect(notices).toEqual([
+      follows(devcontainer),
+      `The job goes on without the image of ${devcontainer}. ${why}`,
+      started(devcontainer),
+      succeeded(devcontainer),
+    ]);
+  });
+
+  it('says what it ignores, and goes on without a setup that fails', { tags: 'slow' }, async () => {
+    const { printed, notices } = await runWith(devcontainer, {
+      image: 'registry.test/tools:1',
+      features: { 'ghcr.io/acme/go:1': {} },
+      remoteUser: 'vscode',
+      containerEnv: { TOKEN: '${localEnv:TOKEN}' },
+      postCreateCommand: 'echo made > ~/made; echo why >&2; exit 3',
+    });
+    expect(pulled).toEqual([]);
+    expect(printed).toBe('worker\\nmade nothing');
+    expect(notices).toEqual([
+      `${follows(devcontainer)} Ignored: image; features; remoteUser; the variable TOKEN.`,
+      started(devcontainer),
+      `The setup of ${devcontainer} failed with exit code 3. Its last lines:\nwhy`,
+      `The job goes on without what the setup of ${devcontainer} installs.`,
+    ]);
+  });
+
+  it('skips its setup where commands reach no network, and says so', { tags: 'slow' }, async () => {
+    const steps = [{ uses: 'actions/setup-node@v4', with: { 'node-version': 22 } }, { run: 'echo 1 > ~/made' }];
+    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } }, []);
+    expect(printed).toBe('worker\\nmade nothing');
+    expect(notices).toEqual([
+      `${follows(copilot)} Ignored: the wish for Node.js 22: jobs use what the worker has, or what setup installs.`,
+      `The setup of ${copilot} is skipped, because commands reach no network here (DOCKET_RUN_HOSTS).`,
+    ]);
+  });
+});
