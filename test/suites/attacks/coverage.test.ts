@@ -66,6 +66,17 @@ it('every class has attacks, and there are at least 150', () => {
   expect(attacks.length).toBeGreaterThanOrEqual(150);
 });
 
+/** Classes of what environments, tools and decisions of people add to jobs, with the fewest attacks of each. */
+const surfaces = { 40: 12, 41: 15, 42: 30, 43: 15, 44: 15, 45: 8, 46: 20, 47: 12, 48: 10 };
+
+it('environments, images, MCP servers, plans, questions, pages and pictures are attacked', () => {
+  const few = Object.entries(surfaces).filter(
+    ([number, least]) => attacks.filter((one) => one.class === Number(number)).length < least,
+  );
+  expect(few).toEqual([]);
+  expect(Object.keys(attackClasses)).toEqual(expect.arrayContaining(Object.keys(surfaces)));
+});
+
 it('no two attacks have the same name', () => {
   const names = attacks.map(({ class: number, name }) => `${number} ${name}`);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
