@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { machineArchive, packMachineImage } from '../../support/sandbox/machine-image.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { checkEnd } from './checks/check-end.ts';
-import { checkSpecial } from './checks/check-special.ts';
+import { checkSpecial, countSetups } from './checks/check-special.ts';
 import type { Fault } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { readJobsOptions, type JobsOptions } from './jobs.ts';
@@ -30,17 +30,19 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
   const name = isInImage ? 'image' : 'tools';
   const options = readJobsOptions(args, {
     suite: name,
-    about: `Kills workers while an MCP server runs as a command${isInImage ? ', with every command in an image' : ''}.`,
+    about: `Kills workers while an MCP server runs as a command${isInImage ? ', with every command and setup in an image' : ''}.`,
     defaults: { jobs: 30, kills: 40, workers: 2, gapMs: 1_500 },
   });
   const { jobs, kills, workers, gapMs, seed } = options;
   console.log(`${name}: jobs: ${jobs}, kills: ${kills}, workers: ${workers}, gap: ${gapMs} ms, seed: ${seed}`);
   const random = createRandom(seed);
+  // a setup in the image is one of its commands, too
+  const ownKinds: readonly SpecialKind[] = isInImage ? [...kinds, 'setup'] : kinds;
   const files = repositoryFiles(0);
   const plans = Array.from({ length: jobs }, (_, index) =>
     planSpecial({
       index,
-      kind: kinds[index % kinds.length]!,
+      kind: ownKinds[index % ownKinds.length]!,
       repository: 0,
       files,
       random: random.fork(index),
@@ -94,6 +96,11 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
     printTraffic(run);
     console.log(`server   killed ${hits} times while it ran; ${server.calls().length} calls sent`);
     if (hits === 0) violations.push('no worker was killed while the server ran');
+    if (isInImage) {
+      const { started, finished, skipped } = await countSetups(scene.pool);
+      console.log(`setups   ${started} started, ${finished} finished, ${skipped} skipped`);
+      if (jobs >= ownKinds.length && finished === 0) violations.push('no setup has finished in the image');
+    }
     if (isInImage && !(await hasUnpacked(lane))) violations.push('no worker has unpacked the image');
   }
   violations.push(

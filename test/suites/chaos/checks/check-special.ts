@@ -93,7 +93,7 @@ async function setupProblems(pool: Pool, isEachNew: boolean): Promise<string[]> 
 /** Returns how often setups were started, and how many of them finished, for the report. */
 export async function countSetups(pool: Pool): Promise<{ started: number; finished: number; skipped: number }> {
   const { rows } = await pool.query<{ started: number; finished: number; skipped: number }>(
-    `select count(*) filter (where text like '% started.')::integer as started,
+    `select count(*) filter (where text like '% started%')::integer as started,
             count(*) filter (where text like '% succeeded in %')::integer as finished,
             count(*) filter (where text like '% is skipped: %')::integer as skipped
      from (select data ->> 'text' as text from job_events where type = 'notice') as notices
