@@ -12,12 +12,16 @@ const mostPages = 20_000;
 interface Listed {
   at: number;
   groups: string[];
+  /** It is in the list for its own folder, which is the one that it shows. */
+  isOwn: boolean;
 }
 
 interface Surroundings {
   groups: string[];
   /** Start of the links. */
   base: string;
+  /** Start of the addresses of the pages for which the list is. */
+  folder: string;
 }
 
 /** Reads the sidebars of VitePress by the addresses of their pages: that of `config`, then those of other files beside it. */
@@ -50,27 +54,34 @@ function sidebarOf(locale: unknown): unknown {
 
 /** Adds the pages of one list, or of a list for each folder. */
 function addSidebar(listed: Map<string, Listed>, sidebar: unknown): void {
-  const lists = isRecord(sidebar) ? Object.values(sidebar) : [sidebar];
-  for (const list of lists) {
+  const lists: [folder: string, list: unknown][] = isRecord(sidebar) ? Object.entries(sidebar) : [['/', sidebar]];
+  for (const [folder, list] of lists) {
     const base = isRecord(list) ? (textOf(list.base) ?? '') : '';
-    visit(isRecord(list) ? list.items : list, { groups: [], base }, 0);
+    visit(isRecord(list) ? list.items : list, { groups: [], base, folder }, 0);
   }
 
-  function visit(items: unknown, { groups, base }: Surroundings, depth: number): void {
+  function visit(items: unknown, { groups, base, folder }: Surroundings, depth: number): void {
     if (!Array.isArray(items) || depth > deepest) return;
     for (const item of items) {
       if (!isRecord(item)) continue;
       const ownBase = textOf(item.base) ?? base;
       const link = textOf(item.link);
-      if (link !== undefined && !/^[a-z]+:/i.test(link)) add(`${ownBase}/${link}`, groups);
+      if (link !== undefined && !/^[a-z]+:/i.test(link)) add(ownBase + link, { groups, folder });
       const title = textOf(item.text);
-      visit(item.items, { groups: title === undefined ? groups : [...groups, title], base: ownBase }, depth + 1);
+      visit(
+        item.items,
+        { groups: title === undefined ? groups : [...groups, title], base: ownBase, folder },
+        depth + 1,
+      );
     }
   }
 
-  function add(link: string, groups: string[]): void {
+  function add(link: string, { groups, folder }: Omit<Surroundings, 'base'>): void {
     const page = withoutIndex(pathOf(link));
-    if (!listed.has(page) && listed.size < mostPages) listed.set(page, { at: listed.size, groups });
+    const isOwn = `/${page}/`.startsWith(`${folder.replace(/^\/?/, '/').replace(/\/$/, '')}/`);
+    const known = listed.get(page);
+    if (known === undefined ? listed.size < mostPages : isOwn && !known.isOwn)
+      listed.set(page, { at: known?.at ?? listed.size, groups, isOwn });
   }
 }
 

@@ -60,6 +60,18 @@ describe('the sidebar of VitePress', () => {
     ]);
   });
 
+  it('gives a page the groups of the list for its folder', async () => {
+    const config = `export default { themeConfig: { sidebar: {
+      '/guide/': [{ text: 'Guide', items: [{ link: '/guide/zebra' }, { link: '/api/a' }] }],
+      '/api/': [{ text: 'API', base: '/api/', items: [{ link: 'a' }, { text: 'B', base: '/guide/ap', link: 'ple' }] }],
+    } } }`;
+    expect(await listed({ ...pages, 'docs/.vitepress/config.js': config })).toEqual([
+      ['guide/zebra', 'Guide'],
+      ['api/a', 'API'],
+      ['guide/apple', 'API'],
+    ]);
+  });
+
   it('is read for each language, the main one first', async () => {
     const config = `export default {
       lang: 'en-US',
