@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/da
 import { architectureOfImages, shellWithLibraries, writeImage } from '../../support/sandbox/oci-image.ts';
 import { accountsWithSandbox } from '../../support/sandbox/sandbox.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import type { TestWorker } from '../../support/stack/worker.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const { accounts } = await accountsWithSandbox();
@@ -17,6 +18,9 @@ const copilot = '.github/workflows/copilot-setup-steps.yml';
 const finish = { name: 'finish', input: { title: 'Look', summary: 'Looked.' } };
 const run = (command: string) => ({ name: 'run', input: { command } });
 const place = '[ -e /usr/bin/git ] && echo worker || echo "image $GREETING"';
+
+/** What happens to the worker of a job before its model answers. */
+type BeforeAnswer = (deps: TestWorker['deps']) => Promise<void>;
 
 describe.runIf(accounts.length > 0)("an environment of another product's file", () => {
   let database: TestDatabase;
@@ -46,7 +50,11 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
   afterAll(() => database[Symbol.asyncDispose]());
 
   /** Runs a job with this file. Returns what a command of its agent printed, and the notices of its timeline. */
-  async function runWith(path: string, content: unknown, hosts = ['registry.test']) {
+  async function runWith(
+    path: string,
+    content: unknown,
+    { hosts = ['registry.test'], before = async () => {} }: { hosts?: string[]; before?: BeforeAnswer } = {},
+  ) {
     pulled.length = 0;
     await using scene = await startCommandScene(database, ({ commands, ceilings }) => ({
       commands: commands && { ...commands, images: { ...images, standard: null } },
@@ -54,8 +62,12 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     }));
     const { repository, model, worker } = scene;
     await repository.commit({ [path]: typeof content === 'string' ? content : JSON.stringify(content) });
+    const look = run(`${place}; made=nothing; [ ! -e ~/made ] || read -r made < ~/made; echo "made $made"`);
     model.script(
-      { toolCalls: [run(`${place}; made=nothing; [ ! -e ~/made ] || read -r made < ~/made; echo "made $made"`)] },
+      async () => {
+        await before(worker.deps);
+        return { toolCalls: [look] };
+      },
       { toolCalls: [finish] },
     );
     const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
@@ -105,6 +117,24 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     ]);
   });
 
+  it('goes on without it also where its setup has to run once more in the turn', { tags: 'slow' }, async () => {
+    const content = { image: 'python:3.13', postCreateCommand: `(${place}) > ~/made` };
+    const { printed, notices } = await runWith(devcontainer, content, {
+      async before({ layerFiles, workspaces }) {
+        const { rows } = await database.pool.query(
+          `with newest as (select id, project_id from jobs order by created_at desc limit 1)
+           delete from environment_layers using newest where environment_layers.project_id = newest.project_id
+           returning newest.id as "jobId", newest.project_id as "projectId", key`,
+        );
+        await workspaces.remove(rows[0].jobId);
+        await layerFiles.discard((await layerFiles.find(rows[0]))!.folder);
+      },
+    });
+    expect(printed).toBe('worker\\nmade worker');
+    const setup = [started(devcontainer), succeeded(devcontainer)];
+    expect(notices).toEqual([expect.any(String), expect.stringContaining('without the image'), ...setup, ...setup]);
+  });
+
   it('says what it ignores, and goes on without a setup that fails', { tags: 'slow' }, async () => {
     const { printed, notices } = await runWith(devcontainer, {
       image: 'registry.test/tools:1',
@@ -125,7 +155,7 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
 
   it('skips its setup where commands reach no network, and says so', { tags: 'slow' }, async () => {
     const steps = [{ uses: 'actions/setup-node@v4', with: { 'node-version': 22 } }, { run: 'echo 1 > ~/made' }];
-    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } }, []);
+    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } }, { hosts: [] });
     expect(printed).toBe('worker\\nmade nothing');
     expect(notices).toEqual([
       `${follows(copilot)} Ignored: the wish for Node.js 22: jobs use what the worker has, or what setup installs.`,

@@ -200,6 +200,13 @@ export const environmentMutations: Mutation[] = [
     ...borrowed,
   },
   {
+    name: 'a setup that runs once more looks for an image that the job goes on without',
+    file: 'activities/environment/environments.ts',
+    find: 'image: turn.environment.image',
+    replace: 'image: description.environment.image ?? null',
+    ...borrowed,
+  },
+  {
     name: "the setup of another product's file ends a job",
     file: 'activities/environment/environments.ts',
     find: 'if (description.isOwn || !isSetupFailure(error)) throw error;',
