@@ -15,9 +15,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   if (chromiumPath === null) return;
-  server = resources.use(
-    await startPageServer(join(import.meta.dirname, 'fixtures/chat-pages'), [...pages, 'docket-react']),
-  );
+  server = resources.use(await startPageServer(join(import.meta.dirname, 'fixtures/chat-pages'), pages));
   browser = await launchBrowser('Chromium', chromiumPath);
   resources.defer(() => browser.close());
   assistant = resources.use(await startAssistantStack());
@@ -109,32 +107,5 @@ describe.runIf(chromiumPath !== null).each(pages)('useChat of %s on a page of an
     const { articles, error } = await whenStatus(page, 'ready');
     expect(error).toBe('');
     expect(articles).toHaveLength(4);
-  });
-});
-
-describe.runIf(chromiumPath !== null)('the chat of @docket/react', () => {
-  it('shows the same after a reload: text, marks, related topics and the vote', { tags: ['slow'] }, async () => {
-    await using chat = await openChat('docket-react');
-    const { page } = chat;
-    assistant.model.script({ text: 'Press it 77 times, see [the first lamp](/guides/first-lamp).' });
-    await page.getByRole('textbox', { name: 'Question' }).fill('How do I pair a lamp?');
-    await page.keyboard.press('Enter');
-    await page.locator('p > mark').first().waitFor();
-    await page.locator('p', { hasText: 'Related topics' }).waitFor();
-    const topics = page.getByRole('list', { name: 'Related topics' }).getByRole('button');
-    await topics.first().waitFor();
-    const helpful = page.getByRole('button', { name: 'Yes', exact: true });
-    await helpful.click();
-    await page.locator('button[aria-pressed=true]').waitFor();
-    const shown = async () => [
-      await page.locator('p > mark').allTextContents(),
-      await topics.allTextContents(),
-      await helpful.getAttribute('aria-pressed'),
-    ];
-    const before = await shown();
-    expect(before[0]).toContain('77');
-    await page.reload();
-    await page.getByText('Press it').first().waitFor();
-    await expect.poll(shown).toEqual(before);
   });
 });

@@ -80,13 +80,15 @@ export async function startPageServer(folder: string, names: string[]): Promise<
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'error',
   });
-  const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  const files = new Map(outputFiles.map(({ path, text }) => [path, text]));
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://page');
-    const script = scripts.get(pathname);
-    if (script !== undefined) return response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
-    if (!scripts.has(`${pathname}.js`)) return response.writeHead(404).end();
-    const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><body><script type="module" src="${pathname}.js"></script>`;
+    const file = files.get(pathname);
+    const type = pathname.endsWith('.css') ? 'text/css' : 'text/javascript';
+    if (file !== undefined) return response.writeHead(200, { 'content-type': type }).end(file);
+    if (!files.has(`${pathname}.js`)) return response.writeHead(404).end();
+    const styles = files.has(`${pathname}.css`) ? `<link rel="stylesheet" href="${pathname}.css">` : '';
+    const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">${styles}<body><script type="module" src="${pathname}.js"></script>`;
     return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html);
   });
   server.listen(0, '127.0.0.1');

@@ -1,0 +1,173 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  findBrowser,
+  launchBrowser,
+  startPageServer,
+  type BrowserName,
+  type PageServer,
+} from '../support/browser/browser.ts';
+import { administer, ask, complaintsOf, done } from '../support/browser/chat.ts';
+import { packReact } from '../support/browser/packed-react.ts';
+import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
+import { patienceMs } from '../support/patience.ts';
+
+/** The chat of `@docket/react` on a page that is built with the packed package, as another project would. */
+
+const names: BrowserName[] = ['Chromium', 'Firefox'];
+const found = names.map((browser) => ({ browser, path: findBrowser(browser) }));
+const resources = new AsyncDisposableStack();
+let assistant: AssistantStack;
+let server: PageServer;
+
+beforeAll(async () => {
+  if (found.every(({ path }) => path === null)) return;
+  const { folder } = resources.use(await packReact());
+  const page = 'docket-react.jsx';
+  await copyFile(join(import.meta.dirname, 'fixtures/chat-pages', page), join(folder, page));
+  server = resources.use(await startPageServer(folder, ['docket-react']));
+  assistant = resources.use(await startAssistantStack());
+});
+
+afterAll(() => resources.disposeAsync());
+
+describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) => {
+  let browser: Browser;
+  beforeAll(async () => {
+    if (path === null) return undefined;
+    browser = await launchBrowser(name, path);
+    return () => browser.close();
+  });
+  beforeEach(({ skip }) => skip(path === null));
+
+  async function openChat(query: Record<string, string> = {}) {
+    const { baseUrl, domain, assistantKey } = assistant.service;
+    const page = await browser.newPage();
+    page.setDefaultTimeout(patienceMs);
+    const complaints = complaintsOf(page);
+    await page.goto(server.addressOf('docket-react', { baseUrl, domain, key: assistantKey, ...query }));
+    const answer = page.getByRole('article', { name: 'Answer' });
+    const questions = page.getByRole('group', { name: 'You asked' });
+    return { page, complaints, answer, questions, [Symbol.asyncDispose]: () => page.close() };
+  }
+
+  it('shows the same after a reload: text, marks, related topics and the vote', async () => {
+    await using chat = await openChat();
+    const { page } = chat;
+    assistant.model.script({ text: 'Press it 77 times, see [the first lamp](/guides/first-lamp).' });
+    await ask(page, 'How do I pair a lamp?');
+    await page.locator('p > mark').first().waitFor();
+    await page.locator('p', { hasText: 'Related topics' }).waitFor();
+    const topics = page.getByRole('list', { name: 'Related topics' }).getByRole('button');
+    await topics.first().waitFor();
+    const helpful = page.getByRole('button', { name: 'Yes', exact: true });
+    await helpful.click();
+    await page.locator('button[aria-pressed=true]').waitFor();
+    const shown = async () => [
+      await page.locator('p > mark').allTextContents(),
+      await topics.allTextContents(),
+      await helpful.getAttribute('aria-pressed'),
+    ];
+    const before = await shown();
+    expect(before[0]).toContain('77');
+    await page.reload();
+    await page.getByText('Press it').first().waitFor();
+    await expect.poll(shown).toEqual(before);
+  });
+
+  it('stops an answer, edits its question, and asks it again', async () => {
+    const { model } = assistant;
+    await using chat = await openChat();
+    const { page, complaints, answer, questions } = chat;
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    const call = model.requests.at(-1)!;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await call.closed).toBe('aborted');
+    await done(page);
+    expect(await answer.textContent()).toContain('Hold its');
+
+    model.script({ text: 'Press it twice.' });
+    await page.getByRole('button', { name: 'Edit question' }).click();
+    expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe('How do I pair a lamp?');
+    await ask(page, 'How do I reset a lamp?');
+    await page.getByText('Press it twice.').first().waitFor();
+    await done(page);
+    expect(await questions.allTextContents()).toEqual([expect.stringContaining('How do I reset a lamp?')]);
+    expect(await answer.count()).toBe(1);
+
+    model.script({ text: 'Press it three times.' });
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByText('Press it three times.').first().waitFor();
+    await done(page);
+    expect(await questions.allTextContents()).toEqual([expect.stringContaining('How do I reset a lamp?')]);
+    expect(await answer.count()).toBe(1);
+    const prompt = JSON.stringify(model.requests.at(-1)!.body.messages);
+    expect(prompt).toContain('How do I reset a lamp?');
+    expect(prompt).not.toContain('Press it twice.');
+    expect(complaints).toEqual([]);
+  });
+
+  it('resumes an answer after a reload in the middle of it', async () => {
+    const { model } = assistant;
+    await using chat = await openChat();
+    const { page, complaints, answer } = chat;
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'three ', 'seconds.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    const calls = model.requests.length;
+    await page.reload();
+    await page.getByText('Hold its').waitFor();
+    model.release();
+    await page.getByText('Hold its button for three seconds.').first().waitFor();
+    await done(page);
+    expect(await answer.count()).toBe(1);
+    expect(model.requests).toHaveLength(calls);
+    expect(complaints).toEqual([]);
+  });
+
+  it('sends the token of the reader, and shows why one is refused', async () => {
+    const { model, service } = assistant;
+    const site = `/v1/sites/${service.domain}`;
+    const [issuer, secret] = ['https://app.example.com', 'a-secret-that-two-servers-share-0001'];
+    await administer(service, 'PATCH', site, { readerTokens: { algorithm: 'HS256', issuer, secret } });
+    await using _ = {
+      [Symbol.asyncDispose]: () => administer(service, 'PATCH', site, { readerTokens: null }),
+    };
+    const claims = new SignJWT({ groups: ['staff'] }).setProtectedHeader({ alg: 'HS256' }).setIssuer(issuer);
+    const signed = claims.setAudience(service.domain).setIssuedAt().setExpirationTime('5m');
+    const readerToken = await signed.sign(Buffer.from(secret));
+    await using chat = await openChat({ readerToken });
+    const tokens = new Set<string | undefined>();
+    chat.page.on('request', (request) => tokens.add(request.headers()['x-reader-token']));
+    model.script({ text: 'Press it once.' });
+    await ask(chat.page, 'How do I pair a lamp?');
+    await chat.page.getByText('Press it once.').first().waitFor();
+    await done(chat.page);
+    expect([...tokens]).toEqual([readerToken]);
+    expect(chat.complaints).toEqual([]);
+
+    await using refused = await openChat({ readerToken: 'forged' });
+    await ask(refused.page, 'How do I pair a lamp?');
+    expect(await refused.page.getByRole('alert').textContent()).toMatch(/^The X-Reader-Token was refused/);
+  });
+
+  it('solves the challenge of a key that requires a proof of work', async () => {
+    const { model, service } = assistant;
+    const { key } = await administer(service, 'POST', '/v1/keys', { kind: 'assistant', proofOfWork: true });
+    await using chat = await openChat({ key });
+    const { page } = chat;
+    const proofs = new Set<string | undefined>();
+    page.on('request', (request) => proofs.add(request.headers()['x-proof-of-work']));
+    model.script({ text: 'Press it once.' });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Press it once.').first().waitFor();
+    await done(page);
+    proofs.delete(undefined);
+    expect(proofs.size).toBe(1);
+  });
+});
