@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { Chat } from '../widget/chat.tsx';
 import { defaultLabels, type Labels } from '../widget/labels.ts';
 import { useDocketChat, type DocketChatOptions } from './use-docket-chat.ts';
+import { usePageSelection } from './use-page-selection.ts';
 
 export interface DocketChatProps extends DocketChatOptions {
   /** Questions to start with; by default those of the site. */
@@ -14,6 +15,7 @@ export interface DocketChatProps extends DocketChatOptions {
 /** Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. */
 export function DocketChat({ questions, labels, pagesUrl, ...options }: DocketChatProps) {
   const chat = useDocketChat(options);
+  const { selection, takeSelection, forgetSelection } = usePageSelection();
   const target = useMemo(() => ({ pagesUrl: pagesUrl ?? baseOfPage() }), [pagesUrl]);
   return (
     <Chat
@@ -21,8 +23,9 @@ export function DocketChat({ questions, labels, pagesUrl, ...options }: DocketCh
       labels={{ ...defaultLabels, ...labels }}
       target={target}
       questions={questions ?? null}
-      selection={null}
-      onForgetSelection={() => {}}
+      selection={selection}
+      onForgetSelection={forgetSelection}
+      onFocusField={takeSelection}
     />
   );
 }

@@ -16,6 +16,8 @@ export interface ChatProps {
   /** Text that the reader selected on the page, for the next question. */
   selection: string | null;
   onForgetSelection(): void;
+  /** Called when the reader goes to the field. */
+  onFocusField?(): void;
   /** Shown above the questions to start with. */
   welcome?: ReactNode;
   /** Written in the field at first. */
@@ -111,6 +113,7 @@ export function Chat({ driver, labels, target, questions, selection, onForgetSel
           onForgetSelection();
           input.current?.focus();
         }}
+        onFocusField={slots.onFocusField}
       >
         {slots.settings}
       </Composer>

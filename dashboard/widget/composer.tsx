@@ -13,6 +13,7 @@ interface ComposerProps {
   onStop(): void;
   onCancelEdit(): void;
   onForgetSelection(): void;
+  onFocusField?(): void;
   children: ReactNode;
 }
 
@@ -60,6 +61,7 @@ export function Composer({ input, labels, draft, isBusy, selection, isEditing, c
           placeholder={labels.placeholder}
           maxLength={longestQuestion}
           value={draft}
+          onFocus={on.onFocusField}
           onInput={(event) => on.onDraft(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;

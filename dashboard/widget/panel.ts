@@ -1,3 +1,5 @@
+import { selectedText } from './selected-text.ts';
+
 /** State of the widget's dialog, which the button, the hotkey and the page's scripts share. */
 export interface Panel {
   state(): PanelState;
@@ -12,8 +14,6 @@ interface PanelState {
   /** Text that was selected on the page when the dialog was opened. */
   selection: string | null;
 }
-
-const longestSelection = 4_000;
 
 export function createPanel(): Panel {
   let state: PanelState = { isOpen: false, selection: null };
@@ -30,8 +30,7 @@ export function createPanel(): Panel {
     },
     open() {
       if (state.isOpen) return;
-      const selected = document.getSelection()?.toString().trim().slice(0, longestSelection) ?? '';
-      change({ isOpen: true, selection: selected === '' ? null : selected });
+      change({ isOpen: true, selection: selectedText() });
     },
     close: () => change({ isOpen: false }),
     forgetSelection: () => change({ selection: null }),

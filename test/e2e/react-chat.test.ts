@@ -1,7 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   findBrowser,
@@ -76,6 +76,51 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     await page.reload();
     await page.getByText('Press it').first().waitFor();
     await expect.poll(shown).toEqual(before);
+  });
+
+  it.each(['mouse', 'keyboard'])('sends the text that is selected when the %s goes to the field', async (device) => {
+    const { model } = assistant;
+    await using chat = await openChat();
+    const { page, complaints, answer } = chat;
+    const field = page.getByRole('textbox', { name: 'Question' });
+    const goToField = () => (device === 'mouse' ? field.click() : field.focus());
+    const select = async (text: Locator) => {
+      const { x, y, width, height } = (await text.boundingBox())!;
+      await page.mouse.move(x + 1, y + height / 2);
+      await page.mouse.down();
+      await page.mouse.move(x + width - 1, y + height / 2);
+      await page.mouse.up();
+    };
+    const note = page.getByText('About the selected text');
+    const lastPrompt = () => JSON.stringify(model.requests.at(-1)!.body.messages);
+
+    await select(page.locator('#text'));
+    await goToField();
+    await note.waitFor();
+    model.script({ text: 'That pairs it.' });
+    await ask(page, 'Why?');
+    await page.getByText('That pairs it.').first().waitFor();
+    await done(page);
+    expect(lastPrompt()).toContain('Hold the button for three seconds.');
+    expect(await note.count()).toBe(0);
+
+    // a part of the answer is no text of the page
+    await select(answer.getByText('That pairs it.'));
+    await goToField();
+    expect(await note.count()).toBe(0);
+
+    await select(page.locator('#text'));
+    await goToField();
+    await page.getByRole('button', { name: 'Remove selected text' }).click();
+    await note.waitFor({ state: 'detached' });
+    await field.blur();
+    await goToField();
+    model.script({ text: 'Twice a day.' });
+    await ask(page, 'How often?');
+    await page.getByText('Twice a day.').first().waitFor();
+    await done(page);
+    expect(lastPrompt()).not.toContain('Hold the button for three seconds.');
+    expect(complaints).toEqual([]);
   });
 
   it('stops an answer, edits its question, and asks it again', async () => {
