@@ -1,25 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { copyText } from '../widget/answer/copy-text.ts';
 import { showToast } from './toasts.ts';
-
-/**
- * Copies a text. The clipboard needs https, except on localhost; over http elsewhere, a field that holds the text is copied.
- * Throws when the browser refuses.
- */
-async function copyText(text: string): Promise<void> {
-  if (window.isSecureContext) return navigator.clipboard.writeText(text);
-  const focused = document.activeElement;
-  const field = document.createElement('textarea');
-  field.value = text;
-  field.className = 'visually-hidden';
-  // beside the focused element, because an open dialog takes back the focus from everything outside
-  (focused ?? document.body).after(field);
-  field.select();
-  const isCopied = document.execCommand('copy');
-  field.remove();
-  if (focused instanceof HTMLElement) focused.focus();
-  if (!isCopied) throw new Error('The browser did not copy.');
-}
 
 /** Returns what copies a text, and whether it has just done so. */
 export function useCopy(): { isCopied: boolean; copy(text: string): void } {
@@ -32,7 +14,7 @@ export function useCopy(): { isCopied: boolean; copy(text: string): void } {
   return {
     isCopied,
     copy: (text) =>
-      void copyText(text).then(
+      void copyText(text, document.activeElement ?? document.body).then(
         () => setCopied(true),
         () => showToast({ text: 'The browser did not copy. Select the text to copy it.', undo: null }),
       ),

@@ -1,7 +1,9 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { findBrowser, launchBrowser, type BrowserName } from '../support/browser/browser.ts';
+import { administer, ask, done } from '../support/browser/chat.ts';
 import { problemsFor, takeScreenshot } from '../support/browser/dashboard.ts';
+import { open, visitWidget, type WidgetVisitOptions } from '../support/browser/widget.ts';
 import { startEmbeddingSite, type EmbeddingSite } from '../support/servers/embedding-site.ts';
 import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
 import { patienceMs } from '../support/patience.ts';
@@ -23,38 +25,15 @@ beforeAll(async () => {
 
 afterAll(() => resources.disposeAsync());
 
-interface VisitOptions extends BrowserContextOptions {
-  colorScheme?: 'light' | 'dark';
-  attributes?: Record<string, string>;
-  direction?: 'ltr' | 'rtl';
-}
-
-async function visit({ attributes = {}, direction = 'ltr', colorScheme = 'light', ...options }: VisitOptions = {}) {
-  const { domain, assistantKey } = shared.assistant.service;
-  const context = await shared.browserFor(colorScheme).newContext({ reducedMotion: 'reduce', colorScheme, ...options });
-  context.setDefaultTimeout(patienceMs);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  await page.goto(shared.site.pageOf({ 'data-site': domain, 'data-key': assistantKey, ...attributes }, direction));
-  await page.getByRole('button', { name: 'Ask the documentation' }).waitFor();
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
-}
-
-async function open(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Ask the documentation' }).click();
-  await page.getByRole('dialog', { name: 'Ask the documentation' }).waitFor();
-}
-
-async function ask(page: Page, question: string): Promise<void> {
-  await page.getByRole('textbox', { name: 'Question' }).fill(question);
-  await page.keyboard.press('Enter');
-}
-
-const done = (page: Page) => page.getByRole('button', { name: 'Ask again' }).waitFor();
+const visit = (options: WidgetVisitOptions = {}) =>
+  visitWidget(
+    {
+      browser: shared.browserFor(options.colorScheme ?? 'light'),
+      site: shared.site,
+      service: shared.assistant.service,
+    },
+    options,
+  );
 const pairing = 'Hold its **button**, see [the first lamp](/guides/first-lamp).';
 
 describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
@@ -108,10 +87,8 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
 
   it('offers the questions of the site, marks what an answer states without support, and names related topics', async () => {
     const { model, service } = shared.assistant;
-    const path = `${service.baseUrl}/v1/sites/${service.domain}`;
-    const headers = { Authorization: `Bearer ${service.adminKey}`, 'Content-Type': 'application/json' };
     const starterQuestions = ['How do I pair a lamp?'];
-    await fetch(path, { method: 'PATCH', headers, body: JSON.stringify({ starterQuestions }) });
+    await administer(service, 'PATCH', `/v1/sites/${service.domain}`, { starterQuestions });
     await using visited = await visit();
     const { page, complaints } = visited;
     await open(page);
@@ -134,12 +111,7 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
 
   it('solves the challenge of a key that requires a proof of work', async () => {
     const { model, service } = shared.assistant;
-    const response = await fetch(`${service.baseUrl}/v1/keys`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${service.adminKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ kind: 'assistant', proofOfWork: true }),
-    });
-    const { key } = await response.json();
+    const { key } = await administer(service, 'POST', '/v1/keys', { kind: 'assistant', proofOfWork: true });
     await using visited = await visit({ attributes: { 'data-key': key } });
     const { page } = visited;
     const proofs: (string | undefined)[] = [];
@@ -230,7 +202,7 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     expect(complaints).toEqual([]);
   });
 
-  it.each<[string, VisitOptions]>([
+  it.each<[string, WidgetVisitOptions]>([
     ['light', { colorScheme: 'light' }],
     ['dark', { colorScheme: 'dark' }],
     ['dark-attribute', { colorScheme: 'light', attributes: { 'data-theme': 'dark' } }],

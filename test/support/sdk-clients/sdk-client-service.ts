@@ -10,13 +10,14 @@ export interface AssistantStack extends AsyncDisposable {
 }
 
 /** The whole service with a scripted model behind the assistant, its sample site indexed. */
-export async function startAssistantStack(): Promise<AssistantStack> {
+export async function startAssistantStack(variables: NodeJS.ProcessEnv = {}): Promise<AssistantStack> {
   await using resources = new AsyncDisposableStack();
   const model = resources.use(await startScriptedModelServer());
   const env = {
     DOCKET_ASSISTANT_MODEL: 'compatible/scripted',
     OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
     OPENAI_COMPATIBLE_API_KEY: 'model-key-0123456789',
+    ...variables,
   };
   const stack = resources.use(await startTestStack({ env }));
   await whenIndexed(stack.localJson);

@@ -1,28 +1,40 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+export interface PageOptions {
+  direction?: 'ltr' | 'rtl' | undefined;
+  /** Whether the security policy of the page allows scripts by their host or by a nonce. */
+  policy?: 'host' | 'nonce' | undefined;
+}
+
 export interface EmbeddingSite extends AsyncDisposable {
   /** The address of its page, on an origin of its own. */
-  pageOf(attributes: Record<string, string>, direction?: 'ltr' | 'rtl'): string;
+  pageOf(attributes: Record<string, string>, options?: PageOptions): string;
 }
 
 /** A static site that embeds the widget of a Docket, with a security policy that allows nothing else. */
 export async function startEmbeddingSite(docket: string): Promise<EmbeddingSite> {
-  const policy = [
-    "default-src 'none'",
-    `script-src ${docket}`,
-    `connect-src ${docket}`,
-    "style-src 'self'",
-    'img-src data:',
-    "base-uri 'none'",
-    "require-trusted-types-for 'script'",
-  ].join('; ');
+  const policyOf = (script: string, style: string) =>
+    [
+      "default-src 'none'",
+      `script-src ${script}`,
+      `connect-src ${docket}`,
+      `style-src ${style}`,
+      'img-src data:',
+      "base-uri 'none'",
+      "require-trusted-types-for 'script'",
+    ].join('; ');
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '/', 'http://site');
     const direction = searchParams.get('direction') ?? 'ltr';
     searchParams.delete('direction');
+    const nonce = searchParams.get('policy') === 'nonce' ? randomBytes(16).toString('base64') : null;
+    searchParams.delete('policy');
     const attributes = [...searchParams].map(([name, value]) => `${name}="${value.replaceAll('"', '&quot;')}"`);
+    if (nonce !== null) attributes.push(`nonce="${nonce}"`);
+    const policy = nonce === null ? policyOf(docket, "'self'") : policyOf(`'nonce-${nonce}'`, "'none'");
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
     response.end(`<!doctype html>
 <html lang="en" dir="${direction}">
@@ -34,8 +46,8 @@ export async function startEmbeddingSite(docket: string): Promise<EmbeddingSite>
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    pageOf: (attributes, direction = 'ltr') =>
-      `http://127.0.0.1:${port}/guides/scenes?${new URLSearchParams({ ...attributes, direction }).toString()}`,
+    pageOf: (attributes, { direction = 'ltr', policy = 'host' } = {}) =>
+      `http://127.0.0.1:${port}/guides/scenes?${new URLSearchParams({ ...attributes, direction, policy }).toString()}`,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();

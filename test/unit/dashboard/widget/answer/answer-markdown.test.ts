@@ -14,7 +14,7 @@ describe('the Markdown of an answer', () => {
     expect(
       rendered('# A\n\n1. **b** `c`\n\n| d | e |\n| - | - |\n| f | [g](/h) |\n\n```sh\nls\n```'),
     ).toMatchInlineSnapshot(
-      `"<div class="docket-markdown" dir="auto"><h3>A</h3><ol start="1"><li><p><strong>b</strong> <code dir="ltr">c</code></p></li></ol><div class="docket-table" role="group" aria-label="Table" tabindex="0"><table><tbody><tr><th scope="col">d</th><th scope="col">e</th></tr><tr><td>f</td><td><a href="https://docs.example/h" target="_blank" rel="noopener noreferrer nofollow">g</a></td></tr></tbody></table></div><div class="docket-code"><pre dir="ltr" tabindex="0"><code>ls</code></pre></div></div>"`,
+      `"<div class="docket-markdown" dir="auto"><h3>A</h3><ol start="1"><li><p><strong>b</strong> <code dir="ltr">c</code></p></li></ol><div class="docket-table" role="group" aria-label="Table" tabindex="0"><table><tbody><tr><th scope="col">d</th><th scope="col">e</th></tr><tr><td>f</td><td><a href="https://docs.example/h" target="_blank" rel="noopener noreferrer nofollow">g</a></td></tr></tbody></table></div><div class="docket-code"><pre dir="ltr" tabindex="0"><code>ls</code></pre><button type="button" class="docket-button">Copy code</button><span class="docket-hidden" role="status"></span></div></div>"`,
     );
   });
 
