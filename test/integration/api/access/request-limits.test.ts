@@ -41,7 +41,7 @@ it('allows exactly as many requests about a site as its limit, whichever keys th
     ...(await askAll(docs.site.domain, docs.assistantKey)),
     ...(await askAll(docs.site.domain, second.body.key)),
   ];
-  expect([answers.length, refusedOf(answers)]).toEqual([24, 9]);
+  expect(refusedOf(answers)).toBe(answers.length - 15);
   const refused = answers.find(({ status }) => status === 429)!;
   expect(refused.body.error).toMatch(/^Too many requests; try again in \d+ seconds\.$/);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ it('allows exactly as many requests with a key as its limit, for any site', asyn
   const { body } = await apis[0]!.ask('/v1/keys', { key: docs.adminKey, json });
   expect(body).toMatchObject({ requestsPerMinute: null, requestsPerDay: 4 });
   const answers = await askAll(docs.site.domain, body.key);
-  expect(refusedOf(answers)).toBe(8);
+  expect(refusedOf(answers)).toBe(answers.length - 4);
   expect(answers[0]!.headers.get('ratelimit-policy')).toContain('"key-day";q=4;w=86400');
   expect(refusedOf(await askAll(docs.site.domain, docs.assistantKey))).toBe(0);
 });
