@@ -49,7 +49,7 @@ export function mountRoutes(
     const fields = Object.keys(route.headers ?? {});
     router.register(path, [route.method], async (ctx) => {
       // also of refusals: a cache that ignores no-store must not send one reader's pages to another
-      ctx.vary(fields);
+      if (fields.length > 0) ctx.vary(fields);
       const caller = await admit[route.key](ctx);
       if (role !== null && (caller === null || !includesRole(caller.role, role))) throw roleTooLow(role);
       ctx.set('Cache-Control', 'no-store');

@@ -9,7 +9,7 @@ export const readerSurfaceMutations: Mutation[] = [
   {
     name: 'a cache serves the pages of one reader to others',
     file: 'api/http/mount-routes.ts',
-    find: 'ctx.vary(fields);',
+    find: 'if (fields.length > 0) ctx.vary(fields);',
     replace: '',
     project: 'integration',
     tests: ['api/access/vary'],
