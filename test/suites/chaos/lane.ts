@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Pool } from 'pg';
@@ -137,4 +137,11 @@ export async function startLane(options: LaneOptions): Promise<Lane> {
     workers,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Reports whether a worker has unpacked the image, which its commands run in. */
+export async function hasUnpacked({ home, workers }: Pick<Lane, 'home' | 'workers'>): Promise<boolean> {
+  const folders = workers.map((_, index) => join(home, `work-${index + 1}`, 'images'));
+  const entries = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
+  return entries.flat().some((entry) => /^[\da-f]{64}$/.test(entry));
 }

@@ -9,7 +9,7 @@ import type { Fault } from './faults.ts';
 import { createJobClient } from './job-client.ts';
 import { readJobsOptions, type JobsOptions } from './jobs.ts';
 import { runJobs, type JobRun } from './job-run.ts';
-import { startLane, type Lane } from './lane.ts';
+import { hasUnpacked, startLane, type Lane } from './lane.ts';
 import { startPlannedCommand, type PlannedCommand } from './planned-command.ts';
 import { playPlans } from './plans/planned-model.ts';
 import { createRandom, type Random } from './plans/random.ts';
@@ -109,13 +109,6 @@ export async function runToolsChaos(args: string[], { isInImage = false } = {}):
     ...(await readdir(temporary)).map((name) => `left on the disk: ${name}`),
   );
   return printEnd(violations, seed);
-}
-
-/** Reports whether a worker has unpacked the image, which its commands run in. */
-export async function hasUnpacked({ home, workers }: Lane): Promise<boolean> {
-  const folders = workers.map((_, index) => join(home, `work-${index + 1}`, 'images'));
-  const entries = await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])));
-  return entries.flat().some((entry) => /^[\da-f]{64}$/.test(entry));
 }
 
 interface Kills extends JobsOptions {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { findKeys } from '../../support/canary-keys.ts';
 import { findCanaries, type Trace } from '../../support/canary-secrets.ts';
 import { hasSsh } from '../../support/ssh/has-ssh.ts';
-import { hasUnpacked } from '../chaos/tools.ts';
+import { hasUnpacked } from '../chaos/lane.ts';
 import { databaseTraces, fileTraces, forgeTraces, gitTraces, temporalTraces } from '../../support/servers/sinks.ts';
 import { courses, runJobs, runSshJobs } from './jobs.ts';
 import { sshKeys, refusedKeys } from './keys.ts';
