@@ -46,7 +46,7 @@ const anyReaders = (count: number) =>
         at % 4 === 3 ? { groups: groups ?? ['staff'], asked, isForged: true } : { groups, asked, isForged: false },
       ),
     );
-/** The groups of a page: null for a public one, none for one that nobody may read. */
+/** A page's groups: null for a public page, an empty list for one that nobody may read. */
 const anyGroups = fc.option(fc.subarray(spellings, { maxLength: 3 }), { nil: null });
 
 function normalised(name: string): string {
@@ -74,7 +74,7 @@ function fileOf(groups: readonly string[] | null, at: number): string {
 const byWord = (text: string) => [...text.matchAll(/secret(\d\d)z/g)].map(([, number]) => Number(number));
 const byName = (text: string) => [...text.matchAll(/lamp(\d\d)/g)].map(([, number]) => Number(number));
 
-/** What one surface shows to a reader: of every page, or of those that it asked about. */
+/** What a surface shows a reader: something of every page, or only of the pages asked for. */
 type Shown = [surface: string, pages: number[], asked: number[] | null];
 
 /** Asks every surface as one reader. A refused token is refused by all of them. */

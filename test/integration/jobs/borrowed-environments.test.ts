@@ -19,7 +19,7 @@ const finish = { name: 'finish', input: { title: 'Look', summary: 'Looked.' } };
 const run = (command: string) => ({ name: 'run', input: { command } });
 const place = '[ -e /usr/bin/git ] && echo worker || echo "image $GREETING"';
 
-/** What happens to the worker of a job before its model answers. */
+/** Changes the worker before the job's model answers. */
 type BeforeAnswer = (deps: TestWorker['deps']) => Promise<void>;
 
 describe.runIf(accounts.length > 0)("an environment of another product's file", () => {
