@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { QueryTerm } from './query-terms.ts';
+import { createSharedCache } from './shared-cache.ts';
 
 interface Expression {
   text: string;
@@ -24,6 +25,10 @@ const enough = 60;
 const dearestRanking = 30_000;
 const dearestUnion = 6000;
 const mostLeftOut = 5;
+/** Passages of an expression that is kept: intersecting the lists of two costs less than a full-text query for both. */
+const longestKept = 5000;
+/** Lists of the open indexes, about 4 bytes a passage. */
+const kept = createSharedCache<string, Int32Array>(1_000_000, ({ length }) => length + 50);
 
 /** Finds the passages worth ranking: those with all terms, then those with most, then those with the rare ones. */
 export function createCandidates(database: DatabaseSync) {
@@ -33,37 +38,55 @@ export function createCandidates(database: DatabaseSync) {
   const unranked = database.prepare('select rowid as id from chunk_text where chunk_text match ? limit ?');
   for (const statement of [ranked, unranked]) statement.setReturnArrays(true);
 
+  /** Returns the passages with an expression, in the order of the index. */
+  function listOf({ text }: Expression): Int32Array {
+    const known = kept.get(database, text);
+    if (known !== undefined) return known;
+    const ids = Int32Array.from(unranked.all(text, -1), (row) => Number(row[0]));
+    kept.set(database, text, ids);
+    return ids;
+  }
+
   return function findCandidates(terms: QueryTerm[], { facets, hidden, nearby }: Surroundings): number[] {
     const found = new Set<number>();
-    const any = ({ text }: Expression, limit: number): number => {
+    const any = (text: string, limit: number): number => {
       const rows = unranked.all(within(text, { facets, hidden }), limit);
       for (const row of rows) found.add(Number(row[0]));
       return rows.length;
     };
+    const canIntersect = facets === null && hidden === null;
+    const withAll = (expressions: Expression[], limit: number): number => {
+      if (!canIntersect || expressions.some(({ count }) => count > longestKept))
+        return any(and(expressions).text, limit);
+      const common = intersect(expressions.map(listOf), limit);
+      for (const id of common) found.add(id);
+      return common.length;
+    };
     const best = (expression: Expression, limit: number) => {
-      if (expression.count > dearestRanking) any(expression, limit * 2);
+      if (expression.count > dearestRanking) any(expression.text, limit * 2);
       else for (const row of ranked.all(within(expression.text, { facets, hidden }), limit)) found.add(Number(row[0]));
     };
     // ranking reads the list of every term completely, so taking all is cheaper when they are few
-    const bestOfFew = (expression: Expression, limit: number) => {
-      if (any(expression, limit * 2) === limit * 2) best(expression, limit);
+    const bestOfFew = (expressions: Expression[], limit: number) => {
+      if (withAll(expressions, limit * 2) === limit * 2) best(and(expressions), limit);
     };
     const strong = strongTerms(terms);
     if (strong.length === 0) return [];
     const all = strong.map((term) => expressionOf(term));
-    if (any(and(all), wanted * 2) === wanted * 2) {
+    if (withAll(all, wanted * 2) === wanted * 2) {
       best(inHeadings(and(all)), wanted);
       best(and(all), wanted);
     }
     if (found.size < enough && strong.length > 2) {
       for (const left of strong.toSorted((a, b) => a.weight - b.weight).slice(0, mostLeftOut)) {
-        bestOfFew(and(strong.filter((term) => term !== left).map((term) => expressionOf(term))), 40);
+        const position = strong.indexOf(left);
+        bestOfFew(all.toSpliced(position, 1), 40);
       }
     }
     if (found.size < enough && strong.length > 1) {
       best(or(affordable(all)), wanted);
     }
-    if (nearby !== null) any({ text: `(${or(all).text}) AND ${nearby}`, count: 0 }, 30);
+    if (nearby !== null) any(`(${or(all).text}) AND ${nearby}`, 30);
     return [...found];
   };
 }
@@ -115,4 +138,21 @@ function affordable(expressions: Expression[]): Expression[] {
 
 function sum(expressions: Expression[]): number {
   return expressions.reduce((total, { count }) => total + count, 0);
+}
+
+/** Returns the first ids that all of the ascending lists contain. */
+function intersect(lists: Int32Array[], limit: number): number[] {
+  const [shortest = new Int32Array(), ...others] = lists.toSorted((a, b) => a.length - b.length);
+  const positions = others.map(() => 0);
+  const common: number[] = [];
+  for (const id of shortest) {
+    const isCommon = others.every((list, at) => {
+      let position = positions[at] ?? 0;
+      while (position < list.length && (list[position] ?? 0) < id) position += 1;
+      positions[at] = position;
+      return list[position] === id;
+    });
+    if (isCommon && common.push(id) === limit) break;
+  }
+  return common;
 }

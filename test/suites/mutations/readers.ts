@@ -11,6 +11,13 @@ const resumeToken = { project: 'integration', tests: ['assistant/resume-token'] 
 /** Checks on public keys, on readers and on what they may read. */
 export const readerMutations: Mutation[] = [
   {
+    name: 'lists of passages are kept for every reader',
+    file: 'search/query/candidates.ts',
+    find: 'const canIntersect = facets === null && hidden === null;',
+    replace: 'const canIntersect = facets === null;',
+    ...pageAccess,
+  },
+  {
     name: 'a proof of work replaces a CAPTCHA',
     file: 'api/access/proof-of-work.ts',
     find: 'if (required !== null && !captcha) throw proofRefused();',

@@ -40,3 +40,19 @@ it('reads a page named _index as that of its folder', async () => {
   );
   expect(pages.map(({ path }) => path)).toEqual(['index', 'guides/index']);
 });
+
+it('finds the same passages by lists of terms that it keeps as by a full-text query', () => {
+  const words = ['deploy', 'server', 'token', 'cache', 'retry', 'queue', 'limit'];
+  // each page lacks some of the words, so that questions match all, all but one, or few of their terms
+  const pages = Array.from({ length: 400 }, (_, at) =>
+    buildPage({ path: `p${at}`, content: words.filter((_word, bit) => (at * 37) & (1 << bit)).join(' ') || 'none' }),
+  );
+  using index = indexOf(folder, pages);
+  const everything = { language: 'en' };
+  for (let picked = 1; picked < 1 << words.length; picked += 1) {
+    const query = words.filter((_word, bit) => picked & (1 << bit)).join(' ');
+    // with a filter, the full-text index answers alone
+    const asked = { query, limit: 30 };
+    expect(index.search(asked), query).toEqual(index.search({ ...asked, filter: everything }));
+  }
+});
