@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAskModel, type ModelQuestion } from '../../../activities/model/ask-model.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
@@ -52,28 +52,40 @@ async function bodyOf(settings: Pick<ModelQuestion, 'model' | 'reasoningEffort' 
   return body;
 }
 
-it.each([
-  [
-    'anthropic/claude-opus-4-8',
-    { max_tokens: 5_000, thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
-  ],
+/** Models by how they are sent an effort: as a word, or as a budget that is a share of their longest answer. */
+const efforts = {
+  'anthropic/claude-opus-4-8': (word: string) => ({
+    max_tokens: 5_000,
+    thinking: { type: 'adaptive' },
+    output_config: { effort: word },
+  }),
   // a budget comes on top of the limit
-  ['anthropic/claude-sonnet-4-5', { max_tokens: 11_400, thinking: { type: 'enabled', budget_tokens: 6_400 } }],
-  ['openai/gpt-5', { max_output_tokens: 5_000, reasoning: { effort: 'low' } }],
-  [
-    'google/gemini-3-pro-preview',
-    { generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingLevel: 'low' } } },
-  ],
-  [
-    'google/gemini-2.5-pro',
-    { generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingBudget: 6_554 } } },
-  ],
-  ['compatible/qwen', { max_tokens: 5_000, reasoning_effort: 'low' }],
-])('sends the effort and the limit of a job to %s', async (model, sent) => {
-  const body = await bodyOf({ model, reasoningEffort: 'low', maxOutputTokens: 5_000 });
-  expect(body).toMatchObject(sent);
-  // OpenAI refuses it to unverified organizations
-  expect(body.reasoning ?? {}).not.toHaveProperty('summary');
+  'anthropic/claude-sonnet-4-5': (_: string, share: number) => ({
+    max_tokens: 5_000 + 64_000 * share,
+    thinking: { type: 'enabled', budget_tokens: 64_000 * share },
+  }),
+  'openai/gpt-5': (word: string) => ({ max_output_tokens: 5_000, reasoning: { effort: word } }),
+  'google/gemini-3-pro-preview': (word: string) => ({
+    generationConfig: { maxOutputTokens: 5_000, thinkingConfig: { thinkingLevel: word } },
+  }),
+  'google/gemini-2.5-pro': (_: string, share: number) => ({
+    generationConfig: {
+      maxOutputTokens: 5_000,
+      thinkingConfig: { thinkingBudget: Math.min(Math.round(65_536 * share), 32_768) },
+    },
+  }),
+  'compatible/qwen': (word: string) => ({ max_tokens: 5_000, reasoning_effort: word }),
+};
+
+const shares = { low: 0.1, medium: 0.3, high: 0.6 };
+
+describe.each(['low', 'medium', 'high'] as const)('the effort %s', (effort) => {
+  it.each(Object.entries(efforts))('and the limit of a job are sent to %s', async (model, sent) => {
+    const body = await bodyOf({ model, reasoningEffort: effort, maxOutputTokens: 5_000 });
+    expect(body).toMatchObject(sent(effort, shares[effort]));
+    // OpenAI refuses it to unverified organizations
+    expect(body.reasoning ?? {}).not.toHaveProperty('summary');
+  });
 });
 
 it.each(['openai/gpt-5', 'google/gemini-2.5-pro', 'compatible/qwen', 'anthropic/claude-opus-4-8'])(
