@@ -74,6 +74,23 @@ export function tokens(number: number): string {
   return `${(number / 1_000_000).toFixed(2)} M`;
 }
 
+/** Parts of the input of calls, in tokens; null where they were not counted. */
+interface InputParts {
+  cachedInputTokens: number | null;
+  cacheWriteTokens: number | null;
+  freshInputTokens: number | null;
+}
+
+/** Formats the parts of the input: "10.1 k read from cache, 900 written to cache, 14 uncached". Null when they are unknown. */
+export function inputParts({ cachedInputTokens, cacheWriteTokens, freshInputTokens }: InputParts): string | null {
+  if (cachedInputTokens === null || cacheWriteTokens === null || freshInputTokens === null) return null;
+  return [
+    `${tokens(cachedInputTokens)} read from cache`,
+    `${tokens(cacheWriteTokens)} written to cache`,
+    `${tokens(freshInputTokens)} uncached`,
+  ].join(', ');
+}
+
 /** Formats a cost in US dollars. Returns "unknown" when there is no known price. */
 export function cost(usd: number | null): string {
   if (usd === null) return 'unknown';

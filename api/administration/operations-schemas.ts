@@ -86,7 +86,23 @@ export const operationsSchema = z.object({
       )
       .max(mostBuckets),
   }),
-  cost: z.array(z.object({ at: time, costUsd: z.number(), inputTokens: count, outputTokens: count })).max(mostBuckets),
+  cost: z
+    .array(
+      z.object({
+        at: time,
+        costUsd: z.number(),
+        inputTokens: count.meta({ description: 'All input: cached, written to the cache, and fresh.' }),
+        cachedInputTokens: count.meta({
+          description: 'Input that providers read from their caches; 0 before this was counted.',
+        }),
+        cacheWriteTokens: count.meta({
+          description: 'Input that providers wrote to their caches; 0 before this was counted.',
+        }),
+        freshInputTokens: count.meta({ description: 'The other input.' }),
+        outputTokens: count,
+      }),
+    )
+    .max(mostBuckets),
   answers: z.array(z.object({ at: time, answered: count, unanswered: count })).max(mostBuckets),
 });
 export type PublicOperations = z.infer<typeof operationsSchema>;

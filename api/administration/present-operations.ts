@@ -60,7 +60,10 @@ export function presentOperations(
     },
     cost: times.map((at) => {
       const { costMicros = 0, inputTokens = 0, outputTokens = 0 } = series.get(at) ?? {};
-      return { at, costUsd: costMicros / 1e6, inputTokens, outputTokens };
+      const { cachedTokens: cachedInputTokens = 0, cacheWriteTokens = 0 } = series.get(at) ?? {};
+      const freshInputTokens = inputTokens - cachedInputTokens - cacheWriteTokens;
+      const input = { inputTokens, cachedInputTokens, cacheWriteTokens, freshInputTokens };
+      return { at, costUsd: costMicros / 1e6, ...input, outputTokens };
     }),
     answers: times.map((at) => {
       const { answered = 0, unanswered = 0 } = series.get(at) ?? {};

@@ -179,7 +179,8 @@ function Part({ title, isStacked = false, children }: { title: string; isStacked
 }
 
 function jobOf(status: Job['status'], phase: Job['details']['phase']): Pick<Job, 'status' | 'details'> {
-  const usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const input = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, freshInputTokens: 0 };
+  const usage = { ...input, outputTokens: 0, costUsd: 0 };
   const none = {
     title: null,
     message: null,

@@ -9,7 +9,7 @@ import { LiveDot } from '../components/live-dot.tsx';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { StatusBadge } from '../components/status.tsx';
 import { Ago, Elapsed } from '../components/time.tsx';
-import { cost, plural, repositoryName, tokens } from '../format.ts';
+import { cost, inputParts, plural, repositoryName, tokens } from '../format.ts';
 import { CommandOutputView } from '../jobs/timeline/command-output.tsx';
 import type { CommandOutput } from '../jobs/timeline/command-outputs.ts';
 import { Conversation, type ConversationHandle } from '../jobs/conversation.tsx';
@@ -208,6 +208,7 @@ interface JobFactsProps {
 
 function JobFacts({ job, projectId, turn, startedBy, branch }: JobFactsProps) {
   const { models, steps, usage, forkedFrom } = job.details;
+  const parts = inputParts(usage);
   const commit = turn?.headCommit ?? turn?.baseCommit ?? null;
   return (
     <dl className="facts">
@@ -231,8 +232,8 @@ function JobFacts({ job, projectId, turn, startedBy, branch }: JobFactsProps) {
         <code>{models.join(', then ')}</code>
       </Fact>
       <Fact name="Usage">
-        {plural(steps, forkedFrom === null ? 'step' : 'new step')}, {tokens(usage.inputTokens)} tokens in,{' '}
-        {tokens(usage.outputTokens)} out
+        {plural(steps, forkedFrom === null ? 'step' : 'new step')}, {tokens(usage.inputTokens)} tokens in
+        {parts !== null && ` (${parts})`}, {tokens(usage.outputTokens)} out
       </Fact>
       <Fact name="Cost">{cost(usage.costUsd)}</Fact>
       <Fact name="Created">

@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
-import { cost, count, duration, plural, tokens } from '../format.ts';
+import { cost, count, duration, inputParts, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
 import type { Age, JobFilters } from '../jobs/list/filters.ts';
@@ -79,7 +79,13 @@ export function OperationsPage() {
 function Figures({ operations }: { operations: Operations }) {
   const { queue, latency } = operations;
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
-  const spent = operations.cost.reduce((sum, { costUsd }) => sum + costUsd, 0);
+  const sumOf = (kind: Exclude<keyof Operations['cost'][number], 'at'>) =>
+    operations.cost.reduce((sum, bucket) => sum + bucket[kind], 0);
+  const parts = {
+    cachedInputTokens: sumOf('cachedInputTokens'),
+    cacheWriteTokens: sumOf('cacheWriteTokens'),
+    freshInputTokens: sumOf('freshInputTokens'),
+  };
   const figures = [
     [
       'Queued jobs',
@@ -91,11 +97,9 @@ function Figures({ operations }: { operations: Operations }) {
     ['Turn duration (p50)', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
     ['Model latency (p50)', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
     ['Time to first token (p50)', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
-    [
-      'Cost',
-      cost(spent),
-      `${tokens(operations.cost.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0))} tokens`,
-    ],
+    ['Input tokens', tokens(sumOf('inputTokens')), inputParts(parts) ?? ''],
+    ['Output tokens', tokens(sumOf('outputTokens')), ''],
+    ['Cost', cost(sumOf('costUsd')), ''],
   ] as const;
   return <FigureList figures={figures} />;
 }

@@ -45,20 +45,21 @@ const earlierStatements = [
     'after_job',
     `
       select organization_id, job_turns.created_at as at, 'created' as kind, null as category, null::float8 as ms,
-             null::float8 as first_token_ms, null::bigint as input_tokens, null::bigint as output_tokens, null::bigint as cost_micros,
-             batch.model, project_id
+             null::float8 as first_token_ms, null::bigint as input_tokens, null::bigint as cached_tokens,
+             null::bigint as cache_write_tokens, null::bigint as output_tokens, null::bigint as cost_micros, batch.model, project_id
       from batch, ${ofEach('job_turns', 'job_id')}
       where job_turns.turn >= coalesce(forked_turn, 1) and job_turns.created_at < since
       union all
       select organization_id, job_turns.ended_at, job_turns.status,
              -- a job keeps the category of its newest turn only
              case when job_turns.status = 'failed' and job_turns.turn = batch.turn then failure_category end,
-             extract(epoch from job_turns.ended_at - job_turns.created_at) * 1000, null, null, null, null, batch.model, project_id
+             extract(epoch from job_turns.ended_at - job_turns.created_at) * 1000, null, null, null, null, null, null,
+             batch.model, project_id
       from batch, ${ofEach('job_turns', 'job_id')}
       where job_turns.turn >= coalesce(forked_turn, 1) and job_turns.ended_at < since
       union all
       select organization_id, answered_at, 'step', null, extract(epoch from answered_at - started_at) * 1000, null,
-             job_steps.input_tokens, job_steps.output_tokens, coalesce(job_steps.cost_micros, 0),
+             job_steps.input_tokens, job_steps.cached_tokens, job_steps.cache_write_tokens, job_steps.output_tokens, coalesce(job_steps.cost_micros, 0),
              coalesce(job_steps.model, batch.model), project_id
       from batch, ${ofEach('job_steps', 'job_id')}
       where (job_steps.turn, step) > (coalesce(forked_turn, 0), coalesce(forked_step, 0)) and answered_at < since`,
@@ -69,7 +70,7 @@ const earlierStatements = [
     `
       select organization_id, thread_messages.created_at as at, case when answered then 'answered' else 'unanswered' end as kind,
              null as category, duration_ms::float8 as ms, thread_messages.first_token_ms::float8, null::bigint as input_tokens,
-             null::bigint as output_tokens, null::bigint as cost_micros, null as model, null as project_id
+             null::bigint as cached_tokens, null::bigint as cache_write_tokens, null::bigint as output_tokens, null::bigint as cost_micros, null as model, null as project_id
       from batch, ${ofEach('thread_messages', 'thread_id')}
       where role = 'assistant' and ending = 'finished' and thread_messages.created_at < since`,
   ),

@@ -42,7 +42,7 @@ export interface Compaction {
 
 export interface NewCompaction extends Omit<Compaction, 'usage'> {
   jobId: string;
-  usage: TokenUsage & { cachedTokens: number };
+  usage: TokenUsage & { cachedTokens: number; cacheWriteTokens: number };
   costMicros: number | null;
 }
 
@@ -96,13 +96,14 @@ export interface JobContextStore {
 const storeStatement = `
   with stored as (
     insert into job_compactions (job_id, turn, step, upto_turn, upto_step, summary, ledger, tree, input_tokens,
-                                 cached_tokens, output_tokens, cost_micros)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                                 cached_tokens, output_tokens, cost_micros, cache_write_tokens)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
     on conflict (job_id, turn, step) do nothing
     returning job_id
   ), counted as (
     update jobs
     set input_tokens = jobs.input_tokens + $9, output_tokens = jobs.output_tokens + $11,
+        cached_tokens = jobs.cached_tokens + $10, cache_write_tokens = jobs.cache_write_tokens + $13,
         cost_micros = jobs.cost_micros + $12, updated_at = now()
     from stored where jobs.id = stored.job_id
     returning jobs.project_id
@@ -227,6 +228,7 @@ export function createJobContextStore(pool: Pool): JobContextStore {
         usage.cachedTokens,
         usage.outputTokens,
         costMicros,
+        usage.cacheWriteTokens,
       ]);
       return rowCount === 1;
     },

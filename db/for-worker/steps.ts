@@ -180,6 +180,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
         ), counted as (
           update jobs
           set steps = jobs.steps + 1, input_tokens = jobs.input_tokens + $7, output_tokens = jobs.output_tokens + $8,
+              cached_tokens = jobs.cached_tokens + $13, cache_write_tokens = jobs.cache_write_tokens + $15,
               cost_micros = jobs.cost_micros + $14, updated_at = now()
           from stored where jobs.id = stored.job_id
           returning jobs.project_id

@@ -65,7 +65,16 @@ export const agentJobSchema = z.object({
     maxOutputTokens: maxOutputTokensSchema.nullable().meta({ description: "Null for the model's own." }),
     steps: z.number().int(),
     usage: z.object({
-      inputTokens: z.number().int(),
+      inputTokens: z.number().int().meta({ description: 'All input: cached, written to the cache, and fresh.' }),
+      cachedInputTokens: z.number().int().nullable().meta({
+        description: 'Input that providers read from their caches; null for jobs that began before this was counted.',
+      }),
+      cacheWriteTokens: z.number().int().nullable().meta({
+        description: 'Input that providers wrote to their caches; null like cachedInputTokens.',
+      }),
+      freshInputTokens: z.number().int().nullable().meta({
+        description: 'Input that providers neither read from nor wrote to their caches; null like cachedInputTokens.',
+      }),
       outputTokens: z.number().int(),
       costUsd: z
         .number()
@@ -135,15 +144,29 @@ export function presentJob(row: PresentableJob): AgentJob {
       reasoningEffort: row.reasoningEffort,
       maxOutputTokens: row.maxOutputTokens,
       steps: row.steps,
-      usage: {
-        inputTokens: row.inputTokens,
-        outputTokens: row.outputTokens,
-        costUsd: row.costMicros === null ? null : row.costMicros / 1e6,
-      },
+      usage: usageOf(row),
       failure: isActive || row.failureCategory === null ? null : failureOf(row.failureCategory),
       forkedFrom: row.forkedFrom,
       pullRequest: pullRequestOf(row),
     },
+  };
+}
+
+function usageOf({
+  inputTokens,
+  cachedTokens,
+  cacheWriteTokens,
+  outputTokens,
+  costMicros,
+}: PresentableJob): AgentJob['details']['usage'] {
+  return {
+    inputTokens,
+    cachedInputTokens: cachedTokens,
+    cacheWriteTokens,
+    freshInputTokens:
+      cachedTokens === null || cacheWriteTokens === null ? null : inputTokens - cachedTokens - cacheWriteTokens,
+    outputTokens,
+    costUsd: costMicros === null ? null : costMicros / 1e6,
   };
 }
 

@@ -57,6 +57,10 @@ export interface JobRow {
   waitingMessages: number;
   steps: number;
   inputTokens: number;
+  /** Of the input, what providers read from their caches; null for a job of an earlier version. */
+  cachedTokens: number | null;
+  /** Of the input, what providers wrote to their caches; null like that. */
+  cacheWriteTokens: number | null;
   outputTokens: number;
   /** In millionths of a US dollar; null once a call of the model had no known price. */
   costMicros: number | null;

@@ -26,6 +26,8 @@ interface OperationsPoint {
   unanswered: number;
   costMicros: number;
   inputTokens: number;
+  cachedTokens: number;
+  cacheWriteTokens: number;
   outputTokens: number;
 }
 
@@ -79,6 +81,7 @@ const seriesStatement = `
     .map((name) => `sum(${name})::integer as ${name}`)
     .join(', ')},
          sum(cost_micros)::float8 as "costMicros", sum(input_tokens)::float8 as "inputTokens",
+         sum(cached_tokens)::float8 as "cachedTokens", sum(cache_write_tokens)::float8 as "cacheWriteTokens",
          sum(output_tokens)::float8 as "outputTokens"
   from period group by 1 order by 1`;
 

@@ -19,6 +19,8 @@ const sums = {
   answered: `count(*) filter (where kind = 'answered')`,
   unanswered: `count(*) filter (where kind = 'unanswered')`,
   input_tokens: 'coalesce(sum(input_tokens), 0)::bigint',
+  cached_tokens: 'coalesce(sum(cached_tokens), 0)::bigint',
+  cache_write_tokens: 'coalesce(sum(cache_write_tokens), 0)::bigint',
   output_tokens: 'coalesce(sum(output_tokens), 0)::bigint',
   cost_micros: 'coalesce(sum(cost_micros), 0)::bigint',
 };
@@ -57,7 +59,7 @@ function rolledUp(facts: string, seconds?: string): string {
   return `
     with facts as materialized (
       select organization_id, seconds, date_bin(seconds * interval '1 second', at, 'epoch'::timestamptz) as at, kind, category, ms,
-             first_token_ms, input_tokens, output_tokens, cost_micros, model, project_id
+             first_token_ms, input_tokens, cached_tokens, cache_write_tokens, output_tokens, cost_micros, model, project_id
       from ${facts} as fact, (values ${widths}) as widths (seconds, kept)
       where at > now() - kept ${seconds === undefined ? '' : `and seconds = ${seconds}`}
     ), summed as (

@@ -45,6 +45,7 @@ const result = (task: string, resolved: boolean | null, more: Partial<Result> = 
   costUsd: 0.5,
   steps: 2,
   inputTokens: 100,
+  cachedInputTokens: 80,
   outputTokens: 10,
   seconds: 3,
   patch: '',
@@ -72,6 +73,14 @@ it('leaves what was not run out of the score, and a cost that is not known out o
     failures: { check_failed: 1, not_run: 1 },
   });
   expect(rowsOf([result('a', true), result('b', false, { costUsd: null })], 'kind').at(-1)?.costUsd).toBeNull();
+});
+
+it('weighs the share of the input that came from a cache by its size, and has none where a run did not count it', () => {
+  const cached = (inputTokens: number, cachedInputTokens: number | null) =>
+    result('a', true, { inputTokens, cachedInputTokens });
+  expect(rowsOf([cached(100, 0), cached(900, 900)], 'kind').at(-1)?.cachedShare).toBe(0.9);
+  expect(rowsOf([cached(100, 0), cached(900, null)], 'kind').at(-1)?.cachedShare).toBeNull();
+  expect(rowsOf([cached(0, 0)], 'kind').at(-1)?.cachedShare).toBeNull();
 });
 
 it('compares two runs by the tasks that both have, and tells a difference from none', () => {

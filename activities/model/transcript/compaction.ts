@@ -81,6 +81,7 @@ export function createCompaction(deps: CompactionDeps) {
       const usage = {
         inputTokens: details.inputTokens,
         cachedTokens: details.cachedInputTokens,
+        cacheWriteTokens: details.cacheWriteTokens,
         outputTokens: details.outputTokens,
       };
       const text = response.text.trim();
@@ -88,7 +89,8 @@ export function createCompaction(deps: CompactionDeps) {
     } catch (error) {
       const isDeclined = error instanceof ModelCallError && error.cause instanceof DeclinedAnswerError;
       if (!isDeclined && !isContextOverflow(error)) throw error;
-      return { summary: own, usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0 }, costMicros: 0 };
+      const usage = { inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+      return { summary: own, usage, costMicros: 0 };
     }
   }
 }

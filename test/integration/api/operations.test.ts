@@ -45,7 +45,7 @@ async function endedJob(
   );
   await database.pool.query(
     `update job_steps set response = '{}', answered_at = now() - interval '60 seconds', cost_micros = 1500,
-       input_tokens = 100, output_tokens = 10
+       input_tokens = 100, cached_tokens = 70, cache_write_tokens = 20, output_tokens = 10
      where job_id = $1`,
     [id],
   );
@@ -92,7 +92,8 @@ it('reports what happened to the jobs, models and answers of an organization, in
   expect(told.latency.model).toMatchObject({ count: 4, p50Ms: close(2_000) });
   expect(told.latency.answers).toMatchObject({ count: 2, p50Ms: expect.any(Number) });
   expect(sum(told.cost, 'costUsd')).toBeCloseTo(0.006);
-  expect(sum(told.cost, 'inputTokens')).toBe(400);
+  const input = ['inputTokens', 'cachedInputTokens', 'cacheWriteTokens', 'freshInputTokens'] as const;
+  expect(input.map((kind) => sum(told.cost, kind))).toEqual([400, 280, 80, 40]);
   expect([sum(told.answers, 'answered'), sum(told.answers, 'unanswered')]).toEqual([1, 1]);
 });
 

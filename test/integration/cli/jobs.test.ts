@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { collectJob } from '../../../worker/replay/collect-job.ts';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
+import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { readBundle } from '../../../db/jobs/bundle-file.ts';
 import { buildJob, buildProject } from '../../support/database/build.ts';
 import { runDocket } from '../../support/stack/docket-process.ts';
@@ -29,7 +30,16 @@ describe('docket job', () => {
     expect(await served.docket('job', 'list', '--status', 'active')).toMatch(
       new RegExp(`^${created.id} +queued +${project} .* Write one`, 'm'),
     );
-    expect(await served.docket('job', 'show', created.id)).toMatch(/^status: +active \(queued\)$/m);
+    await served.database.pool.query(
+      'update jobs set input_tokens = 100, cached_tokens = 70, cache_write_tokens = 20 where id = $1',
+      [created.id],
+    );
+    wakeWatchers(served.database.pool, created.id);
+    const shown = await served.docket('job', 'show', created.id);
+    expect(shown).toMatch(/^status: +active \(queued\)$/m);
+    expect(shown).toMatch(
+      /^input tokens: +100\nread from cache: +70\nwritten to cache: +20\nuncached input: +10\noutput tokens: +0$/m,
+    );
     expect(await served.docketJson('job', 'message', created.id, 'And two')).toMatchObject({ id: created.id });
     await expect(served.docket('job', 'archive', created.id)).rejects.toMatchObject({ status: 409 });
     expect(await served.docketJson('job', 'cancel', created.id)).toMatchObject({ status: 'failed' });

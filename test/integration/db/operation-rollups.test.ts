@@ -39,7 +39,7 @@ async function happen(pool: Pool, organizationId: string, one: Happening): Promi
     await pool.query('insert into job_steps (job_id, turn, step) values ($1, 1, $2)', [id, step]);
     await pool.query(
       `update job_steps set response = '{"toolCalls": []}', started_at = began, answered_at = ended, cost_micros = $5,
-         input_tokens = 7, output_tokens = $4
+         input_tokens = 7, cached_tokens = 2 * $4, cache_write_tokens = 1, output_tokens = $4
        from (values (${times})) as at (began, ended) where job_id = $1 and step = $4`,
       [id, secondsAgo, tookMs, step, step === 2 ? null : step],
     );
@@ -117,6 +117,8 @@ async function expectEqual(pool: Pool, organizationId: string): Promise<void> {
       expect([hours, kind, sum(kind)]).toEqual([hours, kind, kinds.get(kind)?.count ?? 0]);
     expect(sum('costMicros')).toBe(kinds.get('step')?.cost ?? 0);
     expect(sum('outputTokens')).toBe(kinds.get('step')?.tokens ?? 0);
+    expect(sum('cachedTokens')).toBe(2 * sum('outputTokens'));
+    expect(7 * sum('cacheWriteTokens')).toBe(sum('inputTokens'));
     expect(found.failures.reduce((all, { count }) => all + count, 0)).toBe(sum('failed') + sum('cancelled'));
     const names = ['completed', 'failed', 'cancelled', 'costMicros'] as const;
     for (const named of [found.models, found.projects])

@@ -72,6 +72,28 @@ it('gives a step to the newest attempt, with what is already stored', async () =
   });
 });
 
+it("adds each answer's input to the job's by whether the provider had it in its cache", async () => {
+  const steps = createStepStore(database.pool);
+  const { jobId, turn } = await seedJob(database.pool);
+  for (const step of [1, 2]) {
+    await steps.claim({ jobId, turn, step });
+    await steps.storeResponse({ jobId, turn, step, ...answer, cachedTokens: 5, cacheWriteTokens: 3 });
+  }
+  const context = createJobContextStore(database.pool);
+  const compaction = { turn, step: 3, uptoTurn: turn, uptoStep: 2, summary: '', tree: null, costMicros: 0 };
+  const ledger = { read: {}, changed: [], todo: [] };
+  const usage = { inputTokens: 20, cachedTokens: 11, cacheWriteTokens: 7, outputTokens: 1 };
+  for (const isStored of [true, false])
+    expect(await context.storeCompaction({ jobId, ...compaction, ledger, usage })).toBe(isStored);
+  const jobs = createWorkerJobStore(database.pool);
+  expect(await jobs.get(jobId)).toMatchObject({ inputTokens: 40, cachedTokens: 21, cacheWriteTokens: 13 });
+  // what calls of an earlier version did stays unknown
+  await database.pool.query('update jobs set cached_tokens = null where id = $1', [jobId]);
+  await steps.claim({ jobId, turn, step: 3 });
+  await steps.storeResponse({ jobId, turn, step: 3, ...answer, cachedTokens: 5 });
+  expect(await jobs.get(jobId)).toMatchObject({ inputTokens: 50, cachedTokens: null });
+});
+
 it('returns the job with each claim and answer, and with an answer the snapshot that its tools start from', async () => {
   const steps = createStepStore(database.pool);
   const jobs = createWorkerJobStore(database.pool);

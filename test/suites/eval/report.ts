@@ -19,6 +19,8 @@ export interface Row {
   costUsd: number | null;
   steps: number;
   inputTokens: number;
+  /** Share of the input that providers read from their caches; null when it is unknown, or without input. */
+  cachedShare: number | null;
   outputTokens: number;
   seconds: number;
   /** Attempts by category of failure. */
@@ -49,11 +51,19 @@ function rowOf(group: string, results: Result[]): Row {
     interval: share === null ? null : wilson(share, new Set(judged.map(({ task }) => task)).size),
     costUsd: costs.length < ran.length || ran.length === 0 ? null : mean(costs),
     steps: mean(ran.map(({ steps }) => steps)),
+    cachedShare: cachedShareOf(ran),
     inputTokens: mean(ran.map(({ inputTokens }) => inputTokens)),
     outputTokens: mean(ran.map(({ outputTokens }) => outputTokens)),
     seconds: mean(ran.map(({ seconds }) => seconds)),
     failures,
   };
+}
+
+function cachedShareOf(results: Result[]): number | null {
+  const input = results.reduce((sum, { inputTokens }) => sum + inputTokens, 0);
+  const cached = results.map(({ cachedInputTokens }) => cachedInputTokens).filter((tokens) => tokens !== null);
+  if (input === 0 || cached.length < results.length) return null;
+  return cached.reduce((sum, tokens) => sum + tokens, 0) / input;
 }
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
@@ -70,11 +80,12 @@ export function printRows(rows: Row[], by: string, format: Format): void {
     'cost',
     'steps',
     'input',
+    'cached',
     'output',
     'time',
     'failures',
   ];
-  const cells = rows.map(({ share, interval, costUsd, failures, ...row }) => [
+  const cells = rows.map(({ share, interval, costUsd, cachedShare, failures, ...row }) => [
     row.group,
     `${row.tasks}`,
     `${row.attempts}`,
@@ -83,6 +94,7 @@ export function printRows(rows: Row[], by: string, format: Format): void {
     costUsd === null ? '-' : `$${costUsd.toFixed(4)}`,
     row.steps.toFixed(1),
     row.inputTokens.toFixed(0),
+    cachedShare === null ? '-' : percent(cachedShare),
     row.outputTokens.toFixed(0),
     `${row.seconds.toFixed(1)} s`,
     Object.entries(failures)

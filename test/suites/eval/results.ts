@@ -30,6 +30,8 @@ const resultSchema = z.object({
   costUsd: z.number().nullable(),
   steps: z.number(),
   inputTokens: z.number(),
+  /** Of the input, what providers read from their caches; null in runs of earlier versions. */
+  cachedInputTokens: z.number().nullable().default(null),
   outputTokens: z.number(),
   /** From the job's creation to its end. */
   seconds: z.number(),

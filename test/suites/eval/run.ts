@@ -57,8 +57,18 @@ async function runAttempt(
   const missing = (await judge?.missing(task)) ?? null;
   if (missing !== null) {
     const reason = `This machine has no ${missing}.`;
-    const nothing = { costUsd: null, steps: 0, inputTokens: 0, outputTokens: 0, seconds: 0, patch: '' };
-    return { ...begun, job: null, resolved: null, failure: 'not_run', reason, model: null, ...nothing };
+    const used = { costUsd: null, steps: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+    return {
+      ...begun,
+      job: null,
+      resolved: null,
+      failure: 'not_run',
+      reason,
+      model: null,
+      ...used,
+      seconds: 0,
+      patch: '',
+    };
   }
   const prepared = await repositories.prepare(task);
   const projectId = await projectOf(prepared.repository);
@@ -90,6 +100,7 @@ async function runAttempt(
     costUsd: details.usage.costUsd,
     steps: details.steps,
     inputTokens: details.usage.inputTokens,
+    cachedInputTokens: details.usage.cachedInputTokens,
     outputTokens: details.usage.outputTokens,
     seconds: (Date.parse(job.endedAt ?? job.updatedAt) - Date.parse(job.createdAt)) / 1_000,
     patch,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cost, count, duration } from '../../../dashboard/format.ts';
+import { cost, count, duration, inputParts } from '../../../dashboard/format.ts';
 import { axisSize, incrementsOf } from '../../../dashboard/operations/plot.tsx';
 
 it('makes the axis as wide as its longest label', () => {
@@ -19,4 +19,10 @@ it('steps through an axis with round labels, each of them once', () => {
       expect([step, new Set(labels).size]).toEqual([step, labels.length]);
     }
   }
+});
+
+it('formats the parts of the input, unless they were not counted', () => {
+  const parts = { cachedInputTokens: 12_300, cacheWriteTokens: 900, freshInputTokens: 0 };
+  expect(inputParts(parts)).toBe('12.3 k read from cache, 900 written to cache, 0 uncached');
+  expect(inputParts({ ...parts, cacheWriteTokens: null })).toBeNull();
 });

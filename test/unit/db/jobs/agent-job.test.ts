@@ -33,7 +33,9 @@ const row: JobRow = {
   check: null,
   waitingMessages: 0,
   steps: 0,
-  inputTokens: 0,
+  inputTokens: 1_000,
+  cachedTokens: 700,
+  cacheWriteTokens: 200,
   outputTokens: 0,
   costMicros: 250_000,
   failureCategory: null,
@@ -73,7 +75,14 @@ describe('presentJob', () => {
         reasoningEffort: 'high',
         maxOutputTokens: null,
         steps: 0,
-        usage: { inputTokens: 0, outputTokens: 0, costUsd: 0.25 },
+        usage: {
+          inputTokens: 1_000,
+          cachedInputTokens: 700,
+          cacheWriteTokens: 200,
+          freshInputTokens: 100,
+          outputTokens: 0,
+          costUsd: 0.25,
+        },
         failure: null,
         forkedFrom: null,
         pullRequest: null,
@@ -90,6 +99,15 @@ describe('presentJob', () => {
       number: 1,
       state: 'merged',
       draft: true,
+    });
+  });
+
+  it('does not guess the parts of the input that an earlier version has not counted', () => {
+    expect(presentJob({ ...row, cachedTokens: null, cacheWriteTokens: null }).details.usage).toMatchObject({
+      inputTokens: 1_000,
+      cachedInputTokens: null,
+      cacheWriteTokens: null,
+      freshInputTokens: null,
     });
   });
 
