@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider';
+import { gatewayUsage, withBreakpoints } from './gateway-cache.ts';
 import { fetchFromProvider } from './provider-fetch.ts';
 import { createOfflineEditor } from './offline-editor/offline-editor.ts';
 import { createOfflineExtract } from './offline-extract/offline-extract.ts';
@@ -9,6 +10,8 @@ interface CompatibleSettings {
   apiKey?: string;
   /** Whether to send `prompt_cache_key`, which strict servers reject. */
   sendsCacheKey?: boolean;
+  /** Whether to mark prefixes with Anthropic's `cache_control`, for gateways that accept it. */
+  marksPrefixes?: boolean;
 }
 
 export interface ModelSettings {
@@ -176,15 +179,20 @@ function providersOf({
   ]);
 }
 
-function compatibleProvider({ baseUrl = '', apiKey, sendsCacheKey = false }: Partial<CompatibleSettings> = {}) {
+function compatibleProvider(settings: Partial<CompatibleSettings> = {}) {
+  const { baseUrl = '', apiKey, sendsCacheKey = false, marksPrefixes = false } = settings;
   return openaiCompatible().createOpenAICompatible({
     name: 'compatible',
     baseURL: baseUrl,
     apiKey,
     fetch,
     includeUsage: true,
-    transformRequestBody: ({ prompt_cache_key: key, ...body }) =>
-      sendsCacheKey ? { ...body, prompt_cache_key: key } : body,
+    convertUsage: marksPrefixes ? gatewayUsage : undefined,
+    transformRequestBody: ({ prompt_cache_key: key, ...body }) => ({
+      ...body,
+      ...(sendsCacheKey ? { prompt_cache_key: key } : {}),
+      ...(marksPrefixes && key !== undefined ? { messages: withBreakpoints(body['messages']) } : {}),
+    }),
   });
 }
 

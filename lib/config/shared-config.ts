@@ -34,7 +34,7 @@ interface ProviderSettings {
   anthropicApiKey?: string;
   openaiApiKey?: string;
   googleApiKey?: string;
-  compatible?: { baseUrl: string; apiKey?: string; sendsCacheKey?: boolean };
+  compatible?: { baseUrl: string; apiKey?: string; sendsCacheKey?: boolean; marksPrefixes?: boolean };
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -60,6 +60,7 @@ export const sharedVariables = z.object({
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   DOCKET_EMBEDDING_MODEL: z.string().optional(),
   OPENAI_COMPATIBLE_PROMPT_CACHE_KEY: z.enum(['true', 'false'], 'must be true or false').default('false'),
+  OPENAI_COMPATIBLE_CACHE_CONTROL: z.enum(['true', 'false'], 'must be true or false').default('false'),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
   DOCKET_MAX_PROJECT_DOLLARS_PER_DAY: dollarsSchema.optional(),
   DOCKET_MAX_ORGANIZATION_DOLLARS_PER_DAY: dollarsSchema.optional(),
@@ -104,6 +105,7 @@ export function providersOf(env: SharedEnvironment): ProviderSettings {
             baseUrl,
             apiKey: env.OPENAI_COMPATIBLE_API_KEY,
             sendsCacheKey: env.OPENAI_COMPATIBLE_PROMPT_CACHE_KEY === 'true',
+            marksPrefixes: env.OPENAI_COMPATIBLE_CACHE_CONTROL === 'true',
           },
   };
 }

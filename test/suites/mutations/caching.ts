@@ -64,4 +64,33 @@ export const cachingMutations: Mutation[] = [
     replace: 'true ? ',
     ...keys,
   },
+  {
+    name: 'a gateway that accepts no marks is sent some',
+    file: 'models/registry.ts',
+    find: 'marksPrefixes && key !== undefined',
+    replace: 'key !== undefined',
+    ...keys,
+  },
+  {
+    name: 'a gateway caches nothing that the next call could read',
+    file: 'models/gateway-cache.ts',
+    find: 'answered - 1, messages.length - 1',
+    replace: 'answered - 1',
+    ...keys,
+  },
+  {
+    name: 'a message changes for a gateway once its mark moves on',
+    file: 'models/gateway-cache.ts',
+    find: ' : parts }',
+    replace: ' : content }',
+    ...wire,
+  },
+  {
+    name: 'the input that a job read from a cache is not added up',
+    file: 'db/for-worker/steps.ts',
+    find: 'cached_tokens = jobs.cached_tokens + $13, ',
+    replace: '',
+    project: 'integration',
+    tests: ['db/steps'],
+  },
 ];

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-interface Block {
-  type: string;
+/** A part of a request, after which a prefix may end. */
+export interface Block {
   cache_control?: object;
 }
 
@@ -31,17 +31,11 @@ export interface CacheUse {
 const lookback = 20;
 const mostBreakpoints = 4;
 
-/**
- * Starts a server that speaks Anthropic's `/messages` as a stream. It answers with calls of tools, or with a text
- * when there are none. It caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character.
- */
-export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]) {
-  let steps = 0;
+/** Caches like the vendor, by exact prefixes that end at breakpoints, and counts a token per character. */
+export function createPromptCache() {
   const cached = new Set<string>();
-  const uses: CacheUse[] = [];
-
-  function use(request: MessagesRequest): CacheUse {
-    const prefixes = prefixesOf(request);
+  return (blocks: Block[]): CacheUse => {
+    const prefixes = prefixesOf(blocks);
     const ends = prefixes.flatMap(({ isEnd }, at) => (isEnd ? [at] : []));
     const found = ends.flatMap((end) =>
       prefixes.slice(Math.max(0, end - lookback), end + 1).filter(({ hash }) => cached.has(hash)),
@@ -50,12 +44,22 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
     const read = Math.max(0, ...found.map(({ length }) => length));
     const marked = Math.max(read, prefixes[ends.at(-1) ?? -1]?.length ?? 0);
     return { breakpoints: ends.length, read, written: marked - read, fresh: prefixes.at(-1)!.length - marked };
-  }
+  };
+}
+
+/**
+ * Starts a server that speaks Anthropic's `/messages` as a stream. It answers with calls of tools, or with a text
+ * when there are none.
+ */
+export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]) {
+  let steps = 0;
+  const uses: CacheUse[] = [];
+  const use = createPromptCache();
 
   const server = createServer((request, response) => {
     void readJson(request).then((body) => {
       const asked = body as MessagesRequest;
-      const used = use(asked);
+      const used = use(blocksOf(asked));
       if (used.breakpoints > mostBreakpoints) return void response.writeHead(400).end();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const answer = asked.tools === undefined ? [] : callsOf((steps += 1));
@@ -77,13 +81,16 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
   };
 }
 
-/** Returns the prefixes of a request in the vendor's order: tools, system prompt, messages. */
-function prefixesOf({ tools = [], system = [], messages }: MessagesRequest) {
-  const blocks = [
+/** Returns the parts of a request in the vendor's order: tools, system prompt, messages. */
+function blocksOf({ tools = [], system = [], messages }: MessagesRequest): Block[] {
+  return [
     ...tools,
     ...system,
     ...messages.flatMap(({ role, content }) => content.map((block) => ({ role, ...block }))),
   ];
+}
+
+function prefixesOf(blocks: Block[]) {
   const hash = createHash('sha256');
   let length = 0;
   return blocks.map(({ cache_control: mark, ...block }) => {

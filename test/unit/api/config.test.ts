@@ -69,6 +69,7 @@ describe('readConfig', () => {
       baseUrl: 'http://127.0.0.1:9/v1',
       apiKey: undefined,
       sendsCacheKey: false,
+      marksPrefixes: false,
     });
   });
 

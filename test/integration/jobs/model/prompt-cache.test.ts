@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createPriceBook } from '../../../../models/prices.ts';
 import { createModelRegistry } from '../../../../models/registry.ts';
 import { startAnthropicServer } from '../../../support/servers/anthropic-server.ts';
+import { startGatewayServer } from '../../../support/servers/gateway-server.ts';
 import { startOpenAiServer } from '../../../support/servers/openai-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import { createTestRepository } from '../../../support/git-repository.ts';
@@ -18,6 +19,11 @@ const steps = 50;
 const vendors = {
   Anthropic: { model: 'anthropic/claude-sonnet-4-5', variable: 'ANTHROPIC_BASE_URL', start: startAnthropicServer },
   OpenAI: { model: 'openai/gpt-5', variable: 'OPENAI_BASE_URL', start: startOpenAiServer },
+  'a gateway': {
+    model: 'compatible/anthropic/claude-sonnet-4.5',
+    variable: 'OPENAI_COMPATIBLE_BASE_URL',
+    start: startGatewayServer,
+  },
 };
 /** Files of 4 to 13 KB in folders, of which one has guidance of its own. */
 const files = Object.fromEntries(
@@ -50,8 +56,12 @@ async function runJob({ window, vendor }: { window: number; vendor: keyof typeof
   await using worker = await startTestWorker({
     database,
     change: () => ({
-      models: createModelRegistry({ anthropicApiKey: 'key-of-anthropic', openaiApiKey: 'key-of-openai' }),
-      prices: createPriceBook({ [model]: { window, input: 3, output: 15 } }),
+      models: createModelRegistry({
+        anthropicApiKey: 'key-of-anthropic',
+        openaiApiKey: 'key-of-openai',
+        compatible: { baseUrl: server.baseUrl, marksPrefixes: true },
+      }),
+      prices: createPriceBook({ [model]: { window, input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 } }),
     }),
   });
   const id = await worker.createJob({ prompt: 'Read everything', repository: repository.path, model });
@@ -60,13 +70,15 @@ async function runJob({ window, vendor }: { window: number; vendor: keyof typeof
 }
 
 it.each([
-  { name: 'masks old outputs', window: 200_000, isCompacted: false, misses: 2 },
-  { name: 'is compacted', window: 100_000, isCompacted: true, misses: 3 },
-])(
-  'a job of 50 steps that $name has most of its input in the cache',
+  { vendor: 'Anthropic', name: 'masks old outputs', window: 200_000, isCompacted: false, misses: 2 },
+  { vendor: 'Anthropic', name: 'is compacted', window: 100_000, isCompacted: true, misses: 3 },
+  { vendor: 'a gateway', name: 'masks old outputs', window: 200_000, isCompacted: false, misses: 2 },
+  { vendor: 'a gateway', name: 'is compacted', window: 100_000, isCompacted: true, misses: 3 },
+] as const)(
+  'a job of 50 steps that $name has most of its input in the cache of $vendor',
   { tags: 'slow' },
-  async ({ window, isCompacted, misses }) => {
-    const { job, uses } = await runJob({ window, vendor: 'Anthropic' });
+  async ({ vendor, window, isCompacted, misses }) => {
+    const { job, uses } = await runJob({ window, vendor });
     expect(job).toMatchObject({ status: 'completed', steps: steps + 1 });
     // the call that compacts is no part of the conversation
     expect(uses.some(({ breakpoints }) => breakpoints === 0)).toBe(isCompacted);
@@ -82,7 +94,12 @@ it.each([
     );
     expect(rows).toEqual([{ read, written }]);
     const costs = uses.map((use) => Math.ceil(use.fresh * 3 + use.read * 0.3 + use.written * 3.75 + 20 * 15));
-    expect(job).toMatchObject({ inputTokens, costMicros: costs.reduce((total, cost) => total + cost, 0) });
+    expect(job).toMatchObject({
+      inputTokens,
+      cachedTokens: read,
+      cacheWriteTokens: written,
+      costMicros: costs.reduce((total, cost) => total + cost, 0),
+    });
   },
 );
 
