@@ -38,6 +38,12 @@ function detailOf(type: string, { failure, waiting, message }: AgentJob['details
   return type === 'job.completed' ? message : null;
 }
 
+/** Returns who is waited for; null when the job waits for nobody, or for an unknown one. */
+function waitsFor({ waiting }: AgentJob['details']): string | null {
+  if (waiting === null || waiting.startedBy === null) return null;
+  return `Waiting for ${waiting.startedBy.name ?? 'the operator'}, who started the job.`;
+}
+
 interface SlackMessage {
   type: string;
   job: AgentJob;
@@ -59,11 +65,13 @@ export function slackMessage({ type, job, pullRequest, jobUrl }: SlackMessage): 
   const verb = isCancelled ? 'Cancelled' : (Object.entries(verbs).find(([name]) => name === type)?.[1] ?? type);
   const title = lineOf(job.details.title ?? job.id, longestTitle);
   const detail = detailOf(type, job.details);
+  const person = waitsFor(job.details);
   const link = pullRequest?.link ?? job.prLink;
   const links = link === null ? '' : ` · ${linkTo(link, 'Pull request')}`;
   return bodyOf(`${verb}: ${title}`, [
     `*${verb}:* ${linkTo(jobUrl, title)}`,
     ...(detail === null ? [] : [lineOf(detail, longestDetail)]),
+    ...(person === null ? [] : [lineOf(person, longestDetail)]),
     `${lineOf(job.source.repository, longestTitle)}${links}`,
   ]);
 }

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { nameOfActor } from '../actor.ts';
 import { Only } from '../components/session.tsx';
 import { Confirm } from '../components/confirm.tsx';
 import { Field, Problem } from '../components/fields.tsx';
@@ -20,6 +21,7 @@ export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
   const { waiting, plan } = standing.details;
   if (waiting === null) return null;
   const isPlan = waiting.for === 'approval';
+  const person = nameOfActor(waiting.startedBy);
   return (
     <section className="note note-warn" aria-label="Waiting">
       <h2>{isPlan ? 'Plan awaiting approval' : 'The agent has a question'}</h2>
@@ -27,6 +29,9 @@ export function WaitingNote({ job, standing }: { job: JobRef; standing: Job }) {
         <Plan key={waiting.turn} job={job} waiting={waiting} plan={plan ?? ''} />
       ) : (
         <Question key={waiting.turn} job={job} waiting={waiting} />
+      )}
+      {person !== null && (
+        <p className="hint">Waiting for {person}, who started the job. Other members may reply, too.</p>
       )}
       {waiting.until !== null && (
         <p className="hint">

@@ -22,6 +22,17 @@ const waitingSchema = z.object({
     .meta({ description: 'Suggested answers; another one may be sent, too.' }),
   since: timeOrNull,
   until: timeOrNull.meta({ description: 'The job fails with the category wait_expired at this time.' }),
+  startedBy: z
+    .object({
+      name: z.string().nullable().meta({
+        description: 'The person who was signed in, or the API key; null for an operator at the command line.',
+      }),
+      keyId: z.string().nullable(),
+    })
+    .nullable()
+    .meta({
+      description: 'Who started the job, and so is waited for; others may decide, too. Null when this is not known.',
+    }),
 });
 
 /** The public job, as specified; `details` is an addition. */
@@ -175,7 +186,7 @@ function pullRequestOf(row: PresentableJob): AgentJob['details']['pullRequest'] 
   return prLink === null || id === null ? null : { id, number, state: prState ?? 'open', draft: prDraft ?? false };
 }
 
-function waitingOf({ turn, question, waitSince, waitUntil }: PresentableJob): AgentJob['details']['waiting'] {
+function waitingOf({ turn, question, waitSince, waitUntil, waitsFor }: PresentableJob): AgentJob['details']['waiting'] {
   return {
     for: question === null ? 'approval' : 'answer',
     turn,
@@ -183,5 +194,6 @@ function waitingOf({ turn, question, waitSince, waitUntil }: PresentableJob): Ag
     choices: question?.choices ?? [],
     since: waitSince?.toISOString() ?? null,
     until: waitUntil?.toISOString() ?? null,
+    startedBy: waitsFor && { name: waitsFor.name, keyId: waitsFor.keyId },
   };
 }

@@ -15,6 +15,7 @@ export const jobColumns = `
   cost_micros::float8 as "costMicros", failure_category as "failureCategory",
   plan_review as "planReview", may_ask as "mayAsk", approved_turn as "approvedTurn", plan, question,
   wait_since as "waitSince", wait_until as "waitUntil",
+  case when phase = 'waiting' then starter_of(organization_id, id, created_at) end as "waitsFor",
   case when forked_from is not null
        then jsonb_build_object('jobId', forked_from, 'turn', forked_turn, 'step', forked_step) end as "forkedFrom",
   created_at as "createdAt", updated_at as "updatedAt", ended_at as "endedAt", archived_at as "archivedAt"`;

@@ -3,6 +3,7 @@ import type { ReasoningEffort } from '../../lib/inputs/model-choice.ts';
 import type { JobCheck } from './agent-job.ts';
 import type { JobPhase, JobStatus, StepRef } from '../../workflows/contract/job.ts';
 import type { PullRequestState } from '../for-worker/job-branches.ts';
+import type { Actor } from '../organizations/actors.ts';
 import { writeAudit } from '../organizations/audit.ts';
 import type { Caller, Owner } from '../caller.ts';
 import { canBeId } from '../ids.ts';
@@ -78,6 +79,8 @@ export interface JobRow {
   waitSince: Date | null;
   /** Deadline of the person who is waited for. */
   waitUntil: Date | null;
+  /** Who started the job, while it waits; null when the audit log does not have it. */
+  waitsFor: Actor | null;
   /** The step of another job that this one was forked from. */
   forkedFrom: StepRef | null;
   createdAt: Date;

@@ -36,6 +36,7 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
     const waiting = page.getByRole('region', { name: 'Waiting' });
     await waiting.getByRole('heading', { name: 'Plan awaiting approval' }).waitFor();
     await waiting.getByText('docs/guides/paint.md').waitFor();
+    await waiting.getByText(/^Waiting for .+, who started the job\./).waitFor();
     await page.locator('.page-head .badge', { hasText: 'waiting' }).waitFor();
     expect(await seriousProblems(page)).toEqual([]);
 

@@ -87,6 +87,10 @@ describe('an event of a job is sent once', () => {
     const wait = { jobId: id, turn: 1, title: null, plan: 'The plan.', question: null, days: 7 };
     expect(await createWorkerJobStore(pool).wait(wait)).toBe(true);
     expect(await createWorkerJobStore(pool).wait(wait)).toBe(false);
+    const waiting = (await listDeliveries(pool, webhookId)).find(({ type }) => type === 'job.waiting')!;
+    const told = presentJob((await createWebhookAttemptStore(pool, testBox).jobOf(waiting.messageId))!);
+    // the operator at the command line, who has no name
+    expect(told.details.waiting).toMatchObject({ for: 'approval', startedBy: { name: null, keyId: null } });
     const operator = asOperator(pool);
     await operator.approve({ jobId: id, text: null });
     await operator.approve({ jobId: id, text: null });

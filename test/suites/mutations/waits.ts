@@ -137,4 +137,11 @@ export const waitMutations: Mutation[] = [
     project: 'unit',
     tests: ['activities/publish/pull-request-text'],
   },
+  {
+    name: 'a job that waits names nobody',
+    file: 'db/jobs/job-statements.ts',
+    find: `case when phase = 'waiting' then starter_of(organization_id, id, created_at) end`,
+    replace: 'null::jsonb',
+    ...decisions,
+  },
 ];

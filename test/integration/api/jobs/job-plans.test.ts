@@ -64,6 +64,24 @@ describe('a job that waits', () => {
     expect(Date.parse(job.details.waiting!.until!) - Date.parse(job.details.waiting!.since!)).toBe(7 * 86_400_000);
   });
 
+  it('names the key that started it, and an operator without one', async () => {
+    const { database, api, project, key } = shared;
+    const started = await api.ask(`/v2/agent/${project.id}/job`, { key, json: { prompt: 'Go', plan: 'review' } });
+    const { id } = started.body;
+    const wait = { jobId: id, turn: 1, title: 'Plan', plan: 'Do it.', question: null, days: 7 };
+    expect(await createWorkerJobStore(database.pool).wait(wait)).toBe(true);
+    const startedBy = async (job: string) =>
+      agentJobSchema.parse((await api.ask(`/v2/agent/${project.id}/job/${job}`, { key })).body).details.waiting!
+        .startedBy;
+    const { rows } = await database.pool.query(
+      `select jsonb_build_object('name', coalesce(name, id), 'keyId', id) as actor from api_keys
+       where id = (select key_id from audit_entries where subject = $1)`,
+      [id],
+    );
+    expect(await startedBy(id)).toEqual(rows[0].actor);
+    expect(await startedBy(await waiting())).toEqual({ name: null, keyId: null });
+  });
+
   it('continues in a new turn with a message', async () => {
     const id = await waiting({ text: 'Which license?', choices: [] });
     const sent = await act(id, 'message', { prompt: 'MIT' });

@@ -81,7 +81,7 @@ export const agentWaitAttacks: Attack[] = [
 ];
 
 function waitFor(question: string, choices: string[]) {
-  return { for: 'answer' as const, turn: 1, question, choices, since: null, until: null };
+  return { for: 'answer' as const, turn: 1, question, choices, since: null, until: null, startedBy: null };
 }
 
 /** Whether a call puts its question, as far as the call alone decides. */

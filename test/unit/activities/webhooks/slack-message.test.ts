@@ -39,9 +39,14 @@ it('says why a job failed, and what a job waits for', () => {
   expect(failed('internal').lines.slice(0, 2)).toEqual([`*Failed:* <${jobUrl}|Fix it>`, 'It broke']);
   expect(failed('cancelled').text).toBe('Cancelled: Fix it');
   expect(failed('cancelled').lines).toHaveLength(2);
-  const waiting = (details: object) => said('job.waiting', { waiting: details }).lines[1];
-  expect(waiting({ for: 'answer', question: 'Which license?' })).toBe('Which license?');
-  expect(waiting({ for: 'approval', question: null })).toBe('Its plan waits for approval.');
+  const waiting = (details: object, name: string | null = 'Ada <!channel>') =>
+    said('job.waiting', { waiting: { startedBy: { name, keyId: 'key_1' }, ...details } }).lines.slice(1, 3);
+  const person = 'Waiting for Ada &lt;!channel&gt;, who started the job.';
+  expect(waiting({ for: 'answer', question: 'Which license?' })).toEqual(['Which license?', person]);
+  const approval = { for: 'approval', question: null };
+  expect(waiting(approval)).toEqual(['Its plan waits for approval.', person]);
+  expect(waiting(approval, null)[1]).toBe('Waiting for the operator, who started the job.');
+  expect(waiting({ ...approval, startedBy: null })[1]).not.toContain('Waiting for');
 });
 
 it('escapes what Slack would read as a mention or a link, and cuts long texts before it does', () => {

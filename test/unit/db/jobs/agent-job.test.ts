@@ -46,6 +46,7 @@ const row: JobRow = {
   question: null,
   waitSince: null,
   waitUntil: null,
+  waitsFor: null,
   forkedFrom: null,
   createdAt: new Date('2026-01-02T03:04:05.678Z'),
   updatedAt: new Date('2026-01-02T03:04:05.678Z'),
@@ -109,6 +110,14 @@ describe('presentJob', () => {
       cacheWriteTokens: null,
       freshInputTokens: null,
     });
+  });
+
+  it('names who is waited for only while the job waits', () => {
+    const waitsFor = { name: 'Ada', keyId: 'key_1' };
+    const waiting: JobRow = { ...row, phase: 'waiting', plan: '1. Paint it.', waitsFor };
+    expect(presentJob(waiting).details.waiting).toMatchObject({ for: 'approval', startedBy: waitsFor });
+    expect(presentJob({ ...waiting, waitsFor: null }).details.waiting).toMatchObject({ startedBy: null });
+    expect(presentJob({ ...waiting, phase: 'running' }).details.waiting).toBeNull();
   });
 
   it('names the base branch once it is known', () => {
