@@ -97,9 +97,11 @@ function Figures({ operations }: { operations: Operations }) {
     ['Turn duration (p50)', ms(latency.jobs.p50Ms), `p95 ${ms(latency.jobs.p95Ms)}`],
     ['Model latency (p50)', ms(latency.model.p50Ms), `p95 ${ms(latency.model.p95Ms)}`],
     ['Time to first token (p50)', ms(latency.answers.firstTokenP50Ms), plural(latency.answers.count, 'answer')],
-    ['Input tokens', tokens(sumOf('inputTokens')), inputParts(parts) ?? ''],
-    ['Output tokens', tokens(sumOf('outputTokens')), ''],
-    ['Cost', cost(sumOf('costUsd')), ''],
+    [
+      'Cost',
+      cost(sumOf('costUsd')),
+      `${tokens(sumOf('inputTokens'))} tokens in (${inputParts(parts)}), ${tokens(sumOf('outputTokens'))} out`,
+    ],
   ] as const;
   return <FigureList figures={figures} />;
 }
