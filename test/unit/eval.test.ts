@@ -4,6 +4,7 @@ import { parsePrompt } from '../../models/offline-editor/grammar.ts';
 import { compareRuns } from '../suites/eval/compare.ts';
 import { rowsOf } from '../suites/eval/report.ts';
 import type { Result } from '../suites/eval/results.ts';
+import { readRecordings } from '../suites/eval/recordings.ts';
 import { mcNemar, wilson } from '../../lib/statistics.ts';
 import { readTasks } from '../suites/eval/tasks.ts';
 
@@ -30,6 +31,11 @@ it.each(tasks.filter(({ kind }) => kind === 'edit'))(
     expect(parsePrompt(prompt).filter(({ commands }) => commands === null)).toEqual([]);
   },
 );
+
+it.each(['good', 'bad'])('has a recording of a %s run for every task', (quality) => {
+  const recordings = readRecordings(resolve(import.meta.dirname, `../suites/eval/recordings/${quality}.jsonl`));
+  expect(recordings.map(({ task, prompt }) => [task, prompt])).toEqual(tasks.map(({ id, prompt }) => [id, prompt]));
+});
 
 const result = (task: string, resolved: boolean | null, more: Partial<Result> = {}): Result => ({
   task,

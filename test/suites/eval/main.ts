@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { CommandError } from '../../../cli/command-error.ts';
 import { readInteger } from '../../../cli/commands/options.ts';
@@ -11,6 +12,7 @@ import { homeOf } from '../../../local/local-json.ts';
 import { compareRuns, printComparison } from './compare.ts';
 import { openJudge } from './judge.ts';
 import { formats, groupings, printRows, rowsOf, type Format } from './report.ts';
+import { playRecordings, recordRun } from './recordings.ts';
 import { createRepositories } from './repositories.ts';
 import { openRun, readRun } from './results.ts';
 import { runTasks } from './run.ts';
@@ -80,10 +82,19 @@ withRepositories(
   if ((await verifyTasks({ judge, repositories, concurrency }, tasks)) > 0) process.exitCode = 1;
 });
 
-withRepositories(program.command('run').description('run the tasks, or go on with a run that was interrupted'))
+function withService(command: Command): Command {
+  return command
+    .option('--url <url>', 'address of the service (default: DOCKET_URL, or the local stack)')
+    .option(
+      '--key-file <file>',
+      'file that holds the admin key (default: DOCKET_API_KEY, or the key of the local stack)',
+    );
+}
+
+withService(
+  withRepositories(program.command('run').description('run the tasks, or go on with a run that was interrupted')),
+)
   .argument('<run>', 'file of results; every result is appended to it')
-  .option('--url <url>', 'address of the service (default: DOCKET_URL, or the local stack)')
-  .option('--key-file <file>', 'file that holds the admin key (default: DOCKET_API_KEY, or the key of the local stack)')
   .option('--model <provider/model>', 'model (default: DOCKET_AGENT_MODEL of the service)')
   .option('--attempts <number>', 'jobs per task', readInteger, 1)
   .option('--instances <file>', 'instances in the format of SWE-bench instead of the tasks; they are not judged')
@@ -128,6 +139,25 @@ program
     for (const { task, attempt, model, patch } of readRun(file).results)
       if (attempt === 1)
         console.log(JSON.stringify({ instance_id: task, model_name_or_path: `docket/${model}`, model_patch: patch }));
+  });
+
+withService(program.command('record').description('print what the model called in the jobs of a run'))
+  .argument('<run>')
+  .action(async (file: string, options: GlobalOptions) => {
+    const api = createApi(await readApiSettings(options, process.env, 'admin'));
+    await recordRun(api, readRun(file).results, (recording) => console.log(JSON.stringify(recording)));
+  });
+
+program
+  .command('play')
+  .description('serve models that repeat recordings, until Ctrl-C')
+  .argument('<recordings...>', 'files of "record"; each is a model with the name of its file')
+  .option('--port <number>', 'port on 127.0.0.1', readInteger, 4180)
+  .action(async (files: string[], { port }: { port: number }) => {
+    const { baseUrl } = await playRecordings(files, port);
+    const models = files.map((file) => `compatible/${basename(file, '.jsonl')}`);
+    console.log(`OPENAI_COMPATIBLE_BASE_URL=${baseUrl} serves ${models.join(' and ')}. Ctrl-C stops it.`);
+    await once(process, 'SIGINT');
   });
 
 await runProgram(program);

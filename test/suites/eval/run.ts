@@ -121,7 +121,8 @@ async function untilEnded(api: Api, ref: { projectId: string; id: string }): Pro
   }
 }
 
-async function listedJob(api: Api, id: string) {
+/** Returns the list entry of a job. Throws CommandError when it was deleted. */
+export async function listedJob(api: Api, id: string) {
   const { jobs } = await answerOf(api.GET('/v1/jobs', { params: { query: { q: id, limit: 100 } } }));
   const job = jobs.find((one) => one.id === id);
   if (job === undefined) throw new CommandError(`The job ${id} was deleted. Start the run again to repeat it.`);
