@@ -8,6 +8,8 @@ export interface EnvironmentCeilings {
   usual: Pick<SandboxLimits, 'memoryBytes' | 'processes'> & { seconds: number };
   /** Largest limits that a project may set; also those of setup by default. */
   setup: SandboxLimits & { totalBytes: number };
+  /** What commands may add to the disk of a job; null where jobs have no disks of their own. */
+  jobDiskBytes: number | null;
   setupSeconds: number;
   hosts: readonly string[];
 }
@@ -36,7 +38,7 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
     return Math.min(wanted, most);
   }
 
-  const { usual, setup } = ceilings;
+  const { usual, setup, jobDiskBytes } = ceilings;
   const megabyte = 2 ** 20;
   const gigabyte = 2 ** 30;
   const memory = within('memoryMb', own.memoryMb, {
@@ -60,8 +62,13 @@ export function settingsOf(environment: Environment, ceilings: EnvironmentCeilin
   }
   const among = (wanted: readonly string[]) => wanted.filter((host) => ceilings.hosts.includes(host));
   const path = (environment.path ?? []).map((folder) => folder.replace(/^~/, homePoint));
-  const diskBytes = Math.floor(disk * gigabyte);
-  const limits = { processes, cpus, diskBytes, totalBytes: diskBytes };
+  const totalBytes = Math.floor(disk * gigabyte);
+  const diskBytes = Math.min(totalBytes, jobDiskBytes ?? Infinity);
+  if (own.diskGb !== undefined && diskBytes < totalBytes)
+    notices.push(
+      `limits.diskGb of the environment is ${own.diskGb}, but the disk of a job has room for ${Math.round(diskBytes / megabyte)} MB besides the repository (DOCKET_JOB_DISK_MB of the worker).`,
+    );
+  const limits = { processes, cpus, diskBytes, totalBytes };
   return {
     setup: {
       path,

@@ -197,10 +197,12 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     for (const value of Object.values(values)) secrets.add(value);
     const commit = baseOf(job).commit;
     await workspaces.remove(jobId);
-    const workspace = await workspaces.open({ ...repository, jobId, baseCommit: commit, snapshot: null, signal });
+    const { limits, seconds } = settings.setup;
+    const mostBytes = limits.totalBytes;
+    const wanted = { ...repository, jobId, baseCommit: commit, snapshot: null, mostBytes, signal };
+    const workspace = await workspaces.open(wanted);
     try {
       const { name } = description;
-      const { limits, seconds } = settings.setup;
       const shared = { jobId, workspace, signal };
       if (last !== null) await unpackPackageCaches(sandbox, { ...shared, folder: last.folder, limits });
       const text = `The setup of ${name} started${last === null ? '' : ' with the package caches of the last one'}.`;
@@ -230,7 +232,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   const open: Environments['open'] = async (turn, request) => {
     const { environment, job, signal } = turn;
     const layer = sandbox === null ? null : environment.layer;
-    const workspace = await workspaces.open({ ...request, layer });
+    const workspace = await workspaces.open({ ...request, layer, mostBytes: environment.limits?.totalBytes });
     if (workspace.isFilled || sandbox === null || layer === null) return workspace;
     try {
       const { folder, layer: found } = await storedLayer(turn, sandbox, layer);

@@ -94,8 +94,11 @@ function reasonOf(
       return `did not end within ${seconds} seconds (limits.setupSeconds)`;
     case 'memory':
       return `needed more than ${Math.round(limits.memoryBytes / 2 ** 20)} MB of memory (limits.memoryMb)`;
-    case 'disk':
-      return `wrote more than ${Math.round((limits.diskBytes / 2 ** 30) * 100) / 100} GB (limits.diskGb)`;
+    case 'disk': {
+      const isOwn = limits.diskBytes === limits.totalBytes;
+      const setting = isOwn ? 'limits.diskGb' : 'DOCKET_JOB_DISK_MB of the worker';
+      return `wrote more than ${Math.round((limits.diskBytes / 2 ** 30) * 100) / 100} GB (${setting})`;
+    }
     case 'output':
       return 'printed more than 64 MB';
     default:

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readFile, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { GitError } from '../git/git-error.ts';
 import { hasOwnDisk } from './own-disk.ts';
@@ -13,13 +13,21 @@ export interface TreeSize {
   files: number;
 }
 
-/** Provides each job's tree with its own fixed-size file system: the kernel refuses writes beyond that size. */
+/** The folders of a job that its commands can write and keep. They share a disk. */
+export interface DiskFolders {
+  tree: string;
+  home: string;
+}
+
+/** Provides each job with its own fixed-size file system: the kernel refuses writes beyond that size. */
 export interface JobDisks {
+  /** Reports whether the folders are on a disk that was made for this `mostBytes`. */
+  holds(folders: DiskFolders, mostBytes: number | null): Promise<boolean>;
   /**
-   * Ensures that the tree has a disk with room for `size` and for what commands add. A tree with no disk, or with one
-   * that is too small, is replaced by an empty disk.
+   * Ensures that the folders have a disk with room for `size` and for what commands add, of `mostBytes` in total unless
+   * the tree itself is larger. Folders with no disk, or with one of another size, are replaced by an empty disk.
    */
-  provide(tree: string, size: TreeSize): Promise<void>;
+  provide(folders: DiskFolders, size: TreeSize, mostBytes: number | null): Promise<void>;
 }
 
 /** Thrown when trees cannot have disks here; the message is one sentence that says what to do about it. */
@@ -34,6 +42,10 @@ const inodeBytes = 256;
 /** Room for block and inode bitmaps and for the folders of a tree. */
 const overheadFactor = 1.02;
 const leastBytes = 1 << 20;
+/** Room that a disk has beyond the tree at least; one with less is as good as full. */
+const leastGrowth = 2 * leastBytes;
+/** Those of the folders on the disk, and those that ext4 keeps for itself. */
+const leastInodes = 20;
 /** No journal: a tree is rebuilt from its snapshot after a crash of the machine. */
 const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeBytes), '-m', '0', '-O', '^has_journal'];
 /**
@@ -43,17 +55,17 @@ const mkfsOptions = ['-q', '-F', '-b', String(blockBytes), '-I', String(inodeByt
 const mountOptions = 'loop,nosuid,nodev,noatime,nodiscard,noinit_itable';
 
 /**
- * Returns a provider of disks that hold a tree and `growthBytes` more. Each disk is an ext4 file system in a fully
- * allocated file next to the tree. The file is unlinked once it is mounted, so unmounting frees its space. Throws
+ * Returns a provider of disks that hold a tree and `growthBytes` more at most. Each disk is an ext4 file system in a
+ * fully allocated file next to the tree. The file is unlinked once it is mounted, so unmounting frees its space. Throws
  * NoJobDisksError if a probe of this setup fails.
  */
 export async function openJobDisks(directory: string, { growthBytes }: { growthBytes: number }): Promise<JobDisks> {
   const scratch = join(directory, 'trash', randomUUID());
-  const tree = join(scratch, 'tree');
+  const probe = { tree: join(scratch, 'tree'), home: join(scratch, 'home') };
   try {
     await mkdir(scratch, { recursive: true, mode: 0o700 });
-    await makeDisk(tree, { bytes: leastBytes, inodes: 16 });
-    if (await holds(tree, (await capacityOf(tree)) + 1)) throw new Error('the disk exceeded its size');
+    await makeDisk(probe, { bytes: leastBytes, inodes: leastInodes });
+    if (await takes(probe.home, (await capacityOf(probe.tree)) + 1)) throw new Error('the disk exceeded its size');
   } catch (cause) {
     throw new NoJobDisksError(
       'DOCKET_JOB_DISK_MB is set, but this worker cannot mount disks of jobs; run it as root with loop devices, e2fsprogs and a work directory that can allocate files, or unset it.',
@@ -63,42 +75,67 @@ export async function openJobDisks(directory: string, { growthBytes }: { growthB
     await removeJobFolder(scratch);
   }
 
+  const holds: JobDisks['holds'] = async ({ tree }, mostBytes) =>
+    hasOwnDisk(tree) && (await readFile(sizeFile(dirname(tree)), 'utf8').catch(() => '')) === String(mostBytes);
+
   return {
-    async provide(tree, { bytes, files }) {
+    holds,
+    async provide(folders, { bytes, files }, mostBytes) {
+      const { tree, home } = folders;
+      const folder = dirname(tree);
       const needed = bytes + files * blockBytes;
-      if (hasOwnDisk(tree) && (await capacityOf(tree)) >= needed + growthBytes / 2) return;
-      await removeDisk(tree);
-      await removeTree(tree);
-      const inodes = 2 * files + Math.ceil(growthBytes / blockBytes);
-      await makeDisk(tree, { bytes: needed + growthBytes, inodes });
+      const growth = Math.max(leastGrowth, Math.min(growthBytes, (mostBytes ?? Infinity) - needed));
+      if ((await holds(folders, mostBytes)) && (await capacityOf(tree)) >= needed + growth / 2) return;
+      await removeDisk(folder);
+      for (const one of [tree, home]) await removeTree(one);
+      const inodes = 2 * files + Math.ceil(growth / blockBytes) + leastInodes;
+      await makeDisk(folders, { bytes: needed + growth, inodes });
+      await writeFile(sizeFile(folder), String(mostBytes));
     },
   };
 }
 
-/** Removes a job's folder and the disk of its tree. */
+const sizeFile = (folder: string) => join(folder, 'size-of-disk');
+/** Where a disk is mounted until its folders are. */
+const stageOf = (folder: string) => join(folder, 'disk');
+
+/** Removes a job's folder and its disk. */
 export async function removeJobFolder(folder: string): Promise<void> {
-  await removeDisk(join(folder, 'tree'));
+  await removeDisk(folder);
   await removeTree(folder);
 }
 
-/** Unmounts the tree's disk, including one that another worker mounted before it was killed. */
-async function removeDisk(tree: string): Promise<void> {
-  // lazily: a command of another job may hold a copy of the mount until it ends
-  if (hasOwnDisk(tree)) await execute('umount', ['--lazy', tree], { env });
+/** Unmounts the disk of a job's folder, including one that another worker mounted before it was killed. */
+async function removeDisk(folder: string): Promise<void> {
+  await rm(sizeFile(folder), { force: true });
+  for (const mounted of [join(folder, 'tree'), join(folder, 'home'), stageOf(folder)])
+    // lazily: a command of another job may hold a copy of the mount until it ends
+    if (hasOwnDisk(mounted)) await execute('umount', ['--lazy', mounted], { env });
 }
 
-async function makeDisk(tree: string, { bytes, inodes }: { bytes: number; inodes: number }): Promise<void> {
+async function makeDisk(
+  { tree, home }: DiskFolders,
+  { bytes, inodes }: { bytes: number; inodes: number },
+): Promise<void> {
   const image = join(dirname(tree), `disk-${randomUUID()}`);
-  await mkdir(tree, { recursive: true, mode: 0o700 });
+  const stage = stageOf(dirname(tree));
   try {
+    for (const folder of [stage, home, tree]) await mkdir(folder, { recursive: true, mode: 0o700 });
     await using file = await open(image, 'wx', 0o600);
     const size = Math.ceil((bytes * overheadFactor + inodes * inodeBytes) / leastBytes + 1) * leastBytes;
     await execute('fallocate', ['--length', String(size), image], { env });
     await execute('mkfs.ext4', [...mkfsOptions, '-E', 'nodiscard', '-N', String(inodes), image], { env });
-    await execute('mount', ['-t', 'ext4', '-o', mountOptions, image, tree], { env });
+    await execute('mount', ['-t', 'ext4', '-o', mountOptions, image, stage], { env });
     await file.close();
-    await rmdir(join(tree, 'lost+found'));
-    await chmod(tree, 0o700);
+    await rmdir(join(stage, 'lost+found'));
+    // the tree comes last: a job whose tree has a disk has it for HOME, too
+    for (const folder of [home, tree]) {
+      const onDisk = join(stage, basename(folder));
+      await mkdir(onDisk, { mode: 0o700 });
+      await execute('mount', ['--bind', onDisk, folder], { env });
+    }
+    await execute('umount', ['--lazy', stage], { env });
+    await rmdir(stage);
   } catch (cause) {
     if (/No space left/.test(String(cause))) throw new GitError('disk-full', { cause });
     throw new GitError('other', { message: "The job's disk could not be created.", cause });
@@ -112,8 +149,8 @@ async function capacityOf(tree: string): Promise<number> {
   return blocks * bsize;
 }
 
-async function holds(tree: string, bytes: number): Promise<boolean> {
-  const probe = join(tree, 'probe');
+async function takes(folder: string, bytes: number): Promise<boolean> {
+  const probe = join(folder, 'probe');
   return writeFile(probe, Buffer.alloc(bytes)).then(
     () => true,
     () => false,

@@ -1,11 +1,11 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { mendTree } from '../sandbox/tree.ts';
 import { indexedTree, indexPath, type JobDirectory } from './job-directory.ts';
 import type { AddedPaths, WorkspaceLayer } from './open-workspace.ts';
-import { removeTree } from './remove-tree.ts';
+import { emptyTree } from './remove-tree.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
 
 /** Largest number of files and folders outside `.gitignore` that setup may add. */
@@ -42,10 +42,10 @@ export async function openLayer(
 }
 
 async function emptyHome({ home }: JobDirectory): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await mkdir(home, { recursive: true });
   await mendTree(home);
-  await removeTree(home);
-  await mkdir(home, { mode: 0o700 });
+  await emptyTree(home);
+  await chmod(home, 0o700);
 }
 
 async function keepLayer(job: JobDirectory, key: string, excluded: readonly string[]): Promise<void> {

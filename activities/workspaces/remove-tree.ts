@@ -20,6 +20,13 @@ export async function removeTree(root: string): Promise<void> {
   await rm(root, { recursive: true, force: true });
 }
 
+/** Removes everything in one of our folders. The folder itself stays: a disk may be mounted there. */
+export async function emptyTree(root: string): Promise<void> {
+  await flatten(root);
+  for (const { name } of await entriesOf(Buffer.from(root)))
+    await rm(Buffer.concat([Buffer.from(root), separator, name]), { recursive: true, force: true });
+}
+
 /** Moves deeply nested folders directly below the root, so that every entry has a usable path. */
 async function flatten(root: string): Promise<void> {
   const pending = [Buffer.from(root)];

@@ -137,12 +137,13 @@ export function createWorkspaces({
     return await acquireLock(job.lock, signal);
   }
 
-  const open: Workspaces['open'] = async ({ jobId, baseCommit, snapshot, layer = null, ...access }) => {
+  const open: Workspaces['open'] = async (wanted) => {
+    const { jobId, baseCommit, snapshot, layer = null, mostBytes = null, ...access } = wanted;
     const job = jobDirectoryOf(directory, jobId);
     const lock = await lockJob(job, access.signal);
     try {
       const leftTree = takeLeftTree(job, leaver);
-      const request = { ...access, job, baseCommit, snapshot, layer, leftTree };
+      const request = { ...access, job, baseCommit, snapshot, layer, mostBytes, leftTree };
       const base = await rebuildingOnce(deps, request, () => ensureTree(deps, request));
       openJobs.set(jobId, { job, base });
       return {

@@ -123,6 +123,7 @@ function environmentsOf(env: z.infer<typeof commandVariables>): EnvironmentLimit
       },
       setupSeconds: env.DOCKET_SETUP_SECONDS,
       hosts: env.DOCKET_RUN_HOSTS,
+      jobDiskBytes: jobDisksOf(env)?.growthBytes ?? null,
     },
     layerBounds: { mostLayers, mostBytes: env.DOCKET_MAX_LAYERS_GB * 1e9 },
     machineBytes: env.DOCKET_LAYERS_GB * 1e9,

@@ -259,6 +259,7 @@ const testEnvironments: Pick<ActivityDeps, 'ceilings' | 'layerBounds'> = {
     setup: testSetup,
     setupSeconds: 60,
     hosts: [],
+    jobDiskBytes: null,
   },
   layerBounds: { mostLayers: 3, mostBytes: 1e9 },
 };

@@ -10,6 +10,7 @@ import { sandboxProblem } from '../stage/in-sandbox.ts';
 const ceilings: EnvironmentCeilings = {
   usual: { memoryBytes: 256 << 20, processes: 64, seconds: 60 },
   setup: { memoryBytes: 512 << 20, processes: 128, diskBytes: 64 << 20, totalBytes: 64 << 20 },
+  jobDiskBytes: null,
   setupSeconds: 60,
   hosts: ['registry.test'],
 };

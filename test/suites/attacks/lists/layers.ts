@@ -150,6 +150,7 @@ const deep = `cd ~; perl -e '$name = "d" x 200; for (1 .. 40) { mkdir $name; chd
 const ceilings: EnvironmentCeilings = {
   usual: { memoryBytes: 256 << 20, processes: 64, seconds: 60 },
   setup: { memoryBytes: 256 << 20, processes: 64, diskBytes: 16 << 20, totalBytes: 16 << 20 },
+  jobDiskBytes: null,
   setupSeconds: 60,
   hosts: ['registry.test', 'other.test'],
 };

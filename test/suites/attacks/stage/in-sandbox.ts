@@ -39,7 +39,7 @@ export async function onOwnDisk(command: string): Promise<{ text: string }> {
   const folder = await mkdtemp(join(work, 'job-'));
   const tree = join(folder, 'tree');
   try {
-    await disks.provide(tree, { bytes: 0, files: 0 });
+    await disks.provide({ tree, home: join(folder, 'home') }, { bytes: 0, files: 0 }, null);
     return await runIn(opened, { tree, command });
   } finally {
     await removeJobFolder(folder);

@@ -6,6 +6,7 @@ const ceilings: EnvironmentCeilings = {
   setup: { memoryBytes: 2 ** 32, processes: 1_024, diskBytes: 10 * 2 ** 30, totalBytes: 10 * 2 ** 30 },
   setupSeconds: 600,
   hosts: ['registry.test', 'other.test:8443'],
+  jobDiskBytes: null,
 };
 
 it("has the operator's settings if the project has none", () => {
@@ -23,6 +24,20 @@ it('never exceeds the ceilings of the operator, and says what it lowered', () =>
   expect(agent).toMatchObject({ limits: ceilings.setup, run: { maxSeconds: 480 } });
   expect(notices).toHaveLength(4);
   expect(notices[0]).toBe('limits.memoryMb of the environment is lowered to 4096, the most that the worker allows.');
+});
+
+it('adds no more than the disk of a job has room for, and says so where the project wants more', () => {
+  const onDisks = { ...ceilings, jobDiskBytes: 2 ** 30 };
+  const limitsOf = (diskGb?: number) => settingsOf(diskGb === undefined ? {} : { limits: { diskGb } }, onDisks);
+  expect(limitsOf().agent.limits).toMatchObject({ diskBytes: 2 ** 30, totalBytes: 10 * 2 ** 30 });
+  expect(limitsOf().notices).toEqual([]);
+  expect(limitsOf(0.5).setup.limits).toMatchObject({ diskBytes: 2 ** 29, totalBytes: 2 ** 29 });
+  expect(limitsOf(0.5).notices).toEqual([]);
+  const { setup, notices } = limitsOf(5);
+  expect(setup.limits).toMatchObject({ diskBytes: 2 ** 30, totalBytes: 5 * 2 ** 30 });
+  expect(notices).toEqual([
+    'limits.diskGb of the environment is 5, but the disk of a job has room for 1024 MB besides the repository (DOCKET_JOB_DISK_MB of the worker).',
+  ]);
 });
 
 it('takes fewer processors than the worker allows, never more', () => {

@@ -46,6 +46,7 @@ it('needs nothing but a database', () => {
         setup: { memoryBytes: 4_096 * 2 ** 20, processes: 1_024, diskBytes: 10 * 2 ** 30, totalBytes: 10 * 2 ** 30 },
         setupSeconds: 600,
         hosts: [],
+        jobDiskBytes: null,
       },
       layerBounds: { mostLayers: 5, mostBytes: 10e9 },
       machineBytes: 20e9,
