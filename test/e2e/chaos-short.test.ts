@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runFailpointsChaos } from '../suites/chaos/failpoints.ts';
 import { runMixedChaos } from '../suites/chaos/mixed.ts';
@@ -19,6 +20,15 @@ it('a job ends with the same tree wherever its worker or its connections fail', 
 it('a worker that is killed while an MCP server runs as a command leaves nothing of it', options, async () => {
   expect(await runToolsChaos(['--jobs', '3', '--kills', '3', '--seed', '8'])).toBe(0);
 });
+
+it.skipIf(!existsSync('/usr/bin/dpkg'))(
+  'a worker that is killed while commands, servers and setups run in an image repeats nothing',
+  options,
+  async () => {
+    // as many as there are kinds, or more, so that one has a setup
+    expect(await runToolsChaos(['--jobs', '6', '--kills', '3', '--seed', '8'], { isInImage: true })).toBe(0);
+  },
+);
 
 it.skipIf(problem !== null)('a worker that is cut off repeats nothing', options, async () => {
   expect(await runNetworkChaos(['--cuts', '4', '--jobs', '3', '--seed', '8'])).toBe(0);
