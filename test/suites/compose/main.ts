@@ -57,6 +57,20 @@ async function docket(stack: ComposeStack, key: string, line: string): Promise<u
   return JSON.parse(out);
 }
 
+/** Runs a program of each toolchain of the image; a file of the change has what they print. */
+const toolchains = [
+  'exec > tools.txt',
+  'git --version',
+  `node -p '"node " + 6 * 7'`,
+  `python3 -c 'print("python", 6 * 7)'`,
+  `echo '#include <stdio.h>' > /tmp/a.c`,
+  `echo 'int main(void) { return puts("c 42") < 0; }' >> /tmp/a.c`,
+  'gcc -o /tmp/a /tmp/a.c && /tmp/a',
+  'g++ -o /tmp/b -x c++ /tmp/a.c && /tmp/b | sed s/c/c++/',
+  'uv --version',
+  `python3 -m venv --without-pip /tmp/venv && /tmp/venv/bin/python -c 'print("venv", 6 * 7)'`,
+].join(' && ');
+
 const createdSchema = z.object({ id: z.string(), adminKey: z.string() });
 const idOf = (value: unknown) => z.object({ id: z.string() }).parse(value).id;
 const keyOf = (value: unknown) => z.object({ key: z.string() }).parse(value).key;
@@ -208,6 +222,13 @@ async function main(): Promise<void> {
   await step('a job with a command in the sandbox ends in a pull request', async () => {
     const { id } = await createJob(service, 'Run "id -u && git --version". Create built.md with "in a container"');
     await completed(service, id, 'built.md');
+  });
+  await step('a command finds the toolchains of the image, and they work', async () => {
+    const { id } = await createJob(service, `Run ${JSON.stringify(toolchains)}. Create tools.md with "in a container"`);
+    await completed(service, id, 'tools.md');
+    const change = await (await ask(service, `/v2/agent/${service.projectId}/job/${id}/diff`)).text();
+    for (const made of ['+git version 2', '+node 42', '+python 42', '+c 42', '+c++ 42', '+uv 0', '+venv 42'])
+      if (!change.includes(`\n${made}`)) throw new Error(`The command did not write "${made}": ${change}`);
   });
   await step('a question is answered from the pages', () => answered(service));
   await step('a rolling upgrade under a job', () => rollOut(service));
