@@ -58,8 +58,8 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'HOME of a job is not on its disk',
     file: 'activities/workspaces/job-disks.ts',
-    find: 'for (const folder of [home, tree]) {\n      const onDisk',
-    replace: 'for (const folder of [tree]) {\n      const onDisk',
+    find: 'await makeDisk(folders, {',
+    replace: 'await makeDisk({ tree, home: `${home}-2` }, {',
     ...disks,
   },
   {
