@@ -57,8 +57,9 @@ export async function collectPages<Known extends KnownPage>(
   files: Iterable<SourceFile>,
   { find, addresses = '', layoutOf = recognizeLayout, readIncluded = () => Promise.resolve([]) }: Reading<Known>,
 ): Promise<ReadPages<SourcePage | Known>> {
-  const byPath = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
-  const layout = layoutOf(byPath);
+  const own = new Map([...files].filter(({ path }) => isWanted(path)).map((file) => [file.path, file]));
+  const layout = layoutOf(own);
+  const byPath = new Map([...own, ...(layout.added ?? []).map((file) => [file.path, file] as const)]);
   const sorted = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   const apis: OperationFile[] = [];
   for (const file of sorted.filter(({ path }) => /\.(?:json|ya?ml)$/i.test(path))) {
@@ -75,7 +76,7 @@ export async function collectPages<Known extends KnownPage>(
     const surroundings = { files: byPath, layout, addressOf, findIncluded, apis, documented };
     return find(file, layout) ?? (await readPageSafely(file, surroundings));
   });
-  const own = addressesOf(
+  const moved = addressesOf(
     pageFiles.flatMap(({ file: { path } }, at) => {
       const page = read[at] ?? null;
       return page === null || page.path === layout.place({ path, values: {} })?.path
@@ -84,8 +85,8 @@ export async function collectPages<Known extends KnownPage>(
     }),
   );
   // links of known pages may lead to addresses that pages had before
-  if (own !== addresses && read.some((page) => page !== null && isKnown(page)))
-    return collectPages<never>(byPath.values(), { find: () => null, layoutOf: () => layout, readIncluded });
+  if (moved !== addresses && read.some((page) => page !== null && isKnown(page)))
+    return collectPages<never>(own.values(), { find: () => null, layoutOf: () => layout, readIncluded });
   for (const [at, { file, format }] of pageFiles.entries()) {
     const page = read[at] ?? null;
     if (page === null && report.skipped.length < mostSkipped) report.skipped.push(file.path);
@@ -98,7 +99,7 @@ export async function collectPages<Known extends KnownPage>(
     pages.set(page.path, page);
     report.formats.api = (report.formats.api ?? 0) + 1;
   }
-  return { pages: [...pages.values()], layout, addresses: own, report };
+  return { pages: [...pages.values()], layout, addresses: moved, report };
 }
 
 /** Returns the files that the layout publishes; HTML last, because it may be generated from the others. */

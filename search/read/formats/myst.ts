@@ -6,7 +6,16 @@ import { readRst, type RstSettings } from './rst.ts';
 import { admonitionLabel, kindOfDirective } from './rst-directives.ts';
 import { objectOf } from './rst-objects.ts';
 import { nothing, wordsOfRole } from './rst-inline.ts';
-import { anchorOf, anchorTag, createIds, normalizedLabel, type Referred, type RstLabels } from './rst-labels.ts';
+import {
+  anchorOf,
+  anchorTag,
+  createIds,
+  normalizedLabel,
+  withTitles,
+  type Referred,
+  type RstLabels,
+} from './rst-labels.ts';
+import { withTranslations } from './myst-translations.ts';
 import { codeBlock, dedented, indentedLike, widthOf } from './selection.ts';
 
 const deepest = 10;
@@ -21,13 +30,18 @@ const span =
   /(?<!`)(?<ticks>`+)(?!`)[^]{1,1000}?(?<!`)\k<ticks>(?!`)|\{(?<role>[\w+.:-]{1,60})\}`(?<content>[^`]{1,1000})`|(?<!!)\[(?<words>[^[\]\n]{0,300})\]\((?:<(?<spaced>[^<>\n]{1,500})>|(?<target>[^()\s]{1,500}))\)|<(?<auto>(?:project|inv|path|doc):[^<>\s]{1,500})>/g;
 
 /** Converts the directives, roles, targets and references of MyST to Markdown. */
-export function mystToMarkdown(source: string, { substitutions, references = nothing }: RstSettings): string {
+export function mystToMarkdown(
+  source: string,
+  { substitutions, references: others = nothing, translate = () => null }: RstSettings,
+): string {
+  const references = withTitles(others, translate);
+  const translated = (text: string) => translate(text) ?? text;
   const lines = source.split(/\r?\n/);
   const ids = createIds();
   const own = new Map(
     [...mystLabelsIn(source).anchors].map(([title, anchor]) => [
       slugOf(headingText(`# ${title}`)),
-      { title, link: `#${anchor}` },
+      { title: translated(title), link: `#${anchor}` },
     ]),
   );
   return blocks(lines, 0).join('\n');
@@ -36,7 +50,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
     const out: string[] = [];
     let prose: string[] = [];
     const flush = () => {
-      if (prose.length > 0) out.push(proseOf(prose.join('\n')));
+      if (prose.length > 0) out.push(proseOf(withTranslations(prose, translate).join('\n')));
       prose = [];
     };
     for (let at = 0; at < given.length; at += 1) {
@@ -65,7 +79,7 @@ export function mystToMarkdown(source: string, { substitutions, references = not
     const kind = kindOfDirective(name);
     if (kind === 'unshown') return [];
     const { options, text } = optionsOf(body);
-    if (name === 'eval-rst') return ['', readRst(text.join('\n'), { substitutions, references }).body, ''];
+    if (name === 'eval-rst') return ['', readRst(text.join('\n'), { substitutions, references, translate }).body, ''];
     const anchor = anchorOf(options.get('name') ?? '');
     const target = anchor === '' ? [] : [anchorTag(anchor), ''];
     if (kind === 'code') return [...target, codeBlock(text, argument || (name === 'math' ? 'math' : ''))];
@@ -77,9 +91,11 @@ export function mystToMarkdown(source: string, { substitutions, references = not
       const anchors = objectOf(name, argument, scope).ids.map(anchorTag).join('');
       return [...target, `${anchors}\`${argument.replaceAll('`', '')}\``, ...inner];
     }
-    if (kind === 'titled') return [...target, ...(argument === '' ? [] : [`**${proseOf(argument)}**`]), ...inner];
+    if (kind === 'titled')
+      return [...target, ...(argument === '' ? [] : [`**${proseOf(translated(argument))}**`]), ...inner];
     const said = admonitionLabel(name, argument);
-    const title = said.hasArgument || argument === '' ? said.label : `${said.label}: ${argument}`;
+    const title =
+      said.hasArgument || argument === '' ? translated(said.label) : `${said.label}: ${translated(argument)}`;
     return [...target, `**${proseOf(title)}**`, ...inner];
   }
 

@@ -46,7 +46,8 @@ export async function readText(
   }
   const { values, body: source } = readFrontMatter(file.read());
   const isMdx = format === 'mdx' || (format === 'markdown' && layout.isMdx === true);
-  const whole = isMdx ? withSnippets(source, files, file.path) : source;
+  const completed = layout.complete?.(source, file.path) ?? source;
+  const whole = isMdx ? withSnippets(completed, files, file.path) : completed;
   const syntax = format === null ? undefined : (layout.includes?.[format] ?? includesOf[isMdx ? 'mdx' : format]);
   const named = format === 'asciidoc' ? withNamedTargets(whole, layout.attributesOf?.(file.path)) : whole;
   const included = syntax === undefined ? whole : withIncludes(named, { path: file.path, find: findIncluded, syntax });
@@ -55,7 +56,8 @@ export async function readText(
   const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
   const isShared = included !== whole || (isMdx && usesSnippets(source)) || isUsed();
   const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;
-  const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, addressOf });
+  const addressFrom: AddressOf = (name) => addressOf(layout.linked?.(name, file.path) ?? name);
+  const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, addressOf: addressFrom });
   // whichever of the two restricts the page counts
   const groups = [values, page.values].find((stated) => groupsOf(stated) !== null)?.groups;
   return { values: { ...page.values, ...values, groups }, body, isAlone };
@@ -77,7 +79,7 @@ async function converted(
   }
   if (format === 'restructuredtext') {
     const { readRst } = await import('./rst.ts');
-    return readRst(text, { substitutions: layout.substitutions, references });
+    return readRst(text, { substitutions: layout.substitutions, references, translate: layout.translate?.(path) });
   }
   return { values: {}, body: isMdx ? mdxToMarkdown(text) : plainMarkdown(text) };
 }
@@ -88,8 +90,10 @@ function referencesOf(layout: Layout, path: string): { references: References; i
   const find = (target: Target | null | undefined): Referred | null => {
     isUsed ||= layout.references !== undefined;
     if (target == null) return null;
-    const link = posix.relative(posix.dirname(path), target.file);
-    return { title: target.title, link: target.anchor === undefined ? link : `${link}#${target.anchor}` };
+    const file = layout.linked?.(target.file, path) ?? target.file;
+    const link = posix.relative(posix.dirname(path), file);
+    const title = target.title === null ? null : (layout.translate?.(file)?.(target.title) ?? target.title);
+    return { title, link: target.anchor === undefined ? link : `${link}#${target.anchor}` };
   };
   const references: References = {
     section: (label) => find(layout.references?.section(label)),

@@ -46,6 +46,13 @@ export function rstLines(source: string): string[] {
     .map((line) => line.trimEnd());
 }
 
+/** Shows the translated titles of sections and pages. */
+export function withTitles({ section, document }: References, translate: (text: string) => string | null): References {
+  const shown = (found: Referred | null) =>
+    found?.title == null ? found : { ...found, title: translate(found.title) ?? found.title };
+  return { section: (label) => shown(section(label)), document: (name) => shown(document(name)) };
+}
+
 /** Finds the titles of a reStructuredText page that references may show, in its lines without white space at their ends. */
 export function labelsIn(lines: readonly string[]): RstLabels {
   const labels: RstLabels = { title: null, anchors: new Map(), sections: new Map() };

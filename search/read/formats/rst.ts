@@ -5,6 +5,7 @@ import { admonitionLabel, generatedBy, kindOfDirective } from './rst-directives.
 import { inlineOf, nothing } from './rst-inline.ts';
 import { anonymous, directive, namesIn } from './rst-names.ts';
 import { idOf, isUnindexed, objectOf, type ObjectScope } from './rst-objects.ts';
+import { dedented, endOfIndented, fenced, indented, indentOf } from './rst-lines.ts';
 import {
   anchorOf,
   anchorTag,
@@ -13,6 +14,7 @@ import {
   rstLines,
   titleAt,
   underline,
+  withTitles,
   type References,
 } from './rst-labels.ts';
 
@@ -23,6 +25,8 @@ const field = /^:([^:\s`][^:`]{0,100}):(?:\s+|$)/;
 export interface RstSettings {
   substitutions?: ReadonlyMap<string, string>;
   references?: References;
+  /** Translates a text as it is written in the source; null for one without a translation. */
+  translate?: (text: string) => string | null;
 }
 
 /**
@@ -32,10 +36,12 @@ export interface RstSettings {
  */
 export function readRst(
   source: string,
-  { substitutions = new Map(), references = nothing }: RstSettings = {},
+  { substitutions = new Map(), references = nothing, translate = () => null }: RstSettings = {},
 ): FrontMatter {
   const lines = rstLines(source);
-  const context = namesIn(lines, substitutions, references);
+  const names = namesIn(lines, substitutions, references);
+  const context = { ...names, references: withTitles(names.references, translate) };
+  const translated = (text: string) => translate(text) ?? text;
   const values: Record<string, unknown> = {};
   const levels: string[] = [];
   const ids = createIds();
@@ -120,12 +126,11 @@ export function readRst(
       !bullet.test(given[end] ?? '')
     )
       end += 1;
-    const text = given
-      .slice(at, end)
-      .map((each) => each.replace(/^\| ?/, ''))
-      .join('\n');
-    const isLiteral = text.endsWith('::');
-    if (text !== '::') out.push(inlineOf(isLiteral ? text.slice(0, -1).replace(/\s:$/, '') : text, context));
+    const written = given.slice(at, end);
+    const unmarked = written.map((each) => each.replace(/^\| ?/, ''));
+    const text = line.startsWith('|') ? unmarked.map(translated).join('\n') : translated(unmarked.join('\n'));
+    const isLiteral = written.at(-1)?.endsWith('::') === true;
+    if (text !== '::') out.push(inlineOf(text.endsWith('::') ? text.slice(0, -1).replace(/\s:$/, '') : text, context));
     out.push('');
     if (!isLiteral) return end;
     let block = end;
@@ -138,8 +143,9 @@ export function readRst(
 
   function title(text: string, mark: string): string[] {
     if (!levels.includes(mark)) levels.push(mark);
-    const shown = inlineOf(text, context);
-    const own = ids.take(headingText(`# ${shown}`));
+    const shown = inlineOf(translated(text), context);
+    // a translated title keeps its id
+    const own = ids.take(headingText(`# ${translate(text) === null ? shown : inlineOf(text, context)}`));
     const id = labeled.pop() ?? own;
     const anchor = id === slugOf(headingText(`# ${shown}`)) ? '' : ` {#${id}}`;
     const marks = '#'.repeat(Math.min(6, levels.indexOf(mark) + 1));
@@ -202,14 +208,19 @@ export function readRst(
     if (kind === 'admonition') {
       const { label, hasArgument } = admonitionLabel(name, argument);
       const text = hasArgument ? rest : [argument, ...rest];
-      return [...target, `**${inlineOf(label, context)}:**`, ...blocks(text, depth + 1)];
+      return [...target, `**${inlineOf(translated(label), context)}:**`, ...blocks(text, depth + 1)];
     }
     if (name === 'glossary') return glossaryOf([argument, ...rest], depth);
     // docutils has a directive of the same name for classes of CSS
     const isStyle = name === 'class' && /^[a-z\d]+(?:[- ][a-z\d]+)+$/.test(argument);
     if (kind === 'container' || isStyle) return [...target, ...blocks(rest, depth + 1)];
     if (kind === 'titled')
-      return [...target, argument === '' ? '' : `**${inlineOf(argument, context)}**`, '', ...blocks(rest, depth + 1)];
+      return [
+        ...target,
+        argument === '' ? '' : `**${inlineOf(translated(argument), context)}**`,
+        '',
+        ...blocks(rest, depth + 1),
+      ];
     const end = rest.findIndex((line) => line === '');
     const signatures = [argument, ...rest.slice(0, end === -1 ? rest.length : end)].map((line) => line.trim());
     return [
@@ -259,42 +270,11 @@ export function readRst(
         out.push('', ...blocks(dedented(lines.slice(at, end)), depth + 1), '');
         at = end - 1;
       } else if (line !== '' && !line.startsWith('..')) {
-        const shown = inlineOf(line.split(' : ', 1)[0] ?? '', context);
-        out.push(`${anchorTag(idOf('term', headingText(shown)))}${shown}`);
+        const term = line.split(' : ', 1)[0] ?? '';
+        const id = idOf('term', headingText(inlineOf(term, context)));
+        out.push(`${anchorTag(id)}${inlineOf(translated(term), context)}`);
       }
     }
     return out;
   }
-}
-
-/** Returns the number of leading blanks, without other white space, which indents nothing. */
-function indentOf(line: string): number {
-  return /^ */.exec(line)?.[0].length ?? 0;
-}
-
-/** Returns where the indented or blank lines from `from` on end; blank lines at their end are not part of them. */
-function endOfIndented(lines: string[], from: number): number {
-  let end = from;
-  for (let at = from; at < lines.length && (lines[at] === '' || lines[at]?.startsWith(' ')); at += 1)
-    if (lines[at] !== '') end = at + 1;
-  return end;
-}
-
-function dedented(lines: string[]): string[] {
-  const least = Math.min(...lines.filter((line) => line !== '').map(indentOf));
-  return lines.map((line) => line.slice(least));
-}
-
-function indented(lines: string[], mark: string): string[] {
-  const pad = ' '.repeat(mark.length);
-  const all = lines.flatMap((line) => line.split('\n'));
-  const start = all.findIndex((line) => line !== '');
-  return all.slice(Math.max(0, start)).map((line, at) => (at === 0 ? mark + line : line === '' ? '' : pad + line));
-}
-
-function fenced(lines: string[], language: string): string[] {
-  const start = lines.findIndex((line) => line !== '');
-  if (start === -1) return [];
-  const fence = lines.some((line) => line.includes('```')) ? '~~~~' : '```';
-  return ['', `${fence}${language}`, ...lines.slice(start), fence, ''];
 }

@@ -41,10 +41,18 @@ export interface Layout {
   isParsed?: boolean;
   /** Markdown files are MDX, too. */
   isMdx?: boolean;
+  /** Pages that the tool makes of others: translations. */
+  added?: readonly SourceFile[];
   /** Returns null for a file that is not published. */
   place(file: LayoutFile): Place | null;
   /** Directives that include other files, where the format has others or the tool looks for the files elsewhere. */
   includes?: Partial<Record<SourceFormat, IncludeSyntax>>;
+  /** Adds to a page what the tool adds to all of them, before includes are resolved. */
+  complete?(text: string, path: string): string;
+  /** Returns what translates the texts of a page from those of its source; undefined for a page as it is written. */
+  translate?(path: string): ((text: string) => string | null) | undefined;
+  /** Returns the file to which a link from another page leads: the one in its language. */
+  linked?(file: string, from: string): string;
   /** Converts what is not plain Markdown, AsciiDoc or reStructuredText: admonitions, tabs, variables. */
   prepare?(text: string, file: LayoutFile, references: References): string;
   /** AsciiDoc attributes of a file. */

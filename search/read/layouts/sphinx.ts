@@ -1,10 +1,13 @@
 import { posix } from 'node:path';
 import { mystToMarkdown } from '../formats/myst.ts';
+import type { IncludeSyntax } from '../formats/includes.ts';
 import { mystIncludes, rstIncludes } from '../formats/rst-includes.ts';
 import { compileGlob, GlobError } from '../glob.ts';
 import type { Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import { sphinxReferences } from './sphinx-references.ts';
+import { surrounded, textIn } from './sphinx-surroundings.ts';
+import { sphinxTranslations, withTranslations } from './sphinx-translations.ts';
 import { configFilesOf, literalOf, textOfFile } from './config-file.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
@@ -23,18 +26,26 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
   const text = textOfFile(config.file);
   const root = literalOf(text, 'root_doc') ?? literalOf(text, 'master_doc') ?? 'index';
   const isExcluded = excludedBy(text);
+  const references = sphinxReferences(files, { top, isExcluded });
   const substitutions = new Map(
     ['version', 'release', 'project'].flatMap((name) => {
       const value = literalOf(text, name);
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  const language = literalOf(text, 'language');
+  const documents = [...files.keys()].filter((path) => path.startsWith(top) && isPage(path.slice(top.length)));
+  const main = literalOf(text, 'language');
+  const translations = sphinxTranslations(files, { top, config: text, documents, language: main ?? 'en' });
+  const isTranslated = translations.files.length > 0;
+  const language = main ?? (isTranslated ? 'en' : undefined);
+  const surrounding = { prolog: textIn(text, 'rst_prolog'), epilog: textIn(text, 'rst_epilog') };
   const version = substitutions.get('version') || substitutions.get('release');
   return {
     name: 'Sphinx',
-    navigation: toctreesOf(files, { top, root }),
+    navigation: withTranslations(toctreesOf(files, { top, root }), { top, translations }),
     settings: {
+      surrounding,
+      translated: translations.files.map(({ path }) => path),
       top,
       language,
       substitutions: [...substitutions],
@@ -43,17 +54,41 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
     suffix: '.html',
     place({ path }) {
       const below = path.slice(top.length);
-      if (!path.startsWith(top) || !extensions.includes(posix.extname(path)) || isExcluded(below)) return null;
-      return { path: pathOf(below), language, version };
+      const translated = translations.find(path);
+      if (translated !== null) return { path: pathOf(below), language: translated.language, version };
+      if (!path.startsWith(top) || !isPage(below)) return null;
+      const missing = translations.missing(path);
+      return { path: pathOf(below), language, version, ...(missing.length > 0 && { shownIn: missing }) };
     },
+    added: translations.files,
+    translate: translations.translate,
+    linked: translations.linked,
+    complete: (source, path) => (path.endsWith('.rst') ? surrounded(source, surrounding) : source),
     // colon fences may also be admonitions without braces
     prepare: (source, { path }, references) =>
-      path.endsWith('.rst') ? source : withBlocks(mystToMarkdown(source, { substitutions, references }), [colonBlock]),
+      path.endsWith('.rst')
+        ? source
+        : withBlocks(mystToMarkdown(source, { substitutions, references, translate: translations.translate(path) }), [
+            colonBlock,
+          ]),
     isNavigation: (_path, source) => source.includes('toctree'),
-    includes: { restructuredtext: rstIncludes(top), markdown: mystIncludes(top) },
+    includes: { restructuredtext: fromOriginal(rstIncludes(top)), markdown: fromOriginal(mystIncludes(top)) },
     substitutions,
-    references: sphinxReferences(files, { top, isExcluded }),
+    references: { ...references, document: (name, from) => references.document(name, originalOf(from)) },
   };
+
+  function isPage(below: string): boolean {
+    return extensions.includes(posix.extname(below)) && !isExcluded(below);
+  }
+
+  function originalOf(path: string): string {
+    return translations.find(path)?.original ?? path;
+  }
+
+  /** Includes of a translated page are those of the original. */
+  function fromOriginal(syntax: IncludeSyntax): IncludeSyntax {
+    return { ...syntax, resolve: (target, from) => syntax.resolve(target, originalOf(from)) };
+  }
 }
 
 function excludedBy(config: string): (path: string) => boolean {
