@@ -19,6 +19,7 @@ const block: BlockSyntax = {
 };
 
 const mostLanguages = 100;
+const mostSpaces = 100;
 
 /** GitBook: `.gitbook.yaml`, or a `SUMMARY.md` beside a `README.md`, or a `LANGS.md` that names folders with one each. */
 export function gitbookLayout(files: SourceFiles): Layout | null {
@@ -30,7 +31,8 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
   const languages = languagesOf(textOfFile(files.get(`${top}LANGS.md`)))
     .filter((language) => files.has(posix.join(top, language, summaryName)))
     .slice(0, mostLanguages);
-  const folders = languages.length === 0 ? [top] : languages.map((language) => `${top}${language}/`);
+  const folders =
+    languages.length === 0 ? spacesOf(files, top, summaryName) : languages.map((language) => `${top}${language}/`);
   const summaries = folders.map((folder) => posix.join(folder, summaryName));
   const isOld = files.has(summaries[0] ?? '') && (files.has(readme) || languages.length > 0) && !files.has('book.toml');
   if (!files.has('.gitbook.yaml') && !isOld) return null;
@@ -61,6 +63,16 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
         [block],
       ),
   };
+}
+
+/** Returns the folders of the spaces that one repository has, each with its own summary; the top if it has one. */
+function spacesOf(files: SourceFiles, top: string, summaryName: string): string[] {
+  if (files.has(top + summaryName)) return [top];
+  const folders = [...files.keys()]
+    .filter((path) => path.startsWith(top) && path.endsWith(`/${summaryName}`) && !/(?:^|\/)\./.test(path))
+    .map((path) => path.slice(0, -summaryName.length))
+    .sort();
+  return folders.length === 0 ? [top] : folders.slice(0, mostSpaces);
 }
 
 /** Returns the folders that a list of languages links to. */

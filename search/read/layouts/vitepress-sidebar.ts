@@ -24,14 +24,20 @@ interface Surroundings {
   folder: string;
 }
 
-/** Reads the sidebars of VitePress by the addresses of their pages: that of `config`, then those of other files beside it. */
-export function readSidebars(files: SourceFiles, folder: string): ReadonlyMap<string, Listed> {
+/**
+ * Reads the sidebars of VitePress by the addresses of their pages: that of `config`, then those of other files beside it and
+ * of the configurations in folders of pages, of which `top` is the uppermost.
+ */
+export function readSidebars(files: SourceFiles, folder: string, top: string): ReadonlyMap<string, Listed> {
   const listed = new Map<string, Listed>();
   const configs = configFilesOf(files, /(?:^|\/)\.vitepress\/(?:config\/(?:[\w-]+\/)?)?[\w.-]+\.[cm]?[jt]s$/)
     .filter((config) => config.folder === folder)
     .sort((a, b) => rankOf(a.file.path) - rankOf(b.file.path) || (a.file.path < b.file.path ? -1 : 1))
-    .slice(0, mostFiles);
-  for (const { file } of configs) {
+    .map(({ file }) => file);
+  const additional = configFilesOf(files, /(?:^|\/)config\.[cm]?[jt]s$/)
+    .map(({ file }) => file)
+    .filter((file) => file.path.startsWith(top) && textOfFile(file).includes('defineAdditionalConfig'));
+  for (const file of [...configs, ...additional].slice(0, mostFiles)) {
     const text = textOfFile(file);
     const locales = scriptValueOf(text, 'locales');
     const localized = isRecord(locales) ? Object.values(locales).map(sidebarOf) : [];

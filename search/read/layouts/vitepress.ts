@@ -17,7 +17,7 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
   const moved = /["']([\w-]+)\/:rest\*["']\s*:\s*["']:rest\*["']/.exec(text)?.[1];
   const folders = languageFolders(files, top);
   const main = moved ?? literalOf(text, 'lang')?.split('-')[0];
-  const listed = readSidebars(files, config.folder);
+  const listed = readSidebars(files, config.folder, top);
   return {
     name: 'VitePress',
     navigation: noNavigation,
@@ -43,6 +43,7 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
         // one that is not closed takes the rest, so that the page is scanned once
         .replace(/^<(script|style)\b[^]*?(?:^<\/\1>[ \t]*$|(?![^]))/gm, '')
         .replace(/\{\{\s*\$frontmatter\.(\w{1,60})\s*\}\}/g, (whole, name: string) => textOf(values[name]) ?? whole)
+        .replace(/^(#{1,6} [^\n`]{0,300}?)<Badge\b[^>\n]{0,200}?\btext="([^"\n]{1,100})"[^>\n]{0,200}>/gm, '$1$2')
         .replace(/^(```+\s*[\w-]+)[ \t]*(?:\{[^}\n]*\})?[^\n[]*\[([^\]\n]{1,200})\]/gm, '**$2**\n\n$1'),
   };
 }

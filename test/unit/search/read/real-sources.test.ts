@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { readPages } from '../../../../search/read/read-pages.ts';
+import { fileOf } from '../build.ts';
+
+/** What real documentation repositories do beside the manual of their tool. */
+async function read(files: Record<string, string>) {
+  const pages = await readPages(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+  return Object.fromEntries(pages.map((page) => [page.path, page]));
+}
+
+it('reads the sidebars of the additional configurations of VitePress', async () => {
+  const additional = (base: string, group: string) =>
+    `import { defineAdditionalConfig } from 'vitepress'\nexport default defineAdditionalConfig({\n  themeConfig: { sidebar: { '${base}': { base: '${base}', items: guide() } } },\n})\nfunction guide(): DefaultTheme.SidebarItem[] {\n  return [{ text: '${group}', items: [{ text: 'B', link: 'b' }, { text: 'A', link: 'a' }] }]\n}\n`;
+  const pages = await read({
+    'docs/.vitepress/config.ts': "export default defineConfig({ rewrites: { 'en/:rest*': ':rest*' } })",
+    'docs/config.ts': additional('/guide/', 'Guide'),
+    'docs/es/config.ts': additional('/es/guide/', 'Guía'),
+    'docs/es/lib/config.ts': 'export default defineConfig({ sidebar: [{ link: "/x" }] })',
+    'docs/en/guide/a.md': '# A <Badge type="warning" text="beta" />',
+    'docs/en/guide/b.md': '# B',
+    'docs/es/guide/a.md': '# A',
+    'docs/es/guide/b.md': '# B',
+  });
+  expect(pages['guide/a']?.metadata).toMatchObject({ title: 'A beta', groups: ['Guide'] });
+  expect(pages['es/guide/b']?.metadata.groups).toEqual(['Guía']);
+  const order = ['guide/b', 'guide/a', 'es/guide/b', 'es/guide/a'].map((path) => pages[path]?.order ?? NaN);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+});
+
+it('reads the summaries of several spaces of GitBook in one repository', async () => {
+  const pages = await read({
+    '.gitbook.yaml': 'site: {}\n',
+    'guides/SUMMARY.md': '# Summary\n\n## Start\n\n* [Home](README.md)\n* [B](b.md)\n',
+    'guides/README.md': '# Guides',
+    'guides/b.md': '# B',
+    'api/SUMMARY.md': '* [A](a.md)\n',
+    'api/a.md': '# A',
+    'loose.md': '# Loose',
+  });
+  expect(Object.keys(pages).sort()).toEqual(['api/a', 'guides', 'guides/b', 'loose']);
+  expect(pages['guides/b']).toMatchObject({ order: 2, boost: 1, metadata: { groups: ['Start'] } });
+  expect(pages['api/a']).toMatchObject({ order: 0 });
+  expect(pages.loose).toMatchObject({ order: null, boost: 0.5 });
+});
