@@ -46,17 +46,23 @@ describe('readDirectory', () => {
     expect(found['a.markdown']).toBe('é');
   });
 
+  it('reads the catalogs of documentation', async () => {
+    await write({ 'locale/de/LC_MESSAGES/guide/a.po': 'a', 'po/de.po': 'no' });
+    expect(Object.keys(await read())).toEqual(['locale/de/LC_MESSAGES/guide/a.po']);
+  });
+
   it('reads the programs that configure a documentation tool, and no others', async () => {
     const wanted = [
       'docs/.vitepress/config.mts',
       'docs/.vitepress/config/en.ts',
       'docs/.vitepress/sidebar.ts',
       'docs/conf.py',
+      'docs/es/config.ts',
       'website/docs-sidebars.js',
       'website/docusaurus.config.ts',
       'website/sidebars.ts',
     ];
-    const others = ['docs/.vitepress/theme/index.ts', 'src/config.ts', 'src/Sidebar.tsx', 'website/setup.py'];
+    const others = ['docs/.vitepress/theme/index.ts', 'src/config.tsx', 'src/Sidebar.tsx', 'website/setup.py'];
     await write(Object.fromEntries([...wanted, ...others].map((path) => [path, 'x'])));
     expect(Object.keys(await read())).toEqual(wanted);
   });
