@@ -84,3 +84,20 @@ export function untranslated(
     .filter((locale) => !fileNames(page, locale, languages).some((name) => files.has(folder + name)))
     .filter((locale) => locale !== languages.main);
 }
+
+/**
+ * Returns what finds the file to which a link leads from a page of a language: the page in this language, or else that of the
+ * main one.
+ */
+export function linkedIn(
+  languages: MkdocsLanguages,
+  { files, folder }: { files: SourceFiles; folder: string },
+): (file: string, from: string) => string {
+  return (file, from) => {
+    if (!file.startsWith(folder) || !from.startsWith(folder)) return file;
+    const { language } = localized(from.slice(folder.length), languages);
+    const { rest } = localized(file.slice(folder.length), languages);
+    const names = [language, languages.main].flatMap((locale) => fileNames(rest, locale, languages));
+    return names.map((name) => folder + name).find((name) => files.has(name)) ?? file;
+  };
+}

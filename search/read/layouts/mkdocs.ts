@@ -4,7 +4,14 @@ import { isRecord, textOf } from '../front-matter.ts';
 import { type Navigation, parseConfig } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import type { Layout, SourceFiles } from './layout.ts';
-import { fileNames, localized, mkdocsLanguages, untranslated, type MkdocsLanguages } from './mkdocs-languages.ts';
+import {
+  fileNames,
+  linkedIn,
+  localized,
+  mkdocsLanguages,
+  untranslated,
+  type MkdocsLanguages,
+} from './mkdocs-languages.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
 const deepest = 30;
@@ -61,6 +68,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
         ...(shownIn.length > 0 && { shownIn }),
       };
     },
+    ...(languages !== null && { linked: linkedIn(languages, { files, folder }) }),
     includes: { markdown: mkdocsIncludes(folder) },
     prepare(text) {
       const filled = usesMacros ? withVariables(text, extra) : text;

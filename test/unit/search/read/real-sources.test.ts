@@ -42,3 +42,19 @@ it('reads the summaries of several spaces of GitBook in one repository', async (
   expect(pages['api/a']).toMatchObject({ order: 0 });
   expect(pages.loose).toMatchObject({ order: null, boost: 0.5 });
 });
+
+it.each([
+  ['suffix', (page: string, language: string) => `docs/${page}.${language}.md`],
+  ['folder', (page: string, language: string) => `docs/${language}/${page}.md`],
+])('links translated pages of MkDocs with the structure %s to pages of their language', async (structure, fileFor) => {
+  const pages = await read({
+    'mkdocs.yml': `plugins:\n  - i18n:\n      docs_structure: ${structure}\n      languages:\n        - { locale: en, default: true }\n        - { locale: fr }\n`,
+    [fileFor('a', 'en')]: '# A\n\n[B](b.md) [Only](only.md)',
+    [fileFor('a', 'fr')]: '# A\n\n[B](b.md#x) [Only](only.md)',
+    [fileFor('b', 'en')]: '# B',
+    [fileFor('b', 'fr')]: '# B',
+    [fileFor('only', 'en')]: '# Only',
+  });
+  expect(pages.a?.content).toContain('[B](/b) [Only](/only)');
+  expect(pages['fr/a']?.content).toContain('[B](/fr/b#x) [Only](/only)');
+});
