@@ -44,7 +44,10 @@ export function versionKey(version: string, plugin?: string): string {
 }
 
 /** Returns the function that chooses the file of sidebars for a folder of pages: the one that names the most of them. */
-export function sidebarFiles(files: SourceFiles, base: string): (ids: ReadonlySet<string>) => DocSidebars | null {
+export function sidebarFiles(
+  files: SourceFiles,
+  base: string,
+): (idsOf: () => ReadonlySet<string>) => DocSidebars | null {
   const found = configFilesOf(files, /(?:^|\/)(?:\w+-)?sidebars?[\w-]*\.(?:[cm]?[jt]s|json)$/)
     .filter(({ folder }) => folder.startsWith(base) && !folder.endsWith('versioned_sidebars/'))
     .map(({ file }) => file)
@@ -52,7 +55,9 @@ export function sidebarFiles(files: SourceFiles, base: string): (ids: ReadonlySe
     .slice(0, mostFiles)
     .map((file) => sidebarsOf(file.path.endsWith('.json') ? parseFile(file) : exportedValueOf(textOfFile(file))))
     .filter((sidebars) => sidebars !== null);
-  return (ids) => {
+  return (idsOf) => {
+    if (found.length === 0) return null;
+    const ids = idsOf();
     const best = found
       .map((sidebars) => ({ sidebars, share: shareOf(sidebars, ids) }))
       .filter(({ share }) => share > 0)
@@ -114,4 +119,29 @@ export function docPartOf(
     if (part !== undefined) return { ...part, depth };
   }
   return null;
+}
+
+const translationFile = /^i18n\/([^/]+)\/docusaurus-plugin-content-docs(?:-([^/]+))?\/(?:version-)?([^/]+)\.json$/;
+
+/** Returns the translated labels of categories by the language and version of the pages, as `titlesKey` names them. */
+export function translatedTitles(files: SourceFiles, base: string): Map<string, Map<string, string>> {
+  const found = new Map<string, Map<string, string>>();
+  for (const file of files.values()) {
+    const [, locale = '', plugin, name = ''] = file.path.startsWith(base)
+      ? (translationFile.exec(file.path.slice(base.length)) ?? [])
+      : [];
+    const messages = locale === '' || found.size >= mostVersions ? null : parseFile(file);
+    if (!isRecord(messages)) continue;
+    const titles = Object.entries(messages).flatMap(([key, value]): [string, string][] => {
+      const label = /^sidebar\.[^.]+\.category\.(.+)$/.exec(key)?.[1];
+      const title = isRecord(value) ? textOf(value.message) : undefined;
+      return label === undefined || title === undefined ? [] : [[label, title]];
+    });
+    found.set(titlesKey(locale, name, plugin), new Map(titles.slice(0, mostParts)));
+  }
+  return found;
+}
+
+export function titlesKey(locale: string, version: string, plugin?: string): string {
+  return `${locale}/${versionKey(version, plugin)}`;
 }

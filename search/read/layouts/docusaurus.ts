@@ -3,7 +3,15 @@ import { isRecord, textOf } from '../front-matter.ts';
 import { linesOf } from '../markdown-lines.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, orderInList, orderOf, textOfFile } from './config-file.ts';
-import { docPartOf, sidebarFiles, versionedSidebars, versionKey, type DocSidebars } from './docusaurus-sidebars.ts';
+import {
+  docPartOf,
+  sidebarFiles,
+  titlesKey,
+  translatedTitles,
+  versionedSidebars,
+  versionKey,
+  type DocSidebars,
+} from './docusaurus-sidebars.ts';
 import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
 
@@ -26,12 +34,13 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
   const choose = sidebarFiles(files, base);
   const roots = rootsOf(textOfFile(config.file), base).map((root) => ({
     ...root,
-    sidebars: choose(idsIn(files, root)),
+    sidebars: choose(() => idsIn(files, root)),
   }));
   const versioned = versionedSidebars(files, base);
   const known = parseFile(files.get(`${base}versions.json`));
   const versions = Array.isArray(known) ? known.map(String).slice(0, 200) : [];
   const categories = categoriesOf(files);
+  const titles = translatedTitles(files, base);
   return {
     name: 'Docusaurus',
     navigation: noNavigation,
@@ -40,9 +49,10 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
       versioned: [...versioned].map(([key, sidebars]) => [key, partsOf(sidebars)]),
       versions,
       categories: [...categories],
+      titles: [...titles].map(([key, labels]) => [key, [...labels]]),
     },
     isMdx: true,
-    place: (file) => placeOf(file, { base, roots, versions, categories, versioned }),
+    place: (file) => placeOf(file, { base, roots, versions, categories, versioned, titles }),
     prepare: (text, { values }) => withBlocks(withFrontMatter(text, values), [colonBlock]),
   };
 }
@@ -114,9 +124,12 @@ interface Surroundings {
   categories: ReadonlyMap<string, Category>;
   /** The sidebars of versions. */
   versioned: ReadonlyMap<string, DocSidebars>;
+  /** Translated labels of categories. */
+  titles: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-function placeOf(file: LayoutFile, { base, roots, versions, categories, versioned }: Surroundings): Place | null {
+function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
+  const { base, roots, versions, categories, versioned, titles } = surroundings;
   const { path, values } = file;
   if (path.startsWith(base)) {
     const below = path.slice(base.length);
@@ -136,6 +149,7 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories, versione
       return doc(translation, [locale, other ?? docs?.route, segment], {
         place: { version: shown, language: locale },
         sidebars: isCurrent ? current?.sidebars : versioned.get(versionKey(name, other)),
+        labels: titles.get(titlesKey(locale, name, other)),
       });
     }
     if (below.startsWith('src/pages/')) return doc(below.slice('src/pages/'.length), []);
@@ -156,7 +170,11 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories, versione
   function doc(
     rest: string,
     route: (string | undefined)[],
-    { place = {}, sidebars }: { place?: Omit<Place, 'path'>; sidebars?: DocSidebars | null } = {},
+    {
+      place = {},
+      sidebars,
+      labels,
+    }: { place?: Omit<Place, 'path'>; sidebars?: DocSidebars | null; labels?: ReadonlyMap<string, string> } = {},
   ): Place | null {
     const segments = rest.replace(extension, '').split('/');
     if (segments.some((segment) => segment.startsWith('_'))) return null;
@@ -183,7 +201,7 @@ function placeOf(file: LayoutFile, { base, roots, versions, categories, versione
       path: addressOf(...route, ...own),
       order:
         part === null ? orderOf(positions, isTranslation) : orderInList(part.at, positions.slice(depth), isTranslation),
-      groups: [...(part?.groups ?? []), ...inside],
+      groups: [...(part?.groups ?? []), ...inside].map((label) => labels?.get(label) ?? label),
       ...place,
     };
   }

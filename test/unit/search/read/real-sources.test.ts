@@ -58,3 +58,27 @@ it.each([
   expect(pages.a?.content).toContain('[B](/b) [Only](/only)');
   expect(pages['fr/a']?.content).toContain('[B](/fr/b#x) [Only](/only)');
 });
+
+it('translates the labels of categories of Docusaurus', async () => {
+  const translations = (label: string) =>
+    JSON.stringify({ 'sidebar.docs.category.Guides': { message: label }, 'version.label': { message: 'Suivante' } });
+  const folder = 'i18n/fr/docusaurus-plugin-content-docs';
+  const pages = await read({
+    'docusaurus.config.js': '',
+    'versions.json': '["1.0"]',
+    'sidebars.js': "module.exports = { docs: [{ type: 'category', label: 'Guides', items: ['a'] }] };",
+    'versioned_sidebars/version-1.0-sidebars.json': '{"docs":[{"type":"category","label":"Guides","items":["a"]}]}',
+    'docs/a.md': '# A',
+    'versioned_docs/version-1.0/a.md': '# A',
+    [`${folder}/current.json`]: translations('Guides pratiques'),
+    [`${folder}/version-1.0.json`]: translations('Anciens guides'),
+    [`${folder}/current/a.md`]: '# A',
+    [`${folder}/version-1.0/a.md`]: '# A',
+  });
+  expect(Object.fromEntries(Object.values(pages).map(({ path, metadata }) => [path, metadata.groups]))).toEqual({
+    'docs/a': ['Guides'],
+    'docs/next/a': ['Guides'],
+    'fr/docs/a': ['Anciens guides'],
+    'fr/docs/next/a': ['Guides pratiques'],
+  });
+});
