@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readPages } from '../../../../search/read/read-pages.ts';
+import { buildChanged, buildFull, expectSame } from '../build-changed.ts';
 import { fileOf } from '../build.ts';
 
 async function read(files: Record<string, string>) {
@@ -167,4 +168,20 @@ it.each([
   await read({ 'conf.py': '', 'index.rst': 'A\n=\n', 'locales/de/LC_MESSAGES/index.po': text });
   const { user } = process.cpuUsage(start);
   expect(user / 1e6).toBeLessThan(5);
+});
+
+it('follows changes of a page, of a catalog and of the configuration', async () => {
+  const files = new Map(Object.entries(project));
+  let built = await buildChanged(files, null);
+  for (const [path, text] of [
+    ['doc/guide/c.rst', 'Other\n=====\n\nWords.\n\nMore words.\n'],
+    ['locale/de/LC_MESSAGES/guide/b.po', catalog({ 'Lamps on *walls*': 'Wandlampen' })],
+    ['locale/de/LC_MESSAGES/guide/c.po', catalog({ Other: 'Andere', 'Words.': 'Wörter.' })],
+    ['locale/de/LC_MESSAGES/index.po', catalog({ Lamps: '' })],
+    ['doc/conf.py', "rst_epilog = 'The end.'\n"],
+  ] as const) {
+    files.set(path, text);
+    built = await buildChanged(files, built);
+    expectSame(built, await buildFull(files));
+  }
 });
