@@ -171,7 +171,7 @@ async function finish(
   take: TakePart,
 ): Promise<void> {
   // what follows was not written by the model
-  const citations = wantsCitations ? cite(content()) : null;
+  const citations = wantsCitations ? await cite(content()) : null;
   if (leftOut > 0)
     await take({ type: 'text', text: isSentence(content()) ? leftOutNotice(leftOut) : notFoundSentence });
   const hasAnswer = isAnswer(content());

@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mostSources, type Source } from '../../db/sites/threads.ts';
 import { extractName } from '../../models/offline-extract/offline-extract.ts';
+import { chunkPage } from '../../search/build/chunk-page.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import type { AssistantDeps, Turn } from './assistant.ts';
 import { citationsOf, pathsIn, type Citation, type ShownPassage } from './citations/citations.ts';
+import { createCitedPassages, type QuotablePassage } from './citations/cited-passage.ts';
 import { createSupportFilter } from './citations/cut-unsupported.ts';
 import { followUpsOf } from './follow-ups.ts';
 import { generate } from './generate.ts';
@@ -13,6 +15,7 @@ import { createLinkChecker, type CheckedText } from './links/check-links.ts';
 import { nearestPagesOf } from './nearest-pages.ts';
 import type { TakePart } from './reply.ts';
 import { createLinkResolver } from './resolve-link.ts';
+import { urlOf } from './retrieve.ts';
 import { slicesOf } from './slices-of.ts';
 import { sourceOf } from './source-of.ts';
 
@@ -21,7 +24,7 @@ export interface CheckedAnswer {
   /** Number of statements that were left out because the cited pages do not contain them. */
   leftOut: number;
   /** Attributes the sentences of the answer to what the model was shown. */
-  cite(answer: string): Citation[];
+  cite(answer: string): Promise<Citation[]>;
   /** Returns topics to ask about next. */
   followUps(): string[];
   /** Returns the pages that come closest to the question and the site's contact, as Markdown. */
@@ -31,6 +34,8 @@ export interface CheckedAnswer {
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestSlice = 250;
 const longestKnown = 50_000;
+/** Sentences cited without yielding. */
+const sentencesPerTurn = 5;
 
 /**
  * Generates the answer and checks its links and, if the site wants it, its statements. Each cited page is announced
@@ -45,6 +50,7 @@ export async function generateChecked(
   const known: SearchHit[] = [];
   const shown: string[] = [];
   const passages: ShownPassage[] = [];
+  const quotable: QuotablePassage[] = [];
   const ownUrls = new Map<string, string>();
   const noteUrl = ({ path, metadata }: { path: string; metadata: PageMetadata }) =>
     metadata.url !== undefined && ownUrls.set(metadata.url, path);
@@ -55,6 +61,7 @@ export async function generateChecked(
     passages.push(
       ...more.map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') })),
     );
+    quotable.push(...more.map((hit) => passageOf(hit, site.baseUrl)));
   }
   show(hits);
   const { filter } = request;
@@ -71,7 +78,16 @@ export async function generateChecked(
     read(page, content) {
       noteUrl(page);
       shown.push(content);
-      passages.push({ path: page.path, text: `${page.metadata.title}\n${content}` });
+      const { path, metadata } = page;
+      passages.push({ path, text: `${metadata.title}\n${content}` });
+      quotable.push(
+        ...chunkPage(content, metadata.title).chunks.map(({ start, end, anchor, headings }) =>
+          passageOf(
+            { path, metadata, title: metadata.title, anchor, headings, content: content.slice(start, end) },
+            site.baseUrl,
+          ),
+        ),
+      );
     },
   });
 
@@ -130,10 +146,25 @@ export async function generateChecked(
   const cited = () => sources.map(({ path }) => path);
   return {
     leftOut: support.leftOut(),
-    cite: (answer) => citationsOf(answer, { ...pages, sources }),
+    async cite(answer) {
+      const citations: Citation[] = [];
+      const findPassage = await createCitedPassages(quotable);
+      for (const citation of citationsOf(answer, { ...pages, sources, findPassage })) {
+        citations.push(citation);
+        if (citations.length % sentencesPerTurn === 0) await nextTurn();
+      }
+      return citations;
+    },
     followUps: () => followUpsOf({ hits, weakScore, question: request.question, cited: cited() }),
     nearestPages: () => nearestPagesOf({ hits, weakScore, cited: cited(), resolve, site }),
   };
+}
+
+function passageOf(
+  { path, anchor, metadata, title, headings, content }: Omit<SearchHit, 'score'>,
+  baseUrl: string | null,
+): QuotablePassage {
+  return { path, url: urlOf({ path, anchor, metadata }, baseUrl), title: headings.at(-1) ?? title, content };
 }
 
 /** Returns what the site is called and what the reader said: an answer may repeat their names. */

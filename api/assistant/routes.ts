@@ -15,7 +15,7 @@ import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
 import type { AnswerStream, AskedQuestion } from './answer-question.ts';
 import type { Answers } from './wire/assistant-parts.ts';
-import { mostCitations, mostFacts } from './citations/citations.ts';
+import { citationsSchema } from './citations/citation-schema.ts';
 import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
 import { messageBodySchema, parseMessageRequest, type MessageRequest } from './message-request.ts';
 import { keepAliveOf, type Protocol } from './wire/stream-encoder.ts';
@@ -44,18 +44,7 @@ const wholeAnswer = json(
     messageId: z.string().meta({ description: 'Rate the answer by it.' }),
     text: z.string().meta({ description: 'Markdown.' }),
     sources: z.array(z.object({ id: z.string(), url: z.string(), title: z.string() })).max(mostSources),
-    citations: z
-      .array(
-        z.object({
-          text: z.string().meta({ description: 'A sentence of the answer.' }),
-          sources: z.array(z.string()).max(mostSources).meta({ description: 'Ids of the sources that it cites.' }),
-          unsupported: z
-            .array(z.string())
-            .max(mostFacts)
-            .meta({ description: 'Numbers, names, code, options and identifiers that these sources do not contain.' }),
-        }),
-      )
-      .max(mostCitations),
+    citations: citationsSchema,
     followUps: z
       .array(z.string().max(longestFollowUp))
       .max(mostFollowUps)

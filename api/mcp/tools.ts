@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
+import { citationsSchema } from '../assistant/citations/citation-schema.ts';
 import type { Answers } from '../assistant/wire/assistant-parts.ts';
 import { filterSchema, messageBodySchema, parseMessageRequest, toSearchFilter } from '../assistant/message-request.ts';
 import { closedBody } from '../http/closed-object.ts';
@@ -61,7 +62,8 @@ const answerSchema = z.object({
   answer: z.string(),
   threadId: z.string(),
   messageId: z.string().meta({ description: 'Rate the answer by it with send_feedback.' }),
-  sources: z.array(z.object({ path: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+  sources: z.array(z.object({ id: z.string(), path: z.string(), url: z.string(), title: z.string() })).max(mostSources),
+  citations: citationsSchema.meta({ description: 'The sentences of the answer and the passages behind them.' }),
 });
 
 /** Creates the tools of a documentation site's MCP server. */
@@ -101,7 +103,8 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
     toolOf({
       name: 'ask',
       title: 'Ask the documentation',
-      description: 'Returns an answer to a question, written from the documentation, with its sources.',
+      description:
+        'Returns an answer to a question, written from the documentation, with its sources and their passages.',
       input: askInput,
       output: answerSchema,
       isReadOnly: false,
@@ -109,15 +112,16 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
         answers.assertCapacity();
         using _slot = takeAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
-        const request = parseMessageRequest({ ...more, fp: 'anonymous', messages });
+        const request = parseMessageRequest({ ...more, fp: 'anonymous', messages, citations: true });
         const whole = await answers.answerWhole({ ...reader, request, ...signals });
-        const { text, sources, failure, threadId, messageId } = whole;
+        const { text, sources, citations, failure, threadId, messageId } = whole;
         if (failure !== null) return failed(failure);
         return structured({
           answer: text,
           threadId,
           messageId,
-          sources: sources.map(({ path, url, title }) => ({ path, url, title })),
+          sources: sources.map(({ id, path, url, title }) => ({ id, path, url, title })),
+          citations,
         });
       },
     }),

@@ -7,7 +7,11 @@ export function plainMessage(message: ChatMessage): ChatMessage {
     ...message,
     text: plain(message.text),
     sources: message.sources.map(({ url, title }) => ({ url, title: plain(title) })),
-    marks: message.marks.map(({ text, unsupported }) => ({ text: plain(text), unsupported: unsupported.map(plain) })),
+    marks: message.marks.map(({ text, passage, unsupported }) => ({
+      text: plain(text),
+      passage: passage === null ? null : { ...passage, title: plain(passage.title) },
+      unsupported: unsupported.map(plain),
+    })),
     followUps: message.followUps.map(plain),
   };
 }

@@ -12,7 +12,7 @@ export interface ChatMessage {
   /** The question, or the answer so far as Markdown. */
   text: string;
   sources: Source[];
-  /** Facts in the answer that its sources do not contain. */
+  /** Passages behind the sentences of the answer, and facts that its sources do not contain. */
   marks: Mark[];
   /** Topics to ask about next. */
   followUps: string[];

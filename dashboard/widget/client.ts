@@ -2,7 +2,7 @@ import { readAnswerEvents, type AnswerEvent } from './answer/answer-events.ts';
 import { createProvenFetch } from './proven-fetch.ts';
 import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
-export type { AnswerEvent, Mark, Source } from './answer/answer-events.ts';
+export type { AnswerEvent, CitedPassage, Mark, Source } from './answer/answer-events.ts';
 
 export interface ClientOptions {
   /** URL of the Docket server. */

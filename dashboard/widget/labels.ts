@@ -11,6 +11,7 @@ export const defaultLabels = {
   stop: 'Stop',
   suggestions: 'Suggested questions',
   followUps: 'Related topics',
+  passage: 'Source of this sentence',
   unsupported: 'Marked: not found in the sources',
   searching: 'Searching the documentation…',
   answer: 'Answer',

@@ -65,6 +65,8 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser, path }) => {
     const source = answer.getByRole('list', { name: 'Sources' }).getByRole('link', { name: /first lamp/ });
     await expect.poll(() => source.getAttribute('href')).toContain(':~:text=');
     expect(new URL((await source.getAttribute('href'))!).origin).toBe(new URL(page.url()).origin);
+    const cited = answer.getByRole('link', { name: 'Source of this sentence' });
+    await expect.poll(() => cited.first().getAttribute('href')).toMatch(/\/guides\/first-lamp#.*:~:text=/);
     await expect
       .poll(() => page.getByRole('status').allTextContents())
       .toContainEqual(expect.stringMatching(/^Answer: Hold its button for ever/));

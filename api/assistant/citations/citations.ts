@@ -2,6 +2,7 @@ import { isIdentifier } from '../../../search/build/identifiers.ts';
 import type { Source } from '../../../db/sites/threads.ts';
 import { unspaced } from '../../../search/build/unspaced.ts';
 import { containsFact, normalized } from '../../../search/query/facts.ts';
+import type { CitedPassage, FindCitedPassage } from './cited-passage.ts';
 import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
 import { foldNames, haveName, isEnglish, isOfNames, namesIn, type Name } from './names.ts';
 
@@ -10,6 +11,8 @@ export interface Citation {
   text: string;
   /** Ids of the answer's sources. */
   sources: string[];
+  /** The passage that supports it best; null when it cites none of those that the model was shown. */
+  passage: CitedPassage | null;
   /** Numbers, names, code, options and identifiers of the sentence that occur in none of the passages of its sources. */
   unsupported: string[];
 }
@@ -20,11 +23,14 @@ export interface ShownPassage {
   text: string;
 }
 
-export const mostCitations = 200;
+/** Sentences per answer; one of 1,000 is 30 pages long. */
+export const mostCitations = 1_000;
 export const mostFacts = 100;
 const longestSentence = 1_000;
 /** Facts checked per answer; each takes one pass over what the model was shown. */
-const mostFactsChecked = 300;
+const mostFactsChecked = 3_000;
+/** Facts checked without yielding. */
+const mostFactsOfBlock = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
 const letterOrNumber = /[\p{L}\p{N}]/u;
@@ -61,7 +67,8 @@ export type CheckBlock = (block: string) => { kind: 'code' | 'row' | 'sentences'
 /**
  * Creates a check that attributes each sentence of an answer to the pages it links to: those of the sentence, else of
  * its paragraph, else the latest before it. What a sentence quotes is compared with what the model was shown of these
- * pages. After `mostCitations` sentences and a number of facts, nothing is reported as unsupported.
+ * pages. After `mostCitations` sentences, and a number of facts of the answer or of one block, nothing is reported as
+ * unsupported.
  */
 export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlock {
   let sentencesLeft = mostCitations;
@@ -73,6 +80,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
     ...passages.map((passage) => cached(foldedPassages, passage, foldNames)),
   ];
   return (block) => {
+    let leftInBlock = Math.min(factsLeft, mostFactsOfBlock);
     const ofBlock = pathsIn(block, pathOf);
     const options = { isEnglish: isEnglish(block) };
     const checked = linesOf(block).map((line) => ({
@@ -82,7 +90,8 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         const paths = own.length > 0 ? own : ofBlock.length > 0 ? ofBlock : latest;
         if (!isSentence(text) || sentencesLeft === 0) return { text, paths, unsupported: [] };
         sentencesLeft -= 1;
-        const facts = factsOf(text.trim().slice(0, longestSentence), options).slice(0, factsLeft);
+        const facts = factsOf(text.trim().slice(0, longestSentence), options).slice(0, leftInBlock);
+        leftInBlock -= facts.length;
         factsLeft -= facts.length;
         const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths);
         const names = facts.length === 0 ? [] : namesShown(evidence);
@@ -107,22 +116,31 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
   };
 }
 
-/** Attributes the first sentences of an answer to its sources, and checks them. */
-export function citationsOf(
+/**
+ * Attributes the first sentences of an answer to its sources and their passages, and checks them. Lazy, so that the
+ * caller can yield between sentences.
+ */
+export function* citationsOf(
   answer: string,
-  { sources, ...pages }: CitedPages & { sources: readonly Source[] },
-): Citation[] {
+  { sources, findPassage, ...pages }: CitedPages & { sources: readonly Source[]; findPassage: FindCitedPassage },
+): Generator<Citation, void> {
   const reader = createBlockReader();
-  return [...reader.push(answer), reader.flush()]
-    .flatMap(createBlockCheck(pages))
-    .flatMap(({ sentences }) => sentences)
-    .filter(({ text }) => isSentence(text))
-    .slice(0, mostCitations)
-    .map(({ text, paths, unsupported }) => ({
-      text: text.trim().slice(0, longestSentence),
-      sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
-      unsupported,
-    }));
+  const check = createBlockCheck(pages);
+  let sentencesLeft = mostCitations;
+  for (const block of [...reader.push(answer), reader.flush()]) {
+    for (const { text, paths, unsupported } of check(block).flatMap(({ sentences }) => sentences)) {
+      if (!isSentence(text)) continue;
+      if (sentencesLeft === 0) return;
+      sentencesLeft -= 1;
+      const sentence = text.trim().slice(0, longestSentence);
+      yield {
+        text: sentence,
+        sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
+        passage: findPassage(sentence, paths),
+        unsupported,
+      };
+    }
+  }
 }
 
 /** Reports whether a text has words, and is not only punctuation. */

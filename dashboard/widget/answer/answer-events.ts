@@ -6,9 +6,18 @@ export interface Source {
   title: string;
 }
 
-/** A sentence of an answer, and what it states that its sources do not contain. */
+/** The passage behind a sentence. */
+export interface CitedPassage {
+  url: string;
+  title: string;
+  /** Its nearest sentence, as Markdown; null when there is none to highlight. */
+  quote: string | null;
+}
+
+/** A sentence of an answer, the passage behind it, and what it states that its sources do not contain. */
 export interface Mark {
   text: string;
+  passage: CitedPassage | null;
   unsupported: string[];
 }
 
@@ -76,11 +85,17 @@ function eventOf(data: string): AnswerEvent | null {
   }
 }
 
-/** Returns the sentences with statements that are unsupported, from citations of unknown origin. */
+/** Returns the sentences with a passage or unsupported statements, from citations of unknown origin. */
 export function marksOf(citations: unknown): Mark[] {
   if (!Array.isArray(citations)) return [];
   return citations.flatMap((citation) => {
     const [text, unsupported] = [stringIn(citation, 'text'), stringsOf(valueIn(citation, 'unsupported'))];
-    return text === null || unsupported.length === 0 ? [] : [{ text, unsupported }];
+    const passage = passageOf(valueIn(citation, 'passage'));
+    return text === null || (passage === null && unsupported.length === 0) ? [] : [{ text, passage, unsupported }];
   });
+}
+
+function passageOf(cited: unknown): CitedPassage | null {
+  const [url, title] = [stringIn(cited, 'url'), stringIn(cited, 'title')];
+  return url === null || title === null ? null : { url, title, quote: stringIn(cited, 'quote') };
 }

@@ -1,48 +1,64 @@
 import type { Definition, Nodes } from 'mdast';
-import { memo, type ReactNode } from 'react';
+import { Fragment, memo, type ReactNode } from 'react';
+import { highlighted } from '../addresses.ts';
 import { CopyButton } from './copy-button.tsx';
 import { definitionsOf, parseMarkdown, plainTextOf } from './markdown-tree.ts';
 import { PageLink, type LinkTarget } from './page-link.tsx';
-import type { Mark } from './answer-events.ts';
+import type { Mark, Source } from './answer-events.ts';
 import type { Labels } from '../labels.ts';
 
 interface AnswerMarkdownProps {
   text: string;
-  /** Facts in the text that its sources do not contain. */
+  /** The passages behind its sentences, and facts that its sources do not contain. */
   marks?: Mark[];
+  /** Pages in the order in which marks number them. */
+  sources?: Source[];
   target: LinkTarget;
   labels: Labels;
 }
 
-interface Rendering extends Omit<AnswerMarkdownProps, 'text' | 'marks'> {
+interface Rendering extends Omit<AnswerMarkdownProps, 'text' | 'marks' | 'sources'> {
   marks: PlacedMark[];
+  /** Addresses of the pages, in the order of their numbers. */
+  pages: string[];
   definitions: Map<string, Definition>;
 }
 
 /** A mark with the position of its sentence in the text. */
-interface PlacedMark {
+interface PlacedMark extends Omit<Mark, 'text'> {
   start: number;
   end: number;
-  unsupported: string[];
 }
 
 /** Deeper nesting is shown as text. */
 const deepest = 30;
 const longest = 100_000;
 const noMarks: Mark[] = [];
+const noSources: Source[] = [];
 const headings = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
 
 /** Renders the Markdown of an answer as elements. HTML stays text, and images become links, so nothing is loaded. */
 export const AnswerMarkdown = memo(function AnswerMarkdown({
   text,
   marks = noMarks,
+  sources = noSources,
   target,
   labels,
 }: AnswerMarkdownProps) {
   const root = parseMarkdown(text.slice(0, longest));
   return (
     <div className="docket-markdown" dir="auto">
-      {contentOf(root, { target, labels, definitions: definitionsOf(root), marks: placed(marks, text) }, 0)}
+      {contentOf(
+        root,
+        {
+          target,
+          labels,
+          definitions: definitionsOf(root),
+          marks: placed(marks, text),
+          pages: pagesOf(sources, marks),
+        },
+        0,
+      )}
     </div>
   );
 });
@@ -50,15 +66,25 @@ export const AnswerMarkdown = memo(function AnswerMarkdown({
 function contentOf(node: Nodes, rendering: Rendering, depth: number, isHeader = false): ReactNode {
   if (depth > deepest) return plainTextOf(node);
   if (!('children' in node)) return null;
-  const children: Nodes[] = node.children;
+  const cites = node.type === 'paragraph' || (node.type === 'tableCell' && !isHeader);
+  const all: Nodes[] = node.children;
+  const children = cites ? all.flatMap((child) => sentencesIn(child, rendering.marks)) : all;
   return children.map((child, index) => (
-    <Node
-      key={index}
-      node={child}
-      rendering={rendering}
-      depth={depth + 1}
-      isHeader={node.type === 'table' ? index === 0 : isHeader}
-    />
+    <Fragment key={index}>
+      <Node
+        node={child}
+        rendering={rendering}
+        depth={depth + 1}
+        isHeader={node.type === 'table' ? index === 0 : isHeader}
+      />
+      {cites && (
+        <Citations
+          from={startOf(index === 0 ? node : child)}
+          to={endOf(index === children.length - 1 ? node : child)}
+          rendering={rendering}
+        />
+      )}
+    </Fragment>
   ));
 }
 
@@ -137,20 +163,74 @@ function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
   }
 }
 
+/** Links the sentences that end in a part of the text to their passages. */
+function Citations({ from, to, rendering }: { from: number; to: number; rendering: Rendering }): ReactNode {
+  const { marks, pages, target, labels } = rendering;
+  return marks.map(({ passage, end }) => {
+    if (passage === null || end <= from || end > to) return null;
+    const number = pages.indexOf(pageOf(passage.url)) + 1;
+    return (
+      <PageLink
+        key={end}
+        address={passage.url}
+        target={target}
+        className="docket-citation"
+        label={`${number}. ${labels.passage}: ${passage.title}`}
+        refine={(href) => (passage.quote === null ? href : highlighted(href, passage.quote))}
+      >
+        {number}
+      </PageLink>
+    );
+  });
+}
+
+/** Splits a text where sentences end in it. One with escapes stays whole, because its offsets are not those of the answer. */
+function sentencesIn(node: Nodes, marks: PlacedMark[]): Nodes[] {
+  const [from, to] = [startOf(node), endOf(node)];
+  if (node.type !== 'text' || node.position === undefined || node.value.length !== to - from) return [node];
+  const { position, value } = node;
+  const ends = marks.flatMap(({ end }) => (end > from && end < to ? [end] : []));
+  return [...ends, to].map((end, index) => {
+    const start = ends[index - 1] ?? from;
+    return {
+      ...node,
+      value: value.slice(start - from, end - from),
+      position: { start: { ...position.start, offset: start }, end: { ...position.end, offset: end } },
+    };
+  });
+}
+
+function startOf({ position }: Nodes): number {
+  return position?.start.offset ?? 0;
+}
+
+function endOf({ position }: Nodes): number {
+  return position?.end.offset ?? 0;
+}
+
+function pagesOf(sources: Source[], marks: Mark[]): string[] {
+  const cited = marks.flatMap(({ passage }) => (passage === null ? [] : [passage.url]));
+  return [...new Set([...sources.map(({ url }) => url), ...cited].map(pageOf))];
+}
+
+function pageOf(url: string): string {
+  return url.split('#', 1)[0] ?? '';
+}
+
 function placed(marks: Mark[], text: string): PlacedMark[] {
   let from = 0;
-  return marks.flatMap(({ text: sentence, unsupported }) => {
+  return marks.flatMap(({ text: sentence, ...mark }) => {
     const start = text.indexOf(sentence, from);
     if (start < 0) return [];
     from = start + sentence.length;
-    return [{ start, end: from, unsupported }];
+    return [{ ...mark, start, end: from }];
   });
 }
 
 /** Returns the value of a node with what is unsupported in its sentences marked. */
 function marked(node: Nodes & { value: string }, { marks, labels }: Rendering): ReactNode {
-  const { value, position } = node;
-  const [start = 0, end = 0] = [position?.start.offset, position?.end.offset];
+  const { value } = node;
+  const [start, end] = [startOf(node), endOf(node)];
   const facts = marks.flatMap((mark) => (mark.start < end && start < mark.end ? mark.unsupported : []));
   const found = facts
     .filter((fact) => value.includes(fact))

@@ -23,8 +23,14 @@ interface AnswerViewProps {
 export function AnswerView({ message, question, isLast, isDone, driver, labels, target }: AnswerViewProps) {
   return (
     <article className="docket-answer" aria-label={labels.answer} aria-busy={!isDone}>
-      <AnswerMarkdown text={message.text} marks={message.marks} target={target} labels={labels} />
-      {message.marks.length > 0 && (
+      <AnswerMarkdown
+        text={message.text}
+        marks={message.marks}
+        sources={message.sources}
+        target={target}
+        labels={labels}
+      />
+      {message.marks.some(({ unsupported }) => unsupported.length > 0) && (
         <p className="docket-quiet">
           <mark className="docket-unsupported">{labels.unsupported}</mark>
         </p>

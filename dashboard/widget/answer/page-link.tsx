@@ -15,13 +15,15 @@ interface PageLinkProps {
   address: string;
   target: LinkTarget;
   className?: string;
+  /** Names a link whose text says too little. */
+  label?: string;
   /** Changes the address once it is known to be safe. */
   refine?(href: string): string;
   children: ReactNode;
 }
 
 /** Links to a page: of the site itself in this tab, others in a new one. An unsafe link is only its text. */
-export function PageLink({ address, target, className, refine, children }: PageLinkProps) {
+export function PageLink({ address, target, className, label, refine, children }: PageLinkProps) {
   const { pagesUrl, resolve = (address: string) => hrefOf(address, pagesUrl) } = target;
   const href = address === '' ? null : resolve(address);
   if (href === null) return <span className={className}>{children}</span>;
@@ -29,6 +31,8 @@ export function PageLink({ address, target, className, refine, children }: PageL
   return (
     <a
       className={className}
+      aria-label={label}
+      title={label}
       href={refine?.(href) ?? href}
       {...(isHere ? { onClick: target.onFollow } : { target: '_blank', rel: 'noopener noreferrer nofollow' })}
     >

@@ -21,6 +21,13 @@ async function change(json: object) {
   expect((await api.apis[0]!.ask(path, { method: 'PATCH', key: api.docs.adminKey, json })).status).toBe(200);
 }
 
+const retryLimit = {
+  path: 'guides/retries',
+  url: 'https://docs.example.com/guides/retries#set-the-retry-limit',
+  title: 'Set the retry limit',
+  quote: 'Set `retryLimit` in `settings.json` to change how often a request is retried.',
+};
+
 it('ends the model call when the client disconnects', async () => {
   api.model.respondWith({ text: 'one', stall: true });
   const leave = new AbortController();
@@ -47,7 +54,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       messageId: expect.stringMatching(/^msg_/),
       text: `Set \`retryLimit\`, see [Retries](${url}).`,
       sources: [{ id: 'src_1', url: expect.stringContaining(url), title: 'Retries' }],
-      citations: [{ text: body.text, sources: ['src_1'], unsupported: [] }],
+      citations: [{ text: body.text, sources: ['src_1'], passage: retryLimit, unsupported: [] }],
       followUps: ['Delay between retries'],
     });
     expect(headers.get('x-thread-id')).toBe(body.threadId);
@@ -70,8 +77,13 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
     api.model.script({ text: 'The default is 9, see [Retries](/guides/retries). Set `retryLimit`.' });
     const { body } = await ask(version);
     expect(body.citations).toEqual([
-      { text: expect.stringContaining('The default is 9'), sources: ['src_1'], unsupported: ['9'] },
-      { text: 'Set `retryLimit`.', sources: ['src_1'], unsupported: [] },
+      {
+        text: expect.stringContaining('The default is 9'),
+        sources: ['src_1'],
+        passage: { ...retryLimit, quote: 'The default is 3.' },
+        unsupported: ['9'],
+      },
+      { text: 'Set `retryLimit`.', sources: ['src_1'], passage: retryLimit, unsupported: [] },
     ]);
   });
 
@@ -87,8 +99,8 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
     expect((await ask(version, { stream: true })).text).not.toContain('citations');
     api.model.script({ text });
     const asked = await ask(version, { stream: true, citations: true });
-    const list =
-      '[{"text":"The default is 3, see [Retries](https://docs.example.com/guides/retries).","sources":["src_1"],"unsupported":[]}]';
+    const passage = JSON.stringify({ ...retryLimit, quote: 'The default is 3.' });
+    const list = `[{"text":"The default is 3, see [Retries](https://docs.example.com/guides/retries).","sources":["src_1"],"passage":${passage},"unsupported":[]}]`;
     expect(asked.text).toContain(
       version === 'v1'
         ? `\n8:[{"type":"citations","citations":${list}}]\n`

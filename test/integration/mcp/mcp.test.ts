@@ -80,6 +80,11 @@ describe('ask', () => {
     expect(answered.answer).toContain('retryLimit');
     expect(answered.sources[0]).toMatchObject({ path: 'guides/retries', title: 'Retries' });
     expect(answered.sources[0].url).toContain('https://docs.example.com/guides/retries');
+    expect(answered.citations[0]).toMatchObject({
+      sources: [answered.sources[0].id],
+      passage: { path: 'guides/retries', url: expect.stringContaining('/guides/retries#set-the-retry-limit') },
+      unsupported: [],
+    });
     const { threadId, messageId } = answered;
     const more: any = await call('ask', { question: 'And the delay between retries?', threadId });
     expect(more.structuredContent.threadId).toBe(threadId);

@@ -10,6 +10,7 @@ const rewriting = { project: 'integration', tests: ['assistant/query-rewriting.'
 const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewriting-budget'] } as const;
 const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
+const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
 const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
 
 /** Limits on the cost of a site’s answers, and checks on what they are found by. */
@@ -217,5 +218,19 @@ export const answerMutations: Mutation[] = [
     find: 'site: { ...site, instructions, queryRewriting },',
     replace: 'site: { ...site, queryRewriting },',
     ...evaluated,
+  },
+  {
+    name: 'a citation names a passage of a page that the sentence does not cite',
+    file: 'api/assistant/citations/cited-passage.ts',
+    find: 'read.filter(({ passage }) => paths.includes(passage.path))',
+    replace: 'read',
+    ...cited,
+  },
+  {
+    name: 'a sentence without a source is given a passage that says something else',
+    file: 'api/assistant/citations/cited-passage.ts',
+    find: 'paths.length === 0 && best.share < fewestWithoutLink',
+    replace: 'false',
+    ...cited,
   },
 ];

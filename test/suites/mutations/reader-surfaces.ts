@@ -66,8 +66,8 @@ export const readerSurfaceMutations: Mutation[] = [
   {
     name: 'answers over MCP forget their filter',
     file: 'api/mcp/tools.ts',
-    find: "parseMessageRequest({ ...more, fp: 'anonymous', messages })",
-    replace: "parseMessageRequest({ ...more, filter: null, fp: 'anonymous', messages })",
+    find: "parseMessageRequest({ ...more, fp: 'anonymous', messages, citations: true })",
+    replace: "parseMessageRequest({ ...more, filter: null, fp: 'anonymous', messages, citations: true })",
     ...groupThreads,
   },
   {

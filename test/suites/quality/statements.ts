@@ -163,6 +163,7 @@ function isMarked({ path, shown }: Statement, sentence: string): boolean {
     shown,
     known: () => '',
     pathOf: (url) => (url === '/page' ? path : null),
+    findPassage: () => null,
   });
-  return cited.some(({ unsupported }) => unsupported.length > 0);
+  return [...cited].some(({ unsupported }) => unsupported.length > 0);
 }

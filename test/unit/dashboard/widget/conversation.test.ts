@@ -4,12 +4,17 @@ import { createConversation } from '../../../../dashboard/widget/conversation.ts
 
 const started: AnswerEvent = { type: 'start', messageId: 'msg_1', threadId: 'thr_1' };
 const source = { url: 'https://docs.example/a', title: 'A' };
+const mark = {
+  text: 'Run it.',
+  passage: { url: 'https://docs.example/a#b', title: 'B', quote: null },
+  unsupported: ['it'],
+};
 const whole: AnswerEvent[] = [
   started,
   { type: 'source', source },
   { type: 'text', text: 'Run ' },
   { type: 'text', text: 'it.' },
-  { type: 'marks', marks: [{ text: 'Run it.', unsupported: ['it'] }] },
+  { type: 'marks', marks: [mark] },
   { type: 'follow-ups', questions: ['Stop it'] },
   { type: 'finish' },
 ];
@@ -58,7 +63,7 @@ describe('a conversation', () => {
         id: 'msg_1',
         text: 'Run it.',
         sources: [source],
-        marks: [{ text: 'Run it.', unsupported: ['it'] }],
+        marks: [mark],
         followUps: ['Stop it'],
       },
     ]);

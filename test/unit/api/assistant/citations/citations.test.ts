@@ -11,12 +11,13 @@ const shown = [
 ];
 const known = () => '';
 const pathOf = (url: string) => sources.find((source) => source.url === url.replace(/#.*/, ''))?.path ?? null;
+const findPassage = () => null;
+const citationsIn = (answer: string, passages = shown) => [
+  ...citationsOf(answer, { sources, shown: passages, known, pathOf, findPassage }),
+];
 
 function cite(answer: string) {
-  return citationsOf(answer, { sources, shown, known, pathOf }).map((citation) => [
-    citation.sources,
-    citation.unsupported,
-  ]);
+  return citationsIn(answer).map((citation) => [citation.sources, citation.unsupported]);
 }
 
 it('attributes each sentence to the page it links to', () => {
@@ -57,8 +58,7 @@ it.each([
 
 it('finds facts beside letters of a script without spaces', () => {
   const passage = { path: 'retries', text: '每个密钥最多100个请求。请参见下方GitLab设置。' };
-  const unsupportedIn = (answer: string) =>
-    citationsOf(answer, { sources, shown: [passage], known, pathOf }).flatMap(({ unsupported }) => unsupported);
+  const unsupportedIn = (answer: string) => citationsIn(answer, [passage]).flatMap(({ unsupported }) => unsupported);
   expect(unsupportedIn('限制是100个请求，适用于GitLab。')).toEqual([]);
   expect(unsupportedIn('限制是10个请求，适用于GitHub。')).toEqual(['10', 'GitHub']);
 });
@@ -86,8 +86,7 @@ it.each([
   ],
   ['the possessive of code', 'The `Enum`’s value.', 'An `Enum`’s value, `Enum`s.', 'An `Enums`’s value.', 'Enums'],
 ])('takes %s for the code', (_, text, stated, wrong, marked) => {
-  const unsupportedIn = (answer: string) =>
-    citationsOf(answer, { sources, shown: [{ path: 'retries', text }], known, pathOf })[0]?.unsupported;
+  const unsupportedIn = (answer: string) => citationsIn(answer, [{ path: 'retries', text }])[0]?.unsupported;
   expect(unsupportedIn(text)).toEqual([]);
   expect(unsupportedIn(stated)).toEqual([]);
   expect(unsupportedIn(wrong)).toEqual([marked]);
@@ -98,6 +97,17 @@ it('compares a sentence without any source with all that was shown', () => {
   expect(cite('There are 7 requests.')).toEqual([[[], ['7']]]);
 });
 
+it('has an entry for each sentence of an answer of normal length, and checks it', () => {
+  const answer = Array.from({ length: 100 }, (_, at) => `There are ${at + 1_000}. Or ${at + 2_000}.\n\n`).join('');
+  const citations = citationsIn(answer);
+  expect(citations).toHaveLength(200);
+  expect(citationsIn(answer.repeat(3)).at(-1)).toMatchObject({ text: 'Or 2099.', unsupported: ['2099'] });
+});
+
 it('bounds its work for any answer', () => {
-  expect(citationsOf('`a` 1. '.repeat(30_000), { sources, shown, known, pathOf }).length).toBeLessThanOrEqual(200);
+  expect(citationsIn('`a` 1. '.repeat(30_000))).toHaveLength(1_000);
+  const inOneBlock = citationsIn('There are 7. '.repeat(1_000)).filter(({ unsupported }) => unsupported.length > 0);
+  expect(inOneBlock).toHaveLength(300);
+  const inMany = citationsIn(`${Array.from({ length: 90 }, (_, at) => at + 200).join(', ')} a.\n\n`.repeat(100));
+  expect(inMany.flatMap(({ unsupported }) => unsupported)).toHaveLength(3_000);
 });

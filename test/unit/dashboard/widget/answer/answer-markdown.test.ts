@@ -39,10 +39,10 @@ describe('the Markdown of an answer', () => {
   it('marks what its sources do not contain, in the sentence that says so', () => {
     const text = 'The default is 9, and 19 is not. Set `maxRetries`.\n\n```js\nmaxRetries = 9;\n```\n\nOr 9.';
     const marks = [
-      { text: 'The default is 9, and 19 is not.', unsupported: ['9'] },
-      { text: 'Set `maxRetries`.', unsupported: ['maxRetries'] },
-      { text: '```js\nmaxRetries = 9;\n```', unsupported: ['maxRetries', '9'] },
-      { text: 'A sentence that is not there.', unsupported: ['Or'] },
+      { text: 'The default is 9, and 19 is not.', passage: null, unsupported: ['9'] },
+      { text: 'Set `maxRetries`.', passage: null, unsupported: ['maxRetries'] },
+      { text: '```js\nmaxRetries = 9;\n```', passage: null, unsupported: ['maxRetries', '9'] },
+      { text: 'A sentence that is not there.', passage: null, unsupported: ['Or'] },
     ];
     const html = renderToStaticMarkup(createElement(AnswerMarkdown, { text, marks, target, labels: defaultLabels }));
     const mark = (fact: string) =>
@@ -52,6 +52,36 @@ describe('the Markdown of an answer', () => {
     );
     expect(html).toContain(`${mark('maxRetries')} = ${mark('9')};`);
     expect(html).toContain('<p>Or 9.</p>');
+  });
+
+  it('links the end of each sentence to the passage behind it', () => {
+    const passageAt = (url: string, quote: string | null) => ({ url, title: `At ${url}`, quote });
+    const text =
+      '## Limit\n\nSet *it*. See [B](/b) and\nwait. **Done.**\n\n- An item (`x`).\n\n| head |\n| - |\n| cell |\n';
+    const marks = [
+      { text: '## Limit', passage: passageAt('/a#x', null), unsupported: [] },
+      { text: 'Set *it*.', passage: passageAt('/a#x', 'Set it to **nine**.'), unsupported: [] },
+      { text: 'See [B](/b) and\nwait.', passage: passageAt('/b', null), unsupported: ['wait'] },
+      { text: '**Done.**', passage: passageAt('/a', null), unsupported: [] },
+      { text: '- An item (`x`).', passage: passageAt('/c', null), unsupported: [] },
+      { text: '| head |', passage: passageAt('/c', null), unsupported: [] },
+      { text: '| cell |', passage: passageAt('javascript:x', null), unsupported: [] },
+    ];
+    const sources = [
+      { url: '/b', title: 'B' },
+      { url: '/a#y', title: 'A' },
+    ];
+    const html = renderToStaticMarkup(
+      createElement(AnswerMarkdown, { text, marks, sources, target, labels: defaultLabels }),
+    );
+    const shown = html.replace(
+      /<(a|span) class="docket-citation"(?: aria-label="\d\. Source of this sentence: At ([^"]*)" title="[^"]*" href="https:\/\/docs\.example([^"]*)"[^>]*)?>(\d)<\/\1>/g,
+      (_link, _tag, url = '', href = '', number) => `{${number} ${url} ${href}}`,
+    );
+    expect(shown).toContain('<h3>Limit</h3><p>Set <em>it</em>.{2 /a#x /a#x:~:text=Set%20it%20to%20nine.} See <a');
+    expect(shown).toMatch(/ and\n<mark[^>]*>wait<\/mark>\.\{1 \/b \/b\} <strong>Done\.<\/strong>\{2 \/a \/a\}<\/p>/);
+    expect(shown).toContain('An item (<code dir="ltr">x</code>).{3 /c /c}</p></li>');
+    expect(shown).toContain('<th scope="col">head</th></tr><tr><td>cell{4  }</td>');
   });
 
   it('shows text that is nested too deeply', () => {
