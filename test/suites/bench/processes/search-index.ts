@@ -6,9 +6,12 @@ import { readPages } from '../../../../search/read/read-pages.ts';
 import type { SourceFile } from '../../../../search/read/source-file.ts';
 import type { SearchRequest } from '../../../../search/query/search-request.ts';
 import { openSiteIndex } from '../../../../search/query/site-index.ts';
+import { unitOf } from '../../../../search/query/vector.ts';
 import { answerParent } from '../support/answer-parent.ts';
-import { createRandom, generateSite } from '../support/generate-pages.ts';
+import { generateSite } from '../support/generate-pages.ts';
+import { generateVectors, type GeneratedVectors } from '../support/generate-vectors.ts';
 import { quantile } from '../support/report.ts';
+import { measureRecall, type RecallResult } from './vector-recall.ts';
 
 export interface SearchInput {
   pages: number;
@@ -29,6 +32,7 @@ export interface SearchResult {
   byWords: SearchTimes;
   /** The same questions by words and by meaning. */
   withVectors: SearchTimes;
+  recall: RecallResult;
 }
 
 interface SearchTimes {
@@ -42,6 +46,8 @@ const differentQuestions = 1_000;
 const limit = 10;
 const dimensions = 1_536;
 const batch = 1_000;
+/** Questions for which all vectors are compared. */
+const comparedQuestions = 100;
 
 /** Reads, builds, changes one page, and searches. */
 async function measure({ pages, directory, seconds }: SearchInput): Promise<SearchResult> {
@@ -63,10 +69,14 @@ async function measure({ pages, directory, seconds }: SearchInput): Promise<Sear
 
   const byWords = searchAll(file, { seconds, requests: questions.map((query) => ({ query, limit })) });
   const indexBytes = statSync(file).size;
-  const random = createRandom(1);
-  const vector = () => Array.from({ length: dimensions }, () => random() - 0.5);
-  addVectors(file, vector);
-  const requests = questions.map((query) => ({ query, limit, vector: vector() }));
+  const vectors = generateVectors(dimensions);
+  const floats = addVectors(file, vectors);
+  const answers = [...floats.values()];
+  const step = answers.length / questions.length;
+  const requests = questions.map((query, at) => {
+    const passage = answers[Math.floor(at * step)] ?? new Float32Array();
+    return { query, limit, vector: vectors.ofQuestion([...passage]) };
+  });
   return {
     sourceBytes: bytes,
     chunks: built.chunks,
@@ -77,6 +87,10 @@ async function measure({ pages, directory, seconds }: SearchInput): Promise<Sear
     changeSeconds,
     byWords,
     withVectors: searchAll(file, { seconds, requests }),
+    recall: measureRecall(file, {
+      floats,
+      questions: requests.slice(0, comparedQuestions).map(({ vector }) => vector),
+    }),
   };
 }
 
@@ -101,13 +115,18 @@ function searchAll(file: string, { seconds, requests }: { seconds: number; reque
   };
 }
 
-/** Gives every passage a vector. Directions at random are nearest by chance, which costs a search the same. */
-function addVectors(file: string, vector: () => number[]): void {
+/** Gives every passage a vector, and returns them by chunk, with a length of 1. */
+function addVectors(file: string, { ofPassage }: GeneratedVectors): Map<number, Float32Array> {
   using writer = openVectorWriter(file, { model: 'bench/vectors' });
+  const floats = new Map<number, Float32Array>();
   for (let at = 0; at < writer.missing.length; at += batch) {
     const passages = writer.missing.slice(at, at + batch);
-    writer.add(passages, passages.map(vector));
+    const vectors = passages.map(({ text }) => ofPassage(text));
+    writer.add(passages, vectors);
+    for (const [at, { chunk }] of passages.entries())
+      floats.set(chunk, unitOf(vectors[at] ?? []) ?? new Float32Array());
   }
+  return floats;
 }
 
 function changedFile({ path, read }: SourceFile): SourceFile {
