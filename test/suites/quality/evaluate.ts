@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { parseMessageRequest } from '../../../api/assistant/message-request.ts';
 import { searchOf } from '../../../api/assistant/retrieve.ts';
 import type { SourceFile } from '../../../search/read/source-file.ts';
-import type { SiteIndex } from '../../../search/query/site-index.ts';
-import { mean } from '../../../lib/statistics.ts';
+import type { SearchRequest } from '../../../search/query/search-request.ts';
+import type { SiteIndex, SitePages } from '../../../search/query/site-index.ts';
+import { bootstrap, mcNemar, mean } from '../../../lib/statistics.ts';
 
 const questionsSchema = z.array(
   z.object({
@@ -71,10 +72,9 @@ export function filesOf(folder: string): SourceFile[] {
 export function evaluate(index: SiteIndex, questions: Question[], rewriting: 'good' | 'bad' | null = null): Quality {
   const ranks: number[] = [];
   const refusals = { right: 0, wrong: 0, unanswerable: 0 };
-  for (const { history, question, currentPath, paths, queries } of questions) {
-    const messages = [...history, question].map((content) => ({ role: 'user', content }));
-    const request = parseMessageRequest({ fp: 'anonymous', messages, currentPath, retrievalPageSize: 50 });
-    const hits = index.search(searchOf(request, index, rewriting === null ? null : queries?.[rewriting]));
+  for (const question of questions) {
+    const { paths } = question;
+    const hits = index.search(requestOf(index, question, rewriting));
     const isRefused = (hits[0]?.score ?? 0) < index.weakScore;
     if (paths.length === 0) {
       refusals.unanswerable++;
@@ -82,8 +82,12 @@ export function evaluate(index: SiteIndex, questions: Question[], rewriting: 'go
       continue;
     }
     if (isRefused) refusals.wrong++;
-    const found = [...new Set(hits.map((hit) => hit.path))];
-    ranks.push(found.findIndex((path) => paths.includes(path)) + 1);
+    ranks.push(
+      rankOf(
+        hits.map(({ path }) => path),
+        question,
+      ),
+    );
   }
   return {
     ranks,
@@ -95,6 +99,22 @@ export function evaluate(index: SiteIndex, questions: Question[], rewriting: 'go
   };
 }
 
+/** Returns the search for a question, as the assistant would make it. */
+export function requestOf(
+  index: Pick<SitePages, 'page'>,
+  { history, question, currentPath, queries }: Question,
+  rewriting: 'good' | 'bad' | null = null,
+): SearchRequest {
+  const messages = [...history, question].map((content) => ({ role: 'user', content }));
+  const request = parseMessageRequest({ fp: 'anonymous', messages, currentPath, retrievalPageSize: 50 });
+  return searchOf(request, index, rewriting === null ? null : queries?.[rewriting]);
+}
+
+/** Returns the place of the first right page among the pages of passages that were found; 0 when there is none. */
+export function rankOf(found: string[], { paths }: Question): number {
+  return [...new Set(found)].findIndex((path) => paths.includes(path)) + 1;
+}
+
 /** Share of the ranks that are at most `depth`. */
 export function hitShare(ranks: number[], depth: number): number {
   return mean(ranks.map((rank) => (rank > 0 && rank <= depth ? 1 : 0)));
@@ -103,4 +123,19 @@ export function hitShare(ranks: number[], depth: number): number {
 /** Mean reciprocal rank over the first ten. */
 export function reciprocalRank(ranks: number[]): number {
   return mean(ranks.map((rank) => (rank > 0 && rank <= 10 ? 1 / rank : 0)));
+}
+
+/** Returns a line per figure with both, and the probability or the interval of their difference. */
+export function pairedRanks(before: number[], now: number[]): string[] {
+  const shares = [1, 3, 5].map((depth) => {
+    const hits = (ranks: number[]) => ranks.map((rank) => (rank > 0 && rank <= depth ? 1 : 0));
+    const changes = hits(now).map((hit, at) => hit - (hits(before)[at] ?? 0));
+    const [gained, lost] = [1, -1].map((sign) => changes.filter((change) => change === sign).length);
+    const p = mcNemar(gained ?? 0, lost ?? 0).toFixed(3);
+    return `hit@${depth}   ${hitShare(before, depth).toFixed(3)} → ${hitShare(now, depth).toFixed(3)}  of ${now.length}: +${gained} −${lost}, p = ${p}`;
+  });
+  const gains = now.map((rank, at) => reciprocalRank([rank]) - reciprocalRank([before[at] ?? 0]));
+  const [low, high] = bootstrap(gains) ?? [0, 0];
+  const mrr = `${reciprocalRank(before).toFixed(3)} → ${reciprocalRank(now).toFixed(3)}`;
+  return [...shares, `MRR@10  ${mrr}  difference ${mean(gains).toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`];
 }

@@ -4,14 +4,26 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { buildIndex } from '../../../search/build/build-index.ts';
 import { readPages } from '../../../search/read/read-pages.ts';
+import type { SourceFile } from '../../../search/read/source-file.ts';
 import { openSiteIndex, type SiteIndex } from '../../../search/query/site-index.ts';
 import { answersOf, pairedLines, readAnswers } from './answers.ts';
-import { evaluate, filesOf, hitShare, readQuestions, reciprocalRank, type Question } from './evaluate.ts';
+import { openEarlierSearch } from './earlier-search.ts';
+import {
+  evaluate,
+  filesOf,
+  hitShare,
+  pairedRanks,
+  rankOf,
+  readQuestions,
+  reciprocalRank,
+  requestOf,
+  type Question,
+} from './evaluate.ts';
 import { checkStatements, factKinds } from './statements.ts';
 import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { bootstrap, wilson } from '../../../lib/statistics.ts';
 
-const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE]
+const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE] [--before CHECKOUT]
        node test/suites/quality/measure.ts --docs FOLDER --citations`;
 
 const { options: values } = readTool({
@@ -24,6 +36,7 @@ const { options: values } = readTool({
     queries: z.string().optional().describe('good or bad: searches with rewritten queries'),
     save: z.string().optional().describe('file for the results'),
     against: z.string().optional().describe('file of earlier results to compare with'),
+    before: z.string().optional().describe('checkout of an earlier commit, with its modules, whose search is compared'),
     citations: flag().describe('checks the citations of the documentation itself'),
   },
 });
@@ -44,10 +57,29 @@ if (docs === undefined || !rewriting.success || (questions === undefined) !== va
     using opened = openSiteIndex(file);
     const index = opened.as('all');
     if (questions === undefined) measureCitations(index);
-    else await measureQuestions(index, readQuestions(questions), rewriting.data);
+    else {
+      await measureQuestions(index, readQuestions(questions), rewriting.data);
+      if (values.before !== undefined) {
+        const before = { checkout: values.before, file: join(folder, 'before.db'), files: filesOf(docs) };
+        await compareSearch(index, readQuestions(questions), before);
+      }
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Compares the search with that of an earlier commit, on the same files and questions. */
+async function compareSearch(
+  index: SiteIndex,
+  questions: Question[],
+  { checkout, ...site }: { checkout: string; file: string; files: SourceFile[] },
+): Promise<void> {
+  const answerable = questions.filter(({ paths }) => paths.length > 0);
+  const search = await openEarlierSearch(checkout, site);
+  const before = answerable.map((question) => rankOf(search(requestOf(index, question)), question));
+  print(`search, with ${checkout} before`);
+  pairedRanks(before, evaluate(index, answerable).ranks).forEach(print);
 }
 
 async function measureQuestions(

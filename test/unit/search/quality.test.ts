@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readPages } from '../../../search/read/read-pages.ts';
-import { evaluate, filesOf, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
+import { openEarlierSearch } from '../../suites/quality/earlier-search.ts';
+import { evaluate, filesOf, pairedRanks, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
 import { answersOf } from '../../suites/quality/answers.ts';
 import { checkStatements } from '../../suites/quality/statements.ts';
 import { indexOf } from './build.ts';
@@ -37,6 +38,32 @@ it('tells good rewrites of follow-up questions from bad ones, and finds more wit
   expect(good.wronglyRefused).toBeLessThan(off.wronglyRefused);
   expect(bad.hit5).toBeLessThan(off.hit5);
   expect(bad.mrr10).toBeLessThan(off.mrr10);
+});
+
+it('finds English pages for questions in other languages by their names only, and with queries in English', async () => {
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
+  const questions = readQuestions(join(checkout, 'test/suites/quality/own-languages.json'));
+  const asked = evaluate(index, questions);
+  const good = evaluate(index, questions, 'good');
+  expect(asked.hit5).toBeGreaterThanOrEqual(0.4);
+  expect(asked.wronglyRefused).toBeGreaterThan(0.9);
+  expect(good.hit5).toBeGreaterThanOrEqual(0.9);
+  expect(good.wronglyRefused).toBeLessThanOrEqual(0.1);
+});
+
+it('compares the search of another checkout, question by question', async () => {
+  const files = [
+    { path: 'a.md', read: () => '# A\n\nA kettle.' },
+    { path: 'b.md', read: () => '# B\n\nA teapot.' },
+  ];
+  const search = await openEarlierSearch(checkout, { files, file: join(temporaryDirectory(), 'index.db') });
+  expect(search({ query: 'teapot', limit: 5 })).toEqual(['b']);
+  expect(pairedRanks([1, 0, 2, 1, 2], [1, 1, 1, 4, 2])).toEqual([
+    'hit@1   0.400 → 0.600  of 5: +2 −1, p = 1.000',
+    'hit@3   0.800 → 0.800  of 5: +1 −1, p = 1.000',
+    'hit@5   0.800 → 1.000  of 5: +1 −0, p = 1.000',
+    expect.stringMatching(/^MRR@10 {2}0\.600 → 0\.750 {2}difference 0\.150 \[-\d\.\d+, \d\.\d+\]$/),
+  ]);
 });
 
 it('finds both halves of a compound question', async () => {
