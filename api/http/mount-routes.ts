@@ -1,6 +1,7 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
+import { admissionFields } from '../access/admission-fields.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from './app-context.ts';
 import { includesRole } from '../../lib/roles.ts';
@@ -26,7 +27,7 @@ const usualBytes = 64 * 1024;
 
 /**
  * Creates a router for declared endpoints. Each checks access, validates the request and sends its handler's result.
- * Handlers get declared header fields only, and every response varies on them.
+ * Handlers get declared header fields only, and every response varies on them and on those that admission reads.
  */
 export function mountRoutes<Routes extends Record<string, Route>>(
   admit: Admission,
@@ -46,7 +47,7 @@ export function mountRoutes(
     const answer = createAnswer(route);
     const role = roleOf(route);
     const path = route.path.replace('{+', '*').replaceAll('{', ':').replaceAll('}', '');
-    const fields = Object.keys(route.headers ?? {});
+    const fields = [...new Set([...Object.keys(route.headers ?? {}), ...admissionFields[route.key]])];
     router.register(path, [route.method], async (ctx) => {
       // also of refusals: a cache that ignores no-store must not send one reader's pages to another
       if (fields.length > 0) ctx.vary(fields);

@@ -15,6 +15,14 @@ export const readerSurfaceMutations: Mutation[] = [
     tests: ['api/access/vary'],
   },
   {
+    name: 'a refusal by the count of one reader token is kept for others',
+    file: 'api/http/mount-routes.ts',
+    find: ', ...admissionFields[route.key]',
+    replace: '',
+    project: 'integration',
+    tests: ['api/access/vary'],
+  },
+  {
     name: 'llms.txt lists pages of every group',
     file: 'api/sites/routes-documents.ts',
     find: 'reading.withIndex({ site, access }, (index) =>\n        linkListOf(',

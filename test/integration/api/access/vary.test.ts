@@ -73,3 +73,19 @@ it('every response of a resumed reply varies on its secret', async () => {
     ]);
   }
 });
+
+it('every response to a reader varies on what the request was counted and refused by', async () => {
+  await using limited = await serveApi(database.pool, { DOCKET_ASSISTANT_PER_HOUR: '1' });
+  const { site, assistantKey: key } = await buildIndexedSite(database.pool);
+  const requests = readerRequests(site.domain);
+  const statuses = new Set<number>();
+  for (const [method, path, json] of [['POST', '/discovery/v1/challenge', {}] as const, ...requests, ...requests]) {
+    const { status, headers } = await limited.ask(path, { method, key, json });
+    statuses.add(status);
+    const fields = (headers.get('vary') ?? '').toLowerCase().split(/,\s*/);
+    const wanted = path.endsWith('challenge') ? ['x-reader-token'] : ['x-reader-token', 'x-proof-of-work'];
+    expect([method, path, status, fields]).toEqual([method, path, status, expect.arrayContaining(wanted)]);
+    expect(fields).toHaveLength(new Set(fields).size);
+  }
+  expect([...statuses]).toEqual([200, 429]);
+});
