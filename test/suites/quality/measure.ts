@@ -7,6 +7,7 @@ import { readPages } from '../../../search/read/read-pages.ts';
 import type { SourceFile } from '../../../search/read/source-file.ts';
 import { openSiteIndex, type SiteIndex } from '../../../search/query/site-index.ts';
 import { answersOf, pairedLines, readAnswers } from './answers.ts';
+import { checkCitedPassages } from './cited-passages.ts';
 import { openEarlierSearch } from './earlier-search.ts';
 import {
   evaluate,
@@ -56,7 +57,7 @@ if (docs === undefined || !rewriting.success || (questions === undefined) !== va
     print(`${built.pages} pages, ${built.chunks} passages`);
     using opened = openSiteIndex(file);
     const index = opened.as('all');
-    if (questions === undefined) measureCitations(index);
+    if (questions === undefined) await measureCitations(index);
     else {
       await measureQuestions(index, readQuestions(questions), rewriting.data);
       if (values.before !== undefined) {
@@ -110,7 +111,7 @@ async function measureQuestions(
     );
 }
 
-function measureCitations(index: SiteIndex): void {
+async function measureCitations(index: SiteIndex): Promise<void> {
   const figures = checkStatements(index);
   for (const kind of factKinds)
     for (const [what, [marked, of]] of Object.entries(figures[kind])) {
@@ -120,6 +121,9 @@ function measureCitations(index: SiteIndex): void {
         `${kind.padEnd(10)} ${what.padEnd(8)} marked ${share.toFixed(3)}  [${low.toFixed(3)}, ${high.toFixed(3)}]  of ${of}`,
       );
     }
+  for (const [name, figures] of Object.entries(await checkCitedPassages(index)))
+    for (const [what, [right, of]] of Object.entries(figures))
+      print(`${name.padEnd(18)} ${what.padEnd(8)} right ${(right / of).toFixed(3)}  of ${of}`);
 }
 
 function printMisses(questions: { question: string; paths: string[] }[], ranks: number[]): void {

@@ -86,7 +86,7 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
 }
 
 /** Returns the sentences of the pages, without the links in them. */
-function sentencesIn(index: SiteIndex): { path: string; sentence: string }[] {
+export function sentencesIn(index: SiteIndex): { path: string; sentence: string }[] {
   return index.pages({ from: 0, limit: 100_000 }).flatMap(({ path }) =>
     linesOf(index.page(path)?.content ?? '')
       .filter(({ kind, text }) => kind === 'sentences' && !/^\s*(?:#|<|import |export )/.test(text))

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readPages } from '../../../search/read/read-pages.ts';
+import { checkCitedPassages } from '../../suites/quality/cited-passages.ts';
 import { openEarlierSearch } from '../../suites/quality/earlier-search.ts';
 import { evaluate, filesOf, pairedRanks, readQuestions, shareOfWhole } from '../../suites/quality/evaluate.ts';
 import { answersOf } from '../../suites/quality/answers.ts';
@@ -87,5 +88,15 @@ it('marks false sentences about our own pages, and no true ones', { tags: 'slow'
       expect(wrongly / ofTrue).toBeLessThanOrEqual(0.01);
     const [marked, ofFalse] = figures.altered;
     expect(marked / ofFalse).toBeGreaterThanOrEqual(0.8);
+  }
+});
+
+it('cites the passage that a sentence was taken from, and quotes it', { tags: 'slow' }, async () => {
+  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
+  const figures = Object.values(await checkCitedPassages(index));
+  expect(figures).toHaveLength(3);
+  for (const [right, of] of figures.flatMap(({ passage, quote }) => [passage, quote])) {
+    expect(of).toBeGreaterThan(500);
+    expect(right / of).toBeGreaterThanOrEqual(0.95);
   }
 });

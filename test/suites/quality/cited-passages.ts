@@ -1,0 +1,50 @@
+import { createCitedPassages } from '../../../api/assistant/citations/cited-passage.ts';
+import type { SiteIndex } from '../../../search/query/site-index.ts';
+import { sentencesIn } from './statements.ts';
+
+/** How often the passage and the quotation of a citation are those that a sentence was taken from, as `[right, of]`. */
+export type PassageFigures = Record<string, { passage: [number, number]; quote: [number, number] }>;
+
+const mostSentences = 1_000;
+const passages = 10;
+
+/** Cites sentences of pages that a model would be shown several passages of, as they are and with half of their words. */
+export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigures> {
+  const figures: PassageFigures = {};
+  const all = sentencesIn(index);
+  const step = Math.max(1, all.length / mostSentences);
+  for (const { path, sentence } of all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))) {
+    const shown = index
+      .search({ query: sentence.slice(0, 300), limit: passages })
+      .map((hit, at) => ({ path: hit.path, url: String(at), title: hit.title, content: hit.content }));
+    const holds = (content: string | undefined) => plain(content ?? '').includes(plain(sentence));
+    if (shown.filter((passage) => passage.path === path).length < 2 || !shown.some(({ content }) => holds(content)))
+      continue;
+    const find = await createCitedPassages(shown);
+    for (const [name, said, paths] of [
+      ['as it is', sentence, [path]],
+      ['every second word', thinned(sentence), [path]],
+      ['no page cited', sentence, []],
+    ] as const) {
+      const cited = find(said, paths);
+      const { passage, quote } = (figures[name] ??= { passage: [0, 0], quote: [0, 0] });
+      passage[1] += 1;
+      quote[1] += 1;
+      if (cited !== null && holds(shown[Number(cited.url)]?.content)) passage[0] += 1;
+      if (cited !== null && holds(cited.quote ?? '')) quote[0] += 1;
+    }
+  }
+  return figures;
+}
+
+function thinned(sentence: string): string {
+  return sentence
+    .split(' ')
+    .filter((_, at) => at % 2 === 0)
+    .join(' ');
+}
+
+/** Sentences of pages have no links. */
+function plain(text: string): string {
+  return text.replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1').replace(/\s+/g, ' ');
+}
