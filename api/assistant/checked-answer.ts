@@ -50,7 +50,8 @@ export async function generateChecked(
   const known: SearchHit[] = [];
   const shown: string[] = [];
   const passages: ShownPassage[] = [];
-  const quotable: QuotablePassage[] = [];
+  /** Passages to cite, read only for an answer that is cited: splitting a whole page takes time. */
+  const quotable: (() => QuotablePassage[])[] = [];
   const ownUrls = new Map<string, string>();
   const noteUrl = ({ path, metadata }: { path: string; metadata: PageMetadata }) =>
     metadata.url !== undefined && ownUrls.set(metadata.url, path);
@@ -61,7 +62,7 @@ export async function generateChecked(
     passages.push(
       ...more.map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') })),
     );
-    quotable.push(...more.map((hit) => passageOf(hit, site.baseUrl)));
+    quotable.push(() => more.map((hit) => passageOf(hit, site.baseUrl)));
   }
   show(hits);
   const { filter } = request;
@@ -80,8 +81,8 @@ export async function generateChecked(
       shown.push(content);
       const { path, metadata } = page;
       passages.push({ path, text: `${metadata.title}\n${content}` });
-      quotable.push(
-        ...chunkPage(content, metadata.title).chunks.map(({ start, end, anchor, headings }) =>
+      quotable.push(() =>
+        chunkPage(content, metadata.title).chunks.map(({ start, end, anchor, headings }) =>
           passageOf(
             { path, metadata, title: metadata.title, anchor, headings, content: content.slice(start, end) },
             site.baseUrl,
@@ -148,7 +149,12 @@ export async function generateChecked(
     leftOut: support.leftOut(),
     async cite(answer) {
       const citations: Citation[] = [];
-      const findPassage = await createCitedPassages(quotable);
+      const shownPassages: QuotablePassage[] = [];
+      for (const read of quotable) {
+        shownPassages.push(...read());
+        await nextTurn();
+      }
+      const findPassage = await createCitedPassages(shownPassages);
       for (const citation of citationsOf(answer, { ...pages, sources, findPassage })) {
         citations.push(citation);
         if (citations.length % sentencesPerTurn === 0) await nextTurn();
