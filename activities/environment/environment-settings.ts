@@ -8,7 +8,7 @@ export interface EnvironmentCeilings {
   usual: Pick<SandboxLimits, 'memoryBytes' | 'processes'> & { seconds: number };
   /** Largest limits that a project may set; also those of setup by default. */
   setup: SandboxLimits & { totalBytes: number };
-  /** What commands may add to the disk of a job; null where jobs have no disks of their own. */
+  /** Most bytes that commands may add to a job's disk; null if jobs have no disks of their own. */
   jobDiskBytes: number | null;
   setupSeconds: number;
   hosts: readonly string[];
