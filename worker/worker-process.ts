@@ -24,6 +24,7 @@ import { createClients } from './clients.ts';
 import { secretsOf, type WorkerConfig } from './config/config.ts';
 import { createWorker, jobQueue, siteQueue, webhookQueue } from './create-worker.ts';
 import { uninstrumented, type InstrumentWorker } from './instrument.ts';
+import { leaveLostWorker } from './leave-lost-worker.ts';
 import { createForgeChores } from './chores/forge-chores.ts';
 import { createHistoryChores } from './chores/history-chores.ts';
 import { createClosedExecutionReader } from './chores/history-export.ts';
@@ -154,7 +155,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
   ];
   const { graceMs: shutdownGraceMs, buildId } = config;
   const traced = config.tracing === null ? [] : [traceActivities({ turnBeganAt: stores.jobs.turnBeganAt })];
-  const interceptors = [watchActivities(holds), ...traced];
+  const interceptors = [leaveLostWorker(client), watchActivities(holds), ...traced];
   const shape = { namespace, bundle, dataConverter, shutdownGraceMs, buildId, interceptors };
   await runWorkers({
     address,

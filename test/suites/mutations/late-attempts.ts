@@ -35,6 +35,14 @@ export const lateAttemptMutations: Mutation[] = [
     tests: ['activities/attempt'],
   },
   {
+    name: 'an execution waits for the lost worker that has it in its cache',
+    file: 'worker/leave-lost-worker.ts',
+    find: 'if (info.attempt > 1 && waitedMs',
+    replace: 'if (info.attempt > 9 && waitedMs',
+    project: 'integration',
+    tests: ['jobs/endings/leave-lost-worker'],
+  },
+  {
     name: 'a partial change is no draft',
     file: 'activities/publish/publisher.ts',
     find: 'job.draft || text.incomplete !== null',
