@@ -11,6 +11,8 @@ import type { StartTemporal } from './servers.ts';
 
 const execute = promisify(execFile);
 const moduleDirectory = join(import.meta.dirname, '../temporal-server');
+/** The settings that the operations page asks for. */
+const settings = join(import.meta.dirname, '../../../../deploy/temporal-dynamic.yaml');
 
 /** Writes of Temporal that fail, each in this share of its calls; half of them after they were done. */
 const failingWrites = [
@@ -45,8 +47,7 @@ export function createProductionServer({ faults }: { faults: number }): StartTem
     await layOut(sql, new URL(databaseUrl));
     const ports = await freePorts(9);
     const address = `127.0.0.1:${ports[0]}`;
-    await writeFile(join(directory, 'dynamic.yaml'), '{}\n');
-    const config = configOf({ database: new URL(databaseUrl), directory, ports, faults });
+    const config = configOf({ database: new URL(databaseUrl), ports, faults });
     // JSON is YAML
     await writeFile(join(directory, 'config.yaml'), JSON.stringify(config), { mode: 0o600 });
     const supervised = await superviseProcess(
@@ -99,12 +100,11 @@ async function freePorts(count: number): Promise<number[]> {
 
 interface Configuration {
   database: URL;
-  directory: string;
   ports: number[];
   faults: number;
 }
 
-function configOf({ database, directory, ports, faults }: Configuration): object {
+function configOf({ database, ports, faults }: Configuration): object {
   const storeOf = (databaseName: string) => ({
     pluginName: 'postgres12_pgx',
     databaseName,
@@ -148,6 +148,6 @@ function configOf({ database, directory, ports, faults }: Configuration): object
         },
       },
     },
-    dynamicConfigClient: { filepath: join(directory, 'dynamic.yaml'), pollInterval: '10s' },
+    dynamicConfigClient: { filepath: settings, pollInterval: '10s' },
   };
 }
