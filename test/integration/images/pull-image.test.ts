@@ -56,7 +56,7 @@ describe.runIf(isInstalled)('an image in a registry', () => {
     });
   });
   afterAll(async () => {
-    registry[Symbol.dispose]();
+    await registry[Symbol.asyncDispose]();
     process.env['HOME'] = before;
   });
 
@@ -99,7 +99,7 @@ describe.runIf(isInstalled)('an image in a registry', () => {
 
   it('is unavailable if the registry is', async () => {
     const gone = await startRegistry({});
-    gone[Symbol.dispose]();
+    await gone[Symbol.asyncDispose]();
     await expect(images.provide(`${gone.host}/tool:1`, live)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 

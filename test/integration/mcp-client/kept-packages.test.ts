@@ -35,7 +35,7 @@ async function callServer(
 const keptIn = ({ commands }: TestCommands) => readdir(join(commands.directory, 'layers')).catch(() => []);
 
 it.runIf(hasNpm)('downloads the program of a server once for each project and command', limit, async () => {
-  using registry = await startNpmRegistry('lamp-mcp', '', scriptServer);
+  await using registry = await startNpmRegistry('lamp-mcp', '', scriptServer);
   const egress = createEgress({
     privateHosts: [registry.host],
     resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../support/servers/listening.ts';
 
 export interface TextServer extends AsyncDisposable {
   /** `host:port`. */
@@ -16,15 +15,10 @@ export async function startTextServer(text: string): Promise<TextServer> {
     hits += 1;
     response.end(text);
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
+  const at = await listening(http);
   return {
-    host: `127.0.0.1:${(http.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${at.port}`,
     hits: () => hits,
-    async [Symbol.asyncDispose]() {
-      http.closeAllConnections();
-      http.close();
-      await once(http, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
+import { listening } from '../../support/servers/listening.ts';
 
 /** Answers the first request of each connection; a reused one gets no answer, as when a router forgot the connection. */
 async function startForgetfulModel() {
@@ -17,16 +17,10 @@ async function startForgetfulModel() {
       response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

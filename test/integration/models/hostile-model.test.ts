@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { createAskModel } from '../../../activities/model/ask-model.ts';
 import { ModelCallError } from '../../../activities/model/model-failures.ts';
 import { createToolset } from '../../../activities/tools/toolset.ts';
 import { createModelRegistry } from '../../../models/registry.ts';
+import { listening } from '../../support/servers/listening.ts';
 
 type Answer = (response: ServerResponse) => void | Promise<void>;
 
@@ -17,17 +17,11 @@ async function startServer(answer: Answer) {
     requests.push({ headers: request.headers, body });
     await answer(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     requests,
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

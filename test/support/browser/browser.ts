@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { build } from 'esbuild';
 import { chromium, firefox, type Browser } from 'playwright-core';
+import { listening } from '../servers/listening.ts';
 
 /** The browsers that tests drive. `prefers-color-scheme` is a setting of all Firefox, and one of a context in Chromium. */
 const browsers = {
@@ -91,16 +90,10 @@ export async function startPageServer(folder: string, names: string[]): Promise<
     const html = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">${styles}<body><script type="module" src="${pathname}.js"></script>`;
     return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const at = await listening(server);
+  const { port } = at;
   return {
     addressOf: (name, query) => `http://127.0.0.1:${port}/${name}?${new URLSearchParams(query).toString()}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

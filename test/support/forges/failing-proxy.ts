@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listening } from '../servers/listening.ts';
 
 /** A fault that occurs once, at the next request whose method and path match. */
 export interface ProxyFault {
@@ -57,18 +57,14 @@ export async function startFailingProxy(target: string): Promise<FailingProxy> {
 
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const at = await listening(server);
+  const { port } = at;
   return {
     origin: `http://127.0.0.1:${port}`,
     requests,
     fail: (fault) => void faults.push(fault),
     before: (on, act) => void hooks.push({ on, act }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

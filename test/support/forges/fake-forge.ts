@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { createTestRepository, type TestFiles, type TestRepository } from '../git-repository.ts';
 import type { Certificate } from '../servers/test-authority.ts';
 import { gitRequestOf, serveGit } from './serve-git.ts';
+import { listening } from '../servers/listening.ts';
 
 export type FakeOperation =
   | 'list'
@@ -150,9 +149,8 @@ export async function createFakeForge(
     });
   };
   const server = certificate === null ? createServer(answer) : createSecureServer(certificate, answer);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const at = await listening(server);
+  const { port } = at;
   const origin = certificate === null ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
   const dialect = makeDialect(origin);
   const tokens = new Set([dialect.token]);
@@ -265,8 +263,7 @@ export async function createFakeForge(
       isRacing = true;
     },
     async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
+      await at[Symbol.asyncDispose]();
       for (const { repository } of repositories.values()) await repository[Symbol.asyncDispose]();
     },
   };

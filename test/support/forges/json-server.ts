@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from '../servers/listening.ts';
 
 /** Answers instead of the server; returns false to let it answer. */
 export type Interruption = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -38,20 +37,15 @@ export async function startJsonServer(
       answer({ url: new URL(path, state.origin), headers, authorization, body }, response);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const at = await listening(server);
+  const { port } = at;
   const state: JsonServer = {
     origin: `http://127.0.0.1:${port}`,
     host: `127.0.0.1:${port}`,
     interrupt: null,
     requests: [],
     asked: () => state.requests.splice(0).map(({ path }) => path),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
   return state;
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 /** A part of a request, after which a prefix may end. */
 export interface Block {
@@ -68,16 +67,12 @@ export async function startAnthropicServer(callsOf: (step: number) => ToolCall[]
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     /** Value for `ANTHROPIC_BASE_URL`. */
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
     uses,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

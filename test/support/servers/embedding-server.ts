@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from './listening.ts';
 
 /** A server for `/embeddings`. Words of one meaning, in whatever language, have the same vector. */
 export async function startEmbeddingServer(meanings: string[][]) {
@@ -22,16 +21,11 @@ export async function startEmbeddingServer(meanings: string[][]) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ object: 'list', data, model: 'x', usage: { prompt_tokens: 1, total_tokens: 1 } }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     seen,
     control,
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 export interface PageOptions {
   direction?: 'ltr' | 'rtl' | undefined;
@@ -42,17 +41,11 @@ export async function startEmbeddingSite(docket: string): Promise<EmbeddingSite>
 <main><h1>Lamp</h1><p id="text">Hold the button for three seconds.</p><a href="#text">A link</a></main>
 <script src="${docket}/widget.js" ${attributes.join(' ')} defer></script>`);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const at = await listening(server);
+  const { port } = at;
   return {
     pageOf: (attributes, { direction = 'ltr', policy = 'host' } = {}) =>
       `http://127.0.0.1:${port}/guides/scenes?${new URLSearchParams({ ...attributes, direction, policy }).toString()}`,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

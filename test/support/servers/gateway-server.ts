@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { createPromptCache, type Block, type CacheUse, type ToolCall } from './anthropic-server.ts';
 import { chunksOf } from './scripted-model-wire.ts';
+import { listening } from './listening.ts';
 
 interface CompletionRequest {
   model: string;
@@ -34,16 +33,12 @@ export async function startGatewayServer(callsOf: (step: number) => ToolCall[]) 
       response.end('data: [DONE]\n\n');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     /** Value for `OPENAI_COMPATIBLE_BASE_URL`. */
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
     uses,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

@@ -1,11 +1,10 @@
 import { access } from 'node:fs/promises';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { blobsOf, type TestImage } from '../sandbox/oci-image.ts';
+import { listening } from './listening.ts';
 
 /** A registry on the loopback interface that serves images by tag and digest, without TLS. */
-export interface ImageRegistry extends Disposable {
+export interface ImageRegistry extends AsyncDisposable {
   /** Its host and port. */
   host: string;
   /** Paths that were requested. */
@@ -44,15 +43,12 @@ export async function startRegistry(images: Readonly<Record<string, TestImage>>)
     if (blob === undefined) return answer(404, '{"errors":[{"code":"BLOB_UNKNOWN","message":"blob unknown"}]}');
     if (name !== 'slow') return answer(200, blob);
     response.writeHead(200).flushHeaders();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const at = await listening(server);
+  const { port } = at;
   return {
     host: `127.0.0.1:${port}`,
     asked,
-    [Symbol.dispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

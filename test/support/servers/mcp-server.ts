@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
@@ -9,6 +7,7 @@ import {
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { listening } from './listening.ts';
 
 export interface TestTool extends Partial<Tool> {
   name: string;
@@ -62,9 +61,8 @@ export async function startMcpServer(tools: TestTool[]): Promise<TestMcpServer> 
     if (replacement !== null) return replacement(request, response);
     serve(request, response).catch(() => response.destroy());
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const host = `127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const at = await listening(http);
+  const host = `127.0.0.1:${at.port}`;
   return {
     url: `http://${host}/mcp`,
     host,
@@ -72,10 +70,6 @@ export async function startMcpServer(tools: TestTool[]): Promise<TestMcpServer> 
     calls,
     headers: () => state.headers,
     replace: (answer) => void (replacement = answer),
-    async [Symbol.asyncDispose]() {
-      http.closeAllConnections();
-      http.close();
-      await once(http, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

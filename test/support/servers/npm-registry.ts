@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../temporary-directory.ts';
+import { listening } from './listening.ts';
 
 /** A registry of npm packages on the loopback interface. */
-export interface NpmRegistry extends Disposable {
+export interface NpmRegistry extends AsyncDisposable {
   /** `host:port`, with a name that only the resolver of a test knows. */
   host: string;
   /** Paths that were requested. */
@@ -30,16 +29,13 @@ export async function startNpmRegistry(name: string, content: string, program?: 
     const version = { name, version: '1.0.0', dist, ...bin };
     response.setHeader('content-type', 'application/json');
     return response.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': version } }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `registry.test:${(server.address() as AddressInfo).port}`;
+  });
+  const at = await listening(server);
+  const host = `registry.test:${at.port}`;
   return {
     host,
     asked,
-    [Symbol.dispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { CacheUse, ToolCall } from './anthropic-server.ts';
+import { listening } from './listening.ts';
 
 interface ResponsesRequest {
   tools?: object[];
@@ -39,16 +38,12 @@ export async function startOpenAiServer(callsOf: (step: number) => ToolCall[]) {
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     /** Value for `OPENAI_BASE_URL`. */
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
     uses,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

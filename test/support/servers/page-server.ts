@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from './listening.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -23,20 +22,15 @@ export async function startPageServer(answer: Answer): Promise<PageServer> {
     requests.push(request);
     answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const at = await listening(server);
+  const { port } = at;
   return {
     url: `http://pages.test:${port}`,
     host: `pages.test:${port}`,
     port,
     hits,
     requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listening } from './listening.ts';
 
 interface RerankRequest {
   model: string;
@@ -24,16 +23,11 @@ export async function startRerankingServer(word: string) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ id: 'x', results, meta: { billed_units: { search_units: 1 } } }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   return {
     seen,
     control,
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    baseUrl: `http://127.0.0.1:${at.port}/v2`,
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }

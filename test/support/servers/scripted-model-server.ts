@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chunksOf, complaintAbout, completionOf, errorBodyOf, type ScriptedReply } from './scripted-model-wire.ts';
+import { listening } from './listening.ts';
 
 export type { ScriptedReply, ScriptedToolCall } from './scripted-model-wire.ts';
 
@@ -106,11 +105,10 @@ export async function startScriptedModelServer({ port = 0 } = {}): Promise<Scrip
       refuse(response, 500, `The script failed: ${String(error)}`);
     });
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server, port);
 
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseUrl: `http://127.0.0.1:${at.port}/v1`,
     script: (...replies) => void queue.push(...replies),
     respondWith: (reply) => void (fallback = reply),
     requests,
@@ -123,12 +121,7 @@ export async function startScriptedModelServer({ port = 0 } = {}): Promise<Scrip
     },
     release,
     pending: () => queue.length,
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
 }
 

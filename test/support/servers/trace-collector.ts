@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { listening } from './listening.ts';
 
 export interface CollectedSpan {
   service: string;
@@ -49,19 +48,14 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     }
     response.end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
   const collector: TraceCollector = {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: `http://127.0.0.1:${at.port}`,
     spans: [],
     text: '',
     refuse: 0,
     authorization: undefined,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: at[Symbol.asyncDispose],
   };
   return collector;
 }

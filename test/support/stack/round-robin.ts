@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../servers/listening.ts';
 
 export interface RoundRobin extends AsyncDisposable {
   baseUrl: string;
@@ -63,11 +62,10 @@ export async function startRoundRobin(ports: number[]): Promise<RoundRobin> {
     for await (const part of incoming) parts.push(part as Buffer);
     forward(incoming, response, Buffer.concat(parts), []);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const at = await listening(server);
 
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl: `http://127.0.0.1:${at.port}`,
     sees: (port, health) =>
       new Promise((resolve) => {
         looks = () => {
@@ -77,11 +75,8 @@ export async function startRoundRobin(ports: number[]): Promise<RoundRobin> {
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await watching;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
       agent.destroy();
-      await closed;
+      await at[Symbol.asyncDispose]();
     },
   };
 }
