@@ -292,6 +292,7 @@ function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): vo
     failure: failure === null ? null : `${failure.title}. ${failure.remedy}`,
     incomplete,
     'waits for': phase !== 'waiting' || waiting === null ? null : `${waitsFor(waiting)} until ${waiting.until}`,
+    'started by': waiting?.startedBy?.name ?? null,
   });
   if (waiting?.for === 'approval' && plan !== null) print(`\n${plan}`);
   if (message !== null) print(`\n${message}`);

@@ -49,6 +49,17 @@ describe('docket job', () => {
     await expect(served.docket('job', 'show', created.id)).rejects.toThrow(`There is no job "${created.id}"`);
   });
 
+  it('says what and whom a job waits for', async () => {
+    await newProject();
+    const { id } = await served.docketJson('job', 'create', 'Write one');
+    await served.database.pool.query(
+      `update jobs set phase = 'waiting', question = '{"text": "Which?", "choices": []}', wait_until = '2030-01-01' where id = $1`,
+      [id],
+    );
+    wakeWatchers(served.database.pool, id);
+    expect(await served.docket('job', 'show', id)).toMatch(/^waits for: +.*Which\?.* until 2030.*\nstarted by: +\w/m);
+  });
+
   it('requires the project if there are several, and finds no job of another organization', async () => {
     const first = await newProject();
     const job = await buildJob(served.database.pool, first);
