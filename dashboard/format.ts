@@ -81,9 +81,13 @@ interface InputParts {
   freshInputTokens: number | null;
 }
 
-/** Formats the parts of the input: "10.1 k read from cache, 900 written to cache, 14 uncached". Null when they are unknown. */
+/**
+ * Formats the parts of the input: "10.1 k read from cache, 900 written to cache, 14 uncached". Null when they are unknown,
+ * and when no cache was used, as with models that have none.
+ */
 export function inputParts({ cachedInputTokens, cacheWriteTokens, freshInputTokens }: InputParts): string | null {
   if (cachedInputTokens === null || cacheWriteTokens === null || freshInputTokens === null) return null;
+  if (cachedInputTokens + cacheWriteTokens === 0) return null;
   return [
     `${tokens(cachedInputTokens)} read from cache`,
     `${tokens(cacheWriteTokens)} written to cache`,

@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { ErrorNote, Loading } from '../components/notes.tsx';
 import { Table } from '../components/table.tsx';
 import { Ago } from '../components/time.tsx';
-import { cost, count, duration, inputParts, plural, tokens } from '../format.ts';
+import { cost, count, duration, percent, plural, tokens } from '../format.ts';
 import { answerOf, api, messageOf } from '../http/client.ts';
 import type { Operations } from '../http/types.ts';
 import type { Age, JobFilters } from '../jobs/list/filters.ts';
@@ -81,11 +81,8 @@ function Figures({ operations }: { operations: Operations }) {
   const ms = (value: number | null) => (value === null ? '–' : duration(value));
   const sumOf = (kind: Exclude<keyof Operations['cost'][number], 'at'>) =>
     operations.cost.reduce((sum, bucket) => sum + bucket[kind], 0);
-  const parts = {
-    cachedInputTokens: sumOf('cachedInputTokens'),
-    cacheWriteTokens: sumOf('cacheWriteTokens'),
-    freshInputTokens: sumOf('freshInputTokens'),
-  };
+  const input = sumOf('inputTokens');
+  const cached = sumOf('cachedInputTokens');
   const figures = [
     [
       'Queued jobs',
@@ -100,7 +97,7 @@ function Figures({ operations }: { operations: Operations }) {
     [
       'Cost',
       cost(sumOf('costUsd')),
-      `${tokens(sumOf('inputTokens'))} tokens in (${inputParts(parts)}), ${tokens(sumOf('outputTokens'))} out`,
+      `${tokens(input)} tokens in${cached > 0 ? ` (${percent(cached / input)} from cache)` : ''}, ${tokens(sumOf('outputTokens'))} out`,
     ],
   ] as const;
   return <FigureList figures={figures} />;

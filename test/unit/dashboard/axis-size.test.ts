@@ -21,8 +21,9 @@ it('steps through an axis with round labels, each of them once', () => {
   }
 });
 
-it('formats the parts of the input, unless they were not counted', () => {
+it('formats the parts of the input, unless they were not counted or no cache was used', () => {
   const parts = { cachedInputTokens: 12_300, cacheWriteTokens: 900, freshInputTokens: 0 };
   expect(inputParts(parts)).toBe('12.3 k read from cache, 900 written to cache, 0 uncached');
   expect(inputParts({ ...parts, cacheWriteTokens: null })).toBeNull();
+  expect(inputParts({ cachedInputTokens: 0, cacheWriteTokens: 0, freshInputTokens: 500 })).toBeNull();
 });
