@@ -113,7 +113,7 @@ export async function runApiProcess({ config, log, signal, instrument = uninstru
       modelName: config.models.assistant,
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
-      embeddingModel: embeddingModelOf(config.models.embedding, models),
+      embeddingModel: embeddingModelOf(config.embedding, models),
       rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory: config.cacheDirectory,
       isQuiet: notices.isQuiet,

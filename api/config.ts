@@ -25,7 +25,6 @@ export interface ApiConfig extends SharedConfig {
     settings: ModelSettings;
     agent: string;
     assistant: string;
-    embedding: string | null;
     reranking: string | null;
   };
   rateLimits: { jobsPerHour: number; assistantPerHour: number; assistantPerIpPerDay: number; eventStreams: number };
@@ -95,7 +94,6 @@ function configOf(env: z.infer<typeof environmentSchema>): Omit<ApiConfig, 'quot
       settings: { ...providersOf(env), cohere: { apiKey: env.COHERE_API_KEY, baseUrl: env.COHERE_BASE_URL } },
       agent: env.DOCKET_AGENT_MODEL,
       assistant: env.DOCKET_ASSISTANT_MODEL,
-      embedding: env.DOCKET_EMBEDDING_MODEL ?? null,
       reranking: env.DOCKET_RERANKING_MODEL ?? null,
     },
     rateLimits: {

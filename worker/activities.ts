@@ -62,7 +62,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
     secrets,
     threads: { store: stores.sourceThreads, limits: threadLimits },
     websites: { pages: stores.websitePages, limits: crawlLimits },
-    embedding: config.embeddingModel === null ? null : { model: config.embeddingModel, settings: config.models },
+    embedding: config.embedding && { ...config.embedding, settings: config.models },
     attempt: createAttempt({ redact: secrets.redact }),
     directory: join(config.workDirectory, 'indexes'),
   });

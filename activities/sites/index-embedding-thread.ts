@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { embedMany } from 'ai';
+import { prefixed, embeddingName } from '../../lib/inputs/embedding-choice.ts';
 import { createModelRegistry } from '../../models/registry.ts';
 import { openVectorWriter, type PassageText } from '../../search/build/vectors.ts';
 import type { EmbeddingResult, EmbeddingTask } from './index-embedding.ts';
@@ -13,18 +14,19 @@ const longestCallMs = 60_000;
 const longestRunMs = 15 * 60_000;
 const mostPassages = 200_000;
 
-const { file, previousFile, model, settings }: EmbeddingTask = workerData;
+const { file, previousFile, settings, ...choice }: EmbeddingTask = workerData;
+const name = embeddingName(choice);
 
 async function embedPassages(): Promise<EmbeddingResult> {
   const deadline = Date.now() + longestRunMs;
-  using writer = openVectorWriter(file, { model, previousFile });
+  using writer = openVectorWriter(file, { model: name, previousFile });
   const { missing } = writer;
   const known = writer.count();
   let problem: string | null = missing.length > mostPassages ? 'The site has more passages than one run embeds.' : null;
   try {
-    const embedding = createModelRegistry(settings).embeddingModel(model);
+    const embedding = createModelRegistry(settings).embeddingModel(choice.model);
     const embed = async (passages: PassageText[]) => {
-      const values = passages.map(({ text }) => text);
+      const values = passages.map(({ text }) => prefixed(choice.passagePrefix, text));
       const abortSignal = AbortSignal.timeout(longestCallMs);
       const { embeddings } = await embedMany({ model: embedding, values, maxRetries: 2, abortSignal });
       writer.add(passages, embeddings);
@@ -43,8 +45,8 @@ async function embedPassages(): Promise<EmbeddingResult> {
     problem = error instanceof Error ? error.message.slice(0, 300) : 'The embedding model failed.';
   }
   const passages = writer.count();
-  const hash = createHash('sha256').update(`${model} ${passages}`).digest('hex').slice(0, 16);
-  return { model, passages, of: known + missing.length, problem, hash };
+  const hash = createHash('sha256').update(`${name} ${passages}`).digest('hex').slice(0, 16);
+  return { model: choice.model, passages, of: known + missing.length, problem, hash };
 }
 
 void embedPassages().then((result) => parentPort?.postMessage(result));

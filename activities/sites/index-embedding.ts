@@ -1,9 +1,8 @@
 import { runInThread } from '../../lib/threads/run-in-thread.ts';
+import type { EmbeddingChoice } from '../../lib/inputs/embedding-choice.ts';
 import type { ModelSettings } from '../../models/registry.ts';
 
-export interface EmbeddingSettings {
-  /** The embedding model, as `provider/model`. */
-  model: string;
+export interface EmbeddingSettings extends EmbeddingChoice {
   settings: ModelSettings;
 }
 

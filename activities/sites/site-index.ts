@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
 import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
 import { indexFormat, isSearchable } from '../../search/query/index-format.ts';
@@ -232,7 +233,7 @@ function reportsOf({ sources }: SiteRow, parts: SitePart[], counts: number[]): S
 
 /** Returns the source's name for the content of an index; another embedding model makes another index of it. */
 function revisionOf(revision: string, embedding: EmbeddingSettings | null): string {
-  return embedding === null ? revision : `${revision} ${embedding.model}`;
+  return embedding === null ? revision : `${revision} ${embeddingName(embedding)}`;
 }
 
 function withoutHash({ hash: _hash, ...report }: EmbeddingResult): Omit<EmbeddingResult, 'hash'> {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { EncryptionKey } from '../encryption/keys.ts';
 import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
 import { dollarsSchema } from '../inputs/dollars.ts';
+import type { EmbeddingChoice } from '../inputs/embedding-choice.ts';
 import { parseWebhookHosts } from '../inputs/webhook-address.ts';
 import {
   readTemporalCredentials,
@@ -26,6 +27,8 @@ export interface SharedConfig {
   /** The operator's budgets, in millionths of a US dollar, which cap those of projects; null means unlimited. */
   budgets: { jobMicros: number | null; dayMicros: number | null; organizationMicros: number | null };
   repositories: { allowedHosts: string[]; localRoot: string | null };
+  /** Model that finds passages by meaning; null for none. */
+  embedding: EmbeddingChoice | null;
   /** `host` or `host:port` of webhook receivers that are allowed to have a private address and no TLS. */
   webhookAllowedHosts: string[];
 }
@@ -38,6 +41,8 @@ interface ProviderSettings {
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const longestPrefix = 500;
 
 /** Where the API listens. */
 export const listenVariables = z.object({ PORT: portNumber.default(8080), HOST: z.string().default('127.0.0.1') });
@@ -59,6 +64,8 @@ export const sharedVariables = z.object({
   OPENAI_COMPATIBLE_BASE_URL: httpAddress.optional(),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   DOCKET_EMBEDDING_MODEL: z.string().optional(),
+  DOCKET_EMBEDDING_QUERY_PREFIX: z.string().trim().max(longestPrefix).default(''),
+  DOCKET_EMBEDDING_PASSAGE_PREFIX: z.string().trim().max(longestPrefix).default(''),
   OPENAI_COMPATIBLE_PROMPT_CACHE_KEY: z.enum(['true', 'false'], 'must be true or false').default('false'),
   OPENAI_COMPATIBLE_CACHE_CONTROL: z.enum(['true', 'false'], 'must be true or false').default('false'),
   DOCKET_MAX_JOB_DOLLARS: dollarsSchema.optional(),
@@ -88,7 +95,18 @@ export function sharedConfigOf(env: SharedEnvironment): SharedConfig {
       allowedHosts: hosts.filter((host) => host !== ''),
       localRoot: env.DOCKET_LOCAL_REPOSITORIES === undefined ? null : resolve(env.DOCKET_LOCAL_REPOSITORIES),
     },
+    embedding: embeddingOf(env),
     webhookAllowedHosts: parseWebhookHosts(env.DOCKET_WEBHOOK_ALLOWED_HOSTS),
+  };
+}
+
+function embeddingOf(env: SharedEnvironment): EmbeddingChoice | null {
+  const model = env.DOCKET_EMBEDDING_MODEL;
+  if (model === undefined) return null;
+  return {
+    model,
+    queryPrefix: env.DOCKET_EMBEDDING_QUERY_PREFIX,
+    passagePrefix: env.DOCKET_EMBEDDING_PASSAGE_PREFIX,
   };
 }
 

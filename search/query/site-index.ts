@@ -36,7 +36,7 @@ export interface SiteIndex extends SitePages {
 export interface SitePages {
   /** A question whose best passage scores lower counts as not answered by the documentation. */
   readonly weakScore: number;
-  /** Embedding model of its vectors, as `provider/model`; null when it has none. */
+  /** Embedding model of its vectors, as `provider/model` with the prefix of passages; null when it has none. */
   readonly vectorModel: string | null;
   /** Returns the page's Markdown, null when unknown or hidden. Accepts a leading slash, an extension, an anchor. */
   page(path: string): { path: string; content: string; metadata: PageMetadata } | null;

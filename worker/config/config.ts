@@ -176,8 +176,6 @@ interface EnvironmentLimits {
 
 export interface WorkerConfig extends SharedConfig {
   models: ModelSettings;
-  /** Model for the vectors of passages, as `provider/model`; null for none. */
-  embeddingModel: string | null;
   prices: PriceOverrides;
   /** `host` or `host:port` of repositories and forges that may have private addresses. */
   privateHosts: string[];
@@ -251,7 +249,6 @@ function configOf(env: z.infer<typeof environmentSchema>): WorkerConfig {
   return {
     ...sharedConfigOf(env),
     models: providersOf(env),
-    embeddingModel: env.DOCKET_EMBEDDING_MODEL ?? null,
     prices: env.DOCKET_MODEL_PRICES,
     fetchHosts: env.DOCKET_FETCH_HOSTS,
     ...reachOf(env),

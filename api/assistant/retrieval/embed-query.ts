@@ -1,22 +1,32 @@
 import { createRequire } from 'node:module';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
+import { prefixed, embeddingName, type EmbeddingChoice } from '../../../lib/inputs/embedding-choice.ts';
 import type { EmbeddingModelRegistry } from '../../../models/registry.ts';
 import { createOptionalModel } from './optional-model.ts';
 
 export interface NamedEmbeddingModel {
-  /** As `provider/model`. */
+  /** As `provider/model`, with the prefix of passages if there is one. */
   name: string;
   model: EmbeddingModelV4;
+  queryPrefix: string;
 }
 
 /** Resolves the configured model; null for none. Throws UnknownModelError. */
-export function embeddingModelOf(name: string | null, models: EmbeddingModelRegistry): NamedEmbeddingModel | null {
-  return name === null ? null : { name, model: models.embeddingModel(name) };
+export function embeddingModelOf(
+  choice: EmbeddingChoice | null,
+  models: EmbeddingModelRegistry,
+): NamedEmbeddingModel | null {
+  if (choice === null) return null;
+  return {
+    name: embeddingName(choice),
+    model: models.embeddingModel(choice.model),
+    queryPrefix: choice.queryPrefix,
+  };
 }
 
 export interface QueryEmbedder {
-  /** The model, as `provider/model`. */
+  /** The name of the model; an index has it, too, if its vectors are comparable. */
   name: string;
   /** Returns the vector of a query; null when the model fails or is late. */
   embed(query: string, signal: AbortSignal): Promise<readonly number[] | null>;
@@ -39,14 +49,15 @@ const mostCached = 500;
 
 /** Creates the embedder of queries. While its model fails or is late, searches go on by words. */
 export function createQueryEmbedder(deps: QueryEmbedderDeps): QueryEmbedder {
-  const { name, model, log, patienceMs = 800, pauseMs } = deps;
+  const { name, model, queryPrefix, log, patienceMs = 800, pauseMs } = deps;
   const optional = createOptionalModel({ log, name: 'embedding', instead: 'searching by words', patienceMs, pauseMs });
   // only a process with an embedding model loads the SDK
   const { embed }: typeof import('ai') = load('ai');
   const vectors = new Map<string, readonly number[]>();
 
   async function vectorOf(value: string, abortSignal: AbortSignal): Promise<readonly number[]> {
-    const { embedding } = await embed({ model, value, maxRetries: 0, abortSignal });
+    const text = prefixed(queryPrefix, value);
+    const { embedding } = await embed({ model, value: text, maxRetries: 0, abortSignal });
     for (const oldest of vectors.keys()) {
       if (vectors.size < mostCached) break;
       vectors.delete(oldest);

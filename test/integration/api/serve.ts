@@ -86,7 +86,7 @@ export async function serveApi(
       modelName: config.models.assistant,
       prices: createPriceBook(config.prices),
       budgetMicros: config.budgets.organizationMicros,
-      embeddingModel: embeddingModelOf(config.models.embedding, models),
+      embeddingModel: embeddingModelOf(config.embedding, models),
       rerankingModel: config.models.reranking === null ? null : models.rerankingModel(config.models.reranking),
       cacheDirectory,
       times: { maxLoopDelayMs: 60_000, searchMs: 60_000, ...times },

@@ -30,7 +30,10 @@ beforeAll(async () => {
   );
   const compatible = { baseUrl: server.baseUrl };
   worker = resources.use(
-    await startSiteWorker({ database, change: () => ({ embedding: { model, settings: { compatible } } }) }),
+    await startSiteWorker({
+      database,
+      change: () => ({ embedding: { model, queryPrefix: '', passagePrefix: '', settings: { compatible } } }),
+    }),
   );
   const env = { DOCKET_EMBEDDING_MODEL: model, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl };
   api = resources.use(await serveApi(database.pool, env));
@@ -112,6 +115,35 @@ it('embeds nothing again when the format of the index is raised', async () => {
   expect(await worker.index(docs.site)).toMatchObject({ version: 3, pages: 3, changedPages: 3 });
   expect(server.seen.texts).toEqual([expect.stringContaining('pull the lever')]);
   expect(await docs.report()).toEqual({ model, passages: 3, of: 3, problem: null });
+});
+
+it('puts the prefixes of the model before queries and passages, and embeds all again for another one', async () => {
+  const embedding = {
+    model,
+    queryPrefix: 'ask:',
+    passagePrefix: 'doc:',
+    settings: { compatible: { baseUrl: server.baseUrl } },
+  };
+  await using prefixing = await startSiteWorker({ database, change: () => ({ embedding }) });
+  const env = { DOCKET_EMBEDDING_MODEL: model, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl };
+  await using prefixed = await serveApi(database.pool, {
+    ...env,
+    DOCKET_EMBEDDING_QUERY_PREFIX: ' ask: ',
+    DOCKET_EMBEDDING_PASSAGE_PREFIX: 'doc:',
+  });
+  await using docs = await buildRepositorySite();
+  await worker.index(docs.site);
+  server.seen.texts.length = 0;
+  await prefixing.index(docs.site);
+  expect(server.seen.texts.sort()).toEqual(
+    ['Billing', 'Keys', 'Retries'].map((title) => expect.stringMatching(`^doc: ${title}`)),
+  );
+  expect(await docs.report()).toEqual({ model, passages: 3, of: 3, problem: null });
+  server.seen.texts.length = 0;
+  await expect.poll(async () => (await docs.find('Rechnung', prefixed))[0]).toBe('billing');
+  expect(server.seen.texts).toEqual(['ask: Rechnung']);
+  // those of other passages are not comparable
+  await expect.poll(() => docs.find('Rechnung')).toEqual([]);
 });
 
 const badAnswers: [string, (texts: string[], response: ServerResponse) => unknown][] = [

@@ -11,10 +11,32 @@ const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewri
 const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
 const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
+const vectors = { project: 'integration', tests: ['sites/vectors'] } as const;
 const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
 
 /** Limits on the cost of a site’s answers, and checks on what they are found by. */
 export const answerMutations: Mutation[] = [
+  {
+    name: 'vectors of passages with another prefix count as comparable',
+    file: 'lib/inputs/embedding-choice.ts',
+    find: "passagePrefix === '' ? model : ",
+    replace: "passagePrefix !== '\\0' ? model : ",
+    ...vectors,
+  },
+  {
+    name: 'passages are embedded without their prefix',
+    file: 'activities/sites/index-embedding-thread.ts',
+    find: 'prefixed(choice.passagePrefix, text)',
+    replace: 'text',
+    ...vectors,
+  },
+  {
+    name: 'queries are embedded without their prefix',
+    file: 'api/assistant/retrieval/embed-query.ts',
+    find: 'prefixed(queryPrefix, value)',
+    replace: 'value',
+    ...vectors,
+  },
   {
     name: "a site's budget is exceeded by one call",
     file: 'db/sites/answer-spending.ts',

@@ -19,7 +19,7 @@ it('needs nothing but a database', () => {
     database: { url: DATABASE_URL, connections: null },
     temporal: readTemporalSettings({}),
     encryptionKeys: [],
-    embeddingModel: null,
+    embedding: null,
     models: {
       anthropicApiKey: undefined,
       openaiApiKey: undefined,

@@ -12,14 +12,14 @@ function embedderOf(doEmbed: () => Promise<number[]>, times: { patienceMs?: numb
     doEmbed: async () => ({ embeddings: [await doEmbed()], warnings: [] }),
   });
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
-  return { model, lines, embedder: createQueryEmbedder({ name: 'x/y', model, log, ...times }) };
+  return { model, lines, embedder: createQueryEmbedder({ name: 'x/y', model, queryPrefix: 'query:', log, ...times }) };
 }
 
 it('embeds a question once', async () => {
   const { model, embedder } = embedderOf(() => Promise.resolve([1, 0]));
   expect(await embedder.embed('question', live)).toEqual([1, 0]);
   expect(await embedder.embed('question', live)).toEqual([1, 0]);
-  expect(model.doEmbedCalls).toHaveLength(1);
+  expect(model.doEmbedCalls).toMatchObject([{ values: ['query: question'] }]);
 });
 
 it('does without a model that fails, for a while', async () => {
