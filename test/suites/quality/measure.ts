@@ -20,11 +20,12 @@ import {
   requestOf,
   type Question,
 } from './evaluate.ts';
+import { addVectors, ranksByMeaning, type MeasuredModel } from './meaning.ts';
 import { checkStatements, factKinds } from './statements.ts';
 import { flag, readTool } from '../../../lib/inputs/tool-arguments.ts';
 import { bootstrap, wilson } from '../../../lib/statistics.ts';
 
-const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE] [--before CHECKOUT]
+const usage = `node test/suites/quality/measure.ts --docs FOLDER --questions FILE [--misses] [--queries good|bad] [--save FILE] [--against FILE] [--before CHECKOUT] [--embeddings URL --model NAME]
        node test/suites/quality/measure.ts --docs FOLDER --citations`;
 
 const { options: values } = readTool({
@@ -38,6 +39,10 @@ const { options: values } = readTool({
     save: z.string().optional().describe('file for the results'),
     against: z.string().optional().describe('file of earlier results to compare with'),
     before: z.string().optional().describe('checkout of an earlier commit, with its modules, whose search is compared'),
+    embeddings: z.string().optional().describe('base URL of a server with an embedding model, as of OpenAI'),
+    model: z.string().default('any').describe('its embedding model'),
+    'query-prefix': z.string().default('').describe('what the model wants before a query'),
+    'passage-prefix': z.string().default('').describe('what the model wants before a passage'),
     citations: flag().describe('checks the citations of the documentation itself'),
   },
 });
@@ -55,11 +60,14 @@ if (docs === undefined || !rewriting.success || (questions === undefined) !== va
     const file = join(folder, 'index.db');
     const built = buildIndex(await readPages(filesOf(docs)), { file });
     print(`${built.pages} pages, ${built.chunks} passages`);
+    const measured = measuredModel();
+    if (measured !== null) await addVectors(file, measured);
     using opened = openSiteIndex(file);
     const index = opened.as('all');
     if (questions === undefined) await measureCitations(index);
     else {
       await measureQuestions(index, readQuestions(questions), rewriting.data);
+      if (measured !== null) await compareMeaning(index, readQuestions(questions), measured);
       if (values.before !== undefined) {
         const before = { checkout: values.before, file: join(folder, 'before.db'), files: filesOf(docs) };
         await compareSearch(index, readQuestions(questions), before);
@@ -68,6 +76,23 @@ if (docs === undefined || !rewriting.success || (questions === undefined) !== va
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function measuredModel(): MeasuredModel | null {
+  if (values.embeddings === undefined) return null;
+  const [queryPrefix, passagePrefix] = [values['query-prefix'], values['passage-prefix']];
+  return {
+    choice: { model: `compatible/${values.model}`, queryPrefix, passagePrefix },
+    settings: { compatible: { baseUrl: values.embeddings } },
+  };
+}
+
+/** Compares the search by words and meaning with that by words. */
+async function compareMeaning(index: SiteIndex, questions: Question[], measured: MeasuredModel): Promise<void> {
+  const answerable = questions.filter(({ paths }) => paths.length > 0);
+  const byMeaning = await ranksByMeaning(index, answerable, measured);
+  print(`search by words and meaning, with ${measured.choice.model}; by words before`);
+  pairedRanks(evaluate(index, answerable).ranks, byMeaning).forEach(print);
 }
 
 /** Compares the search with that of an earlier commit, on the same files and questions. */
