@@ -147,12 +147,9 @@ export const lastEventId = z
   .meta({ description: 'Resumes after this event of the stream.' });
 
 const jobEventSchema = z.object({
-  seq: z
-    .number()
-    .int()
-    .meta({
-      description: 'Counts from 1 within the job. Only the numbers of deleted `output` events are missing later.',
-    }),
+  seq: z.number().int().meta({
+    description: 'Counts from 1 within the job. Only the numbers of deleted `output` events are missing later.',
+  }),
   turn: z.number().int(),
   step: z.number().int().nullable(),
   type: z.enum(jobEventTypes),
