@@ -38,7 +38,7 @@ function detailOf(type: string, { failure, waiting, message }: AgentJob['details
   return type === 'job.completed' ? message : null;
 }
 
-/** Says whom the job is waiting for; null when it is not waiting, or when nobody knows who started it. */
+/** Returns a sentence that says whom the job waits for; null when it does not wait, or nobody knows who started it. */
 function waitsFor({ waiting }: AgentJob['details']): string | null {
   if (waiting === null || waiting.startedBy === null) return null;
   return `Waiting for ${waiting.startedBy.name ?? 'the operator'}, who started the job.`;
