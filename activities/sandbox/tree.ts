@@ -18,7 +18,8 @@ const maxBuffer = 1 << 20;
 const bytesOfEntry = 1024;
 /** Longest path used directly; a folder with a longer one is opened, and its entries are reached from there. */
 const longestPath = 3_000;
-const entriesPerTurn = 400;
+/** A command that starts meanwhile waits for as many at each of its dozen messages. */
+const entriesPerTurn = 40;
 /** Space that a file system reserves for itself or for root. */
 const fullBytes = 1 << 20;
 
@@ -59,7 +60,7 @@ interface SizeOptions {
 
 /**
  * Returns the disk usage of a tree, in bytes. Each entry counts as 1 KiB more than its content, because an empty one
- * uses space in the file system, too. `unchangedSinceMs` leaves out later changes. It yields every few hundred entries,
+ * uses space in the file system, too. `unchangedSinceMs` leaves out later changes. It yields every few dozen entries,
  * and stops early when `isOver` returns true or `enoughBytes` is reached.
  */
 export async function sizeOfTree(
