@@ -1,9 +1,11 @@
 'use strict';
 
 // run before each script of package.json by whatever Node is there, so it is plain JavaScript
-var needed = 24;
+var needed = '24.16';
 
-if (Number(process.versions.node.split('.')[0]) < needed) {
+var wanted = needed.split('.').map(Number);
+var have = process.versions.node.split('.').map(Number);
+if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   process.stderr.write(
     'Docket runs on Node.js ' +
       needed +

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { AppMiddleware } from './app-context.ts';
 
 const acceptable = /^[A-Za-z0-9._-]{8,64}$/;
@@ -7,14 +7,8 @@ const acceptable = /^[A-Za-z0-9._-]{8,64}$/;
 export function createRequestId(): AppMiddleware {
   return (ctx, next) => {
     const given = ctx.req.headers['x-request-id'];
-    ctx.state.requestId = typeof given === 'string' && acceptable.test(given) ? given : sortableUuid();
+    ctx.state.requestId = typeof given === 'string' && acceptable.test(given) ? given : randomUUIDv7();
     ctx.res.setHeader('X-Request-Id', ctx.state.requestId);
     return next();
   };
-}
-
-/** Returns a UUIDv7: the time in milliseconds followed by the random bits of a UUIDv4. */
-function sortableUuid(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

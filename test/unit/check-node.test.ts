@@ -14,12 +14,14 @@ function runAs(version: string, ...args: string[]) {
 }
 const refusal = {
   code: 1,
-  stderr: expect.stringMatching(/^Docket runs on Node\.js 24 or newer, and this is [^\n]+\n$/),
+  stderr: expect.stringMatching(/^Docket runs on Node\.js 24\.16 or newer, and this is [^\n]+\n$/),
 };
 
 it('every script of package.json reports in one line that Node is too old, and otherwise becomes its program', async () => {
-  await expect(runAs('18.19.0', file)).rejects.toMatchObject(refusal);
-  await expect(runAs('24.0.0', file)).resolves.toMatchObject({ stdout: '', stderr: '' });
+  for (const version of ['18.19.0', '24.9.0', '22.20.0'])
+    await expect(runAs(version, file)).rejects.toMatchObject(refusal);
+  for (const version of ['24.16.0', '25.0.0'])
+    await expect(runAs(version, file)).resolves.toMatchObject({ stdout: '', stderr: '' });
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   for (const script of Object.values(scripts))
     expect(script).toMatch(/^node lib\/check-node\.cjs && .*\bexec \S+[^&]*$/);
