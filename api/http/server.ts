@@ -23,7 +23,8 @@ export function createHttpServer(
   listener: RequestListener,
   { readerStalledMs = 30_000 }: { readerStalledMs?: number } = {},
 ): HttpServer {
-  const answering = new WeakMap<Duplex, ServerResponse>();
+  // the last response of each connection; the entry is changed in place, because this runs for every request
+  const answering = new WeakMap<Duplex, { response: ServerResponse | null }>();
   let isTurningAway = false;
   const server = createServer(
     {
@@ -36,16 +37,18 @@ export function createHttpServer(
       noDelay: true,
     },
     (request, response) => {
-      answering.set(request.socket, response);
+      const connection = answering.get(request.socket);
+      if (connection !== undefined) connection.response = response;
       if (isTurningAway) response.shouldKeepAlive = false;
       listener(request, response);
     },
   );
   server.maxConnections = 20_000;
+  server.on('connection', (socket) => answering.set(socket, { response: null }));
   // runs when the connection has been idle for that long
   server.setTimeout(readerStalledMs, (socket) => {
-    const response = answering.get(socket);
-    const isAnswering = response !== undefined && !response.writableFinished;
+    const response = answering.get(socket)?.response ?? null;
+    const isAnswering = response !== null && !response.writableFinished;
     const isStalled = socket.writableLength > 0 || (response?.writableLength ?? 0) > 0;
     // a response may take long to produce
     if (isAnswering && !isStalled) socket.setTimeout(readerStalledMs);
@@ -60,8 +63,8 @@ export function createHttpServer(
     response.end(body);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const response = answering.get(socket);
-    writeClientError(error, socket, response !== undefined && response.headersSent && !response.writableFinished);
+    const response = answering.get(socket)?.response ?? null;
+    writeClientError(error, socket, response !== null && response.headersSent && !response.writableFinished);
   });
 
   return {
