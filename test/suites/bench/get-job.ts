@@ -12,6 +12,8 @@ const connectionCounts = [64, 8];
 const storedJobs = 10_000;
 const polledJobs = 512;
 const warmUpSeconds = 4;
+/** Short turns, because the speed of a machine drifts. */
+const turnsOfRound = 4;
 
 interface Variant {
   name: string;
@@ -68,17 +70,17 @@ async function compare({
   }));
   const databaseCpu: number[] = [];
   const others: number[] = [];
-  for (let round = 0; round <= options.rounds; round += 1) {
+  for (let turn = 0; turn <= options.rounds * turnsOfRound; turn += 1) {
     const order = [...variants.keys()];
-    if (round % 2 === 1) order.reverse();
+    if (turn % 2 === 1) order.reverse();
     for (const at of order) {
       const { name, pid, port } = variants[at]!;
       const meter = meterLoad();
       const [cpu, stored] = [cpuSecondsOf(pid), cpuSecondsOfTree(database.pid)];
-      const seconds = round === 0 ? Math.min(warmUpSeconds, options.seconds * 2) : options.seconds;
+      const seconds = turn === 0 ? Math.min(warmUpSeconds, options.seconds * 2) : options.seconds / turnsOfRound;
       const result = await load.ask<PollLoadResult>('run', { port, requests, connections, seconds });
       if (result.failed > 0) throw new Error(`${result.failed} answers of ${name} were not 200.`);
-      if (round === 0) continue; // warm-up
+      if (turn === 0) continue; // warm-up
       others.push(meter.others());
       const values = measured[at]!;
       values.rates.push(result.answered / result.seconds);
