@@ -2,12 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkDisk } from './disk-space.ts';
-import { tryLock } from './processes/lock-file.ts';
-import type { LockFile } from './processes/lock-file.ts';
 import { narrowModes } from './narrow-modes.ts';
 import type { StackSettings } from './settings.ts';
 import { messageOf, StartError } from './start-error.ts';
 import { codeOf } from '../lib/error-code.ts';
+import { tryLock, type FileLock } from '../lib/file-lock.ts';
 
 const lockName = 'lock';
 const keyPepperName = 'key-pepper';
@@ -41,7 +40,7 @@ export async function openHome(directory: string): Promise<Home> {
   return { directory, ...folders, [Symbol.dispose]: () => lock[Symbol.dispose]() };
 }
 
-async function lockHome(directory: string): Promise<LockFile | null> {
+async function lockHome(directory: string): Promise<FileLock | null> {
   const probe = join(directory, `write-check-${process.pid}`);
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });

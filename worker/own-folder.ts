@@ -4,8 +4,8 @@ import { lstat, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mendTree } from '../activities/sandbox/tree.ts';
-import { tryLock } from '../activities/workspaces/file-lock.ts';
 import { removeTree } from '../activities/workspaces/remove-tree.ts';
+import { tryLock } from '../lib/file-lock.ts';
 
 /** A folder that only this process uses, until disposed of. */
 export interface OwnFolder extends AsyncDisposable {
@@ -36,7 +36,7 @@ export function openOwnFolder(parent = tmpdir()): OwnFolder {
       async [Symbol.asyncDispose]() {
         await swept;
         await remove(path);
-        await lock.release({ remove: true });
+        lock.remove();
       },
     };
   }
@@ -48,13 +48,9 @@ async function removeAbandoned(parent: string): Promise<void> {
   for (const name of names) {
     const path = join(parent, name);
     if (!(await isOwn(path))) continue;
-    const lock = tryLock(path);
+    using lock = tryLock(path);
     if (lock === null) continue;
-    const isRemoved = await remove(path.slice(0, -lockEnding.length)).then(
-      () => true,
-      () => false,
-    );
-    await lock.release({ remove: isRemoved });
+    await remove(path.slice(0, -lockEnding.length)).then(lock.remove, () => undefined);
   }
 }
 

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../../lib/error-code.ts';
+import { acquireLock, tryLock } from '../../lib/file-lock.ts';
 import type { SandboxRoot } from '../sandbox/sandbox-root.ts';
-import { acquireLock, tryLock } from '../workspaces/file-lock.ts';
 import { removeTree } from '../workspaces/remove-tree.ts';
 import { createImageBudget, type ImageLimits } from './image-budget.ts';
 import { ImageError } from './image-error.ts';
@@ -59,10 +59,8 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
 
   async function removeUnfinished(): Promise<void> {
     for (const key of await readdir(unfinished)) {
-      const lock = tryLock(lockOf(key));
-      if (lock === null) continue;
-      await removeTree(join(unfinished, key));
-      await lock.release();
+      using lock = tryLock(lockOf(key));
+      if (lock !== null) await removeTree(join(unfinished, key));
     }
   }
 
@@ -173,25 +171,19 @@ export async function openImages(options: ImagesOptions): Promise<Images> {
         if (!isFixed && now() - before.lookedUpAtMs >= freshMs) void lookUpAgain(name, key, before.root.id);
         return before.root;
       }
-      const lock = await acquireLock(lockOf(key), signal);
-      try {
-        return (await storedImage(key))?.root ?? (await add(name, key, signal));
-      } finally {
-        await lock.release();
-      }
+      using _lock = await acquireLock(lockOf(key), { signal });
+      return (await storedImage(key))?.root ?? (await add(name, key, signal));
     },
   };
 
   /** Pulls what a tag stands for now. Until then, and if that fails, jobs use the image of before. */
   async function lookUpAgain(name: ImageName, key: string, id: string): Promise<void> {
-    const lock = tryLock(lockOf(key));
+    using lock = tryLock(lockOf(key));
     if (lock === null) return;
     try {
       await add(name, key, AbortSignal.timeout(longestPullMs));
     } catch {
       await nameImage(key, id).catch(() => undefined);
-    } finally {
-      await lock.release();
     }
   }
 

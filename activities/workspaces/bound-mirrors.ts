@@ -1,7 +1,7 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { tryLock } from './file-lock.ts';
+import { tryLock } from '../../lib/file-lock.ts';
 import { readBase } from './job-directory.ts';
 import { mirrorNameOf } from './mirrors.ts';
 
@@ -57,18 +57,14 @@ async function borrowedMirrors(jobs: string): Promise<Set<string>> {
  * the trash sweep deletes the remainder.
  */
 async function removeMirror(directory: string, { name, usedAtMs }: StoredMirror): Promise<boolean> {
-  const lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
+  using lock = tryLock(join(directory, 'locks', `mirror-${name}.lock`));
   if (lock === null) return false;
   const gitDir = join(directory, 'mirrors', `${name}.git`);
-  try {
-    if ((await timeOf(join(gitDir, 'HEAD'))) !== usedAtMs) return false;
-    const trash = join(directory, 'trash', randomUUID());
-    await rename(gitDir, trash);
-    await rm(trash, { recursive: true, force: true });
-    return true;
-  } finally {
-    await lock.release();
-  }
+  if ((await timeOf(join(gitDir, 'HEAD'))) !== usedAtMs) return false;
+  const trash = join(directory, 'trash', randomUUID());
+  await rename(gitDir, trash);
+  await rm(trash, { recursive: true, force: true });
+  return true;
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { tryLock } from './file-lock.ts';
+import { tryLock } from '../../lib/file-lock.ts';
 import { discardJobDirectory, namedJobDirectory } from './job-directory.ts';
 import { removeJobFolder } from './job-disks.ts';
 
@@ -38,7 +38,7 @@ export async function discardIfFree(directory: string, name: string, mayGo: () =
     await discardJobDirectory(directory, job);
     return true;
   } finally {
-    await lock.release({ remove: true });
+    lock.remove();
   }
 }
 

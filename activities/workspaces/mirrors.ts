@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { acquireLock } from '../../lib/file-lock.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { acquireLock } from './file-lock.ts';
 import { defaultTreeLimits } from './tree-limits.ts';
 import { checkRefs, fetchRefs, type RepositoryAccess } from '../git/remote.ts';
 
@@ -63,12 +63,8 @@ export function createMirrors({
 
   async function exclusively<Result>(access: RepositoryAccess, work: () => Promise<Result>): Promise<Result> {
     await mkdir(locks, { recursive: true, mode: 0o700 });
-    const lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access)}.lock`), access.signal);
-    try {
-      return await work();
-    } finally {
-      await lock.release();
-    }
+    using _lock = await acquireLock(join(locks, `mirror-${mirrorNameOf(access)}.lock`), access);
+    return await work();
   }
 
   async function initialise(gitDir: string, signal: AbortSignal): Promise<void> {

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
+import { acquireLock, type FileLock } from '../../lib/file-lock.ts';
 import { boundMirrors } from './bound-mirrors.ts';
 import { createCommitHistory } from './commit-history.ts';
 import { discardIfFree, expireJobs, listJobs } from './expire-jobs.ts';
-import { acquireLock, type FileLock } from './file-lock.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { translated } from '../git/git-failure.ts';
@@ -38,7 +38,7 @@ interface JobCommit extends RepositoryAccess {
 
 /**
  * Manages the working copies of jobs. A working copy is disposable: any worker can rebuild it from its own mirror and a
- * snapshot's pack. Errors: GitError.
+ * snapshot's pack. Errors: GitError, and the reason of a signal that ends the wait for a lock.
  */
 export interface Workspaces extends CommitReader {
   /** Resolves a ref on the remote (null for the default branch) and refreshes the mirror. */
@@ -132,9 +132,9 @@ export function createWorkspaces({
   const openJobs = new Map<string, OpenJob>();
   const leaver = randomUUID();
 
-  async function lockJob(job: JobDirectory, signal: AbortSignal): Promise<FileLock> {
+  async function lockJob(job: JobDirectory, signal?: AbortSignal): Promise<FileLock> {
     mkdirSync(join(directory, 'locks'), { recursive: true, mode: 0o700 });
-    return await acquireLock(job.lock, signal);
+    return await acquireLock(job.lock, { signal });
   }
 
   const open: Workspaces['open'] = async (wanted) => {
@@ -157,11 +157,11 @@ export function createWorkspaces({
           openJobs.delete(jobId);
           if (left !== undefined) recordLeftTree(job, { leaver, ...left });
           await utimes(job.root, new Date(), new Date()).catch(() => {});
-          await lock.release();
+          lock[Symbol.dispose]();
         },
       };
     } catch (error) {
-      await lock.release();
+      lock[Symbol.dispose]();
       throw error;
     }
   };
@@ -186,17 +186,13 @@ export function createWorkspaces({
     work: (job: OpenJob) => Promise<Result>,
   ): Promise<Result> {
     const job = jobDirectoryOf(directory, request.jobId);
-    const lock = await lockJob(job, request.signal);
+    using _lock = await lockJob(job, request.signal);
     const objects = { ...request, job, snapshot: published };
-    try {
-      const base = await rebuildingOnce(deps, objects, async () => {
-        if (published !== null) await ensureObjects(deps, objects);
-        return await ensureObjects(deps, { ...objects, snapshot: own });
-      });
-      return await work({ job, base });
-    } finally {
-      await lock.release();
-    }
+    const base = await rebuildingOnce(deps, objects, async () => {
+      if (published !== null) await ensureObjects(deps, objects);
+      return await ensureObjects(deps, { ...objects, snapshot: own });
+    });
+    return await work({ job, base });
   }
 
   const publish: Workspaces['publish'] = async ({
@@ -248,11 +244,11 @@ export function createWorkspaces({
 
   const remove: Workspaces['remove'] = async (jobId) => {
     const job = jobDirectoryOf(directory, jobId);
-    const lock = await lockJob(job, new AbortController().signal);
+    const lock = await lockJob(job);
     try {
       await discardJobDirectory(directory, job);
     } finally {
-      await lock.release({ remove: true });
+      lock.remove();
     }
   };
 

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { acquireLock } from '../../lib/file-lock.ts';
 import { userCache } from '../../lib/private-folder.ts';
-import { waitForLock } from '../processes/lock-file.ts';
 import { messageOf, StartError } from '../start-error.ts';
 
 export interface CachedProgram {
@@ -43,7 +43,7 @@ export async function keepProgram(
   const work = `${folder}.new`;
   await mkdir(dirname(folder), { recursive: true });
   const onWait = () => log(`Another start is getting ${program.title}; waiting for it`);
-  using _lock = await waitForLock(`${folder}.lock`, onWait, signal);
+  using _lock = await acquireLock(`${folder}.lock`, { signal, onWait });
   const reasons: string[] = [];
   for (const make of ways) {
     const kept = await findKeptProgram(program, env);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acquireLock, tryLock } from '../../../activities/workspaces/file-lock.ts';
+import { acquireLock, tryLock } from '../../../lib/file-lock.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { access, createTestWorkspaces, live } from '../clients/setup.ts';
 
@@ -42,9 +42,9 @@ describe('the lock of a job', () => {
     try {
       await once(child.stdout, 'data');
       expect(tryLock(path)).toBeNull();
-      const waiting = acquireLock(path, live);
+      const waiting = acquireLock(path, { signal: live });
       await killed(child);
-      await (await waiting).release();
+      (await waiting)[Symbol.dispose]();
     } finally {
       await killed(child);
     }
@@ -56,12 +56,12 @@ describe('the lock of a job', () => {
     let inside = 0;
     await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const lock = await acquireLock(path, live);
+        const lock = await acquireLock(path, { signal: live });
         inside += 1;
         expect(inside).toBe(1);
         await new Promise(setImmediate);
         inside -= 1;
-        await lock.release({ remove: true });
+        lock.remove();
       }),
     );
   });
@@ -69,12 +69,12 @@ describe('the lock of a job', () => {
   it('stops waiting when the job is stopped', async () => {
     await using test = await createTestWorkspaces();
     const path = join(test.directory, 'lock');
-    const lock = await acquireLock(path, live);
+    using _lock = await acquireLock(path, { signal: live });
+    const reason = new Error('The job was stopped.');
     const controller = new AbortController();
-    const waiting = acquireLock(path, controller.signal);
-    controller.abort();
-    await expect(waiting).rejects.toMatchObject({ kind: 'aborted' });
-    await lock.release();
+    const waiting = acquireLock(path, controller);
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
   });
 });
 

@@ -183,8 +183,8 @@ export const sandboxMutations: Mutation[] = [
   {
     name: 'folders of living workers are removed',
     file: 'worker/own-folder.ts',
-    find: 'if (lock === null) continue;\n    const isRemoved',
-    replace: 'const isRemoved',
+    find: 'if (lock === null) continue;\n    await remove(path.slice(0, -lockEnding.length)).then(lock.remove',
+    replace: 'await remove(path.slice(0, -lockEnding.length)).then(lock?.remove',
     project: 'integration',
     tests: ['sandbox/own-folder'],
   },

@@ -1,30 +1,36 @@
-import { closeSync, openSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GitError } from '../git/git-error.ts';
-import { codeOf } from '../../lib/error-code.ts';
+import { codeOf } from './error-code.ts';
 
 /** A lock shared by all processes on the machine. The kernel releases it when its owner dies. */
-export interface FileLock {
-  /** Releases the lock; `remove` also deletes the lock file. */
-  release(options?: { remove?: boolean }): Promise<void>;
+export interface FileLock extends Disposable {
+  /** Deletes the lock file and releases the lock. */
+  remove(): void;
+}
+
+export interface LockWait {
+  /** Ends the wait with its reason. */
+  signal?: AbortSignal;
+  /** Called once if the lock is not free at first. */
+  onWait?(): void;
 }
 
 const shortestWaitMs = 5;
 const longestWaitMs = 100;
 
-/** Acquires the lock on a file, waiting until it is free. Errors: GitError `aborted`. */
-export async function acquireLock(path: string, signal: AbortSignal): Promise<FileLock> {
+/** Acquires the lock on a file, waiting until it is free. */
+export async function acquireLock(path: string, { signal, onWait }: LockWait): Promise<FileLock> {
   for (let waitMs = shortestWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
-    if (signal.aborted) throw new GitError('aborted');
+    signal?.throwIfAborted();
     const lock = tryLock(path);
     if (lock !== null) return lock;
+    if (waitMs === shortestWaitMs) onWait?.();
     await delay(waitMs, undefined, { signal }).catch(() => {});
   }
 }
 
-/** Acquires the lock if it is free; returns null if it is held. */
+/** Acquires the lock if it is free; returns null if this or another process holds it. */
 export function tryLock(path: string): FileLock | null {
   createOnce(path);
   const before = identityOf(path);
@@ -36,11 +42,12 @@ export function tryLock(path: string): FileLock | null {
     return null;
   }
   return {
-    async release({ remove = false } = {}) {
+    remove() {
       if (!database.isOpen) return;
-      if (remove) await rm(path, { force: true });
+      rmSync(path, { force: true });
       database.close();
     },
+    [Symbol.dispose]: () => database[Symbol.dispose](),
   };
 }
 
@@ -48,7 +55,7 @@ export function tryLock(path: string): FileLock | null {
  * Opens an exclusive transaction that writes nothing. It holds SQLite's lock on the file and creates no journal file.
  */
 function lockDatabase(path: string): DatabaseSync | null {
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = new DatabaseSync(path);
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return database;
