@@ -1,21 +1,22 @@
+import { ConfigError, readVariables } from '../lib/config/read-variables.ts';
+import { sharedVariables } from '../lib/config/shared-config.ts';
 import { readTool } from '../lib/inputs/tool-arguments.ts';
 import { migrate } from './migrate.ts';
 import { isStoreDown } from './store-down.ts';
 
-async function main(databaseUrl: string | undefined): Promise<void> {
-  if (databaseUrl === undefined || databaseUrl === '') {
-    fail('DATABASE_URL is not set. Set it to the PostgreSQL database to migrate.');
-    return;
-  }
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
   try {
-    const applied = await migrate(databaseUrl, { onWait: console.error });
+    const { DATABASE_URL } = readVariables(sharedVariables.pick({ DATABASE_URL: true }), env);
+    const applied = await migrate(DATABASE_URL, { onWait: console.error });
     console.log(applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`);
   } catch (error) {
-    fail(sentenceOf(error));
+    console.error(sentenceOf(error));
+    process.exitCode = 1;
   }
 }
 
 function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
   if (isStoreDown(error)) {
     return 'The database cannot be reached. Check that PostgreSQL is running and that DATABASE_URL is its address.';
   }
@@ -23,10 +24,5 @@ function sentenceOf(error: unknown): string {
   return `The database was not migrated: ${reason.split('\n')[0]}`;
 }
 
-function fail(sentence: string): void {
-  console.error(sentence);
-  process.exitCode = 1;
-}
-
 readTool({ command: 'npm run db:migrate --', about: 'Brings the schema of the database at DATABASE_URL up to date.' });
-await main(process.env.DATABASE_URL);
+await main(process.env);

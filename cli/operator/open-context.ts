@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { isStoreDown } from '../../db/store-down.ts';
-import { EncryptionKeysError, parseEncryptionKeys } from '../../lib/encryption/keys.ts';
+import { parseEncryptionKeys } from '../../lib/encryption/keys.ts';
 import { readTemporalSettings } from '../../lib/temporal/temporal-credentials.ts';
 import { findEncryptionKey, readEncryptionKey, readKeyPepper } from '../../local/home.ts';
 import { homeOf, readLocalJson } from '../../local/local-json.ts';
+import { readSettings } from '../../local/settings.ts';
 import { codeOf } from '../../lib/error-code.ts';
 import { CommandError } from '../command-error.ts';
 import type { WithOperator } from './context.ts';
@@ -11,43 +12,32 @@ import type { WithOperator } from './context.ts';
 /** PostgreSQL's error code for an undefined table. */
 const undefinedTable = '42P01';
 
-/**
- * Returns the keys of `DOCKET_ENCRYPTION_KEYS`, or else the home's own key: the processes could not open secrets that
- * were stored with any other key.
- */
-async function encryptionKeysOf(env: NodeJS.ProcessEnv, home: string, isLocal: boolean) {
-  const own = isLocal ? readEncryptionKey : findEncryptionKey;
-  try {
-    return parseEncryptionKeys(env['DOCKET_ENCRYPTION_KEYS'] || ((await own(home)) ?? ''));
-  } catch (error) {
-    if (!(error instanceof EncryptionKeysError)) throw error;
-    throw new CommandError(`DOCKET_ENCRYPTION_KEYS ${error.message}.`, { cause: error });
-  }
-}
-
 async function settingsOf(env: NodeJS.ProcessEnv) {
   const home = homeOf(env);
   const local = await readLocalJson(home);
-  const databaseUrl = env['DATABASE_URL'] || local?.databaseUrl;
+  const given = readSettings(env);
+  const isLocal = given.databaseUrl === null;
+  const databaseUrl = given.databaseUrl ?? local?.databaseUrl;
   if (databaseUrl === undefined) {
     throw new CommandError(
       `No database is configured. Run "npm start" first (it writes ${join(home, 'local.json')}), or set DATABASE_URL.`,
     );
   }
-  const isLocal = !env['DATABASE_URL'];
-  if (!isLocal && !env['DOCKET_KEY_PEPPER']) {
+  if (!isLocal && given.keyPepper === null) {
     throw new CommandError('DOCKET_KEY_PEPPER is not set; it must be the one that the API runs with.');
   }
-  const localRoot = env['DOCKET_LOCAL_REPOSITORIES'] || (isLocal ? join(home, 'repositories') : undefined);
+  const localRoot = given.localRepositories ?? (isLocal ? join(home, 'repositories') : null);
+  // the processes could not open secrets that were stored with any other key than the home's own
+  const encryptionKeys = given.encryptionKeys ?? (await (isLocal ? readEncryptionKey : findEncryptionKey)(home));
   return {
     databaseUrl,
-    keyPepper: env['DOCKET_KEY_PEPPER'] || (await readKeyPepper(home)),
-    encryptionKeys: await encryptionKeysOf(env, home, isLocal),
-    localRoot: localRoot === undefined ? null : resolve(localRoot),
+    keyPepper: given.keyPepper ?? (await readKeyPepper(home)),
+    encryptionKeys: parseEncryptionKeys(encryptionKeys ?? ''),
+    localRoot: localRoot && resolve(localRoot),
     temporal: readTemporalSettings(
-      env['TEMPORAL_ADDRESS']
-        ? env
-        : { TEMPORAL_ADDRESS: local?.temporalAddress, TEMPORAL_NAMESPACE: env['TEMPORAL_NAMESPACE'] },
+      given.temporalAddress === null
+        ? { TEMPORAL_ADDRESS: local?.temporalAddress, TEMPORAL_NAMESPACE: env['TEMPORAL_NAMESPACE'] }
+        : env,
     ),
   };
 }

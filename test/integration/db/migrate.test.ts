@@ -94,7 +94,9 @@ function runMain(databaseUrl: string | undefined): Promise<{ code: number; stdou
 
 it('reports in one sentence why it could not migrate, without the password', { tags: ['slow'] }, async () => {
   const unset = await runMain(undefined);
-  expect(unset).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL is not set[^\n]*\n$/) });
+  expect(unset).toMatchObject({ code: 1, stderr: expect.stringMatching(/^DATABASE_URL is missing; [^\n]*\n$/) });
+  const misnamed = await runMain('mysql://docket:hunter2@127.0.0.1/docket');
+  expect(misnamed).toMatchObject({ code: 1, stderr: 'DATABASE_URL must be a postgres:// address.\n' });
   const down = await runMain('postgres://docket:hunter2@127.0.0.1:1/docket');
   expect(down).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The database cannot be reached[^\n]*\n$/) });
   expect(down.stderr).not.toContain('hunter2');
