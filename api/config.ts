@@ -10,7 +10,7 @@ import {
   sharedVariables,
   type SharedConfig,
 } from '../lib/config/shared-config.ts';
-import { pricesVariable, type PriceOverrides } from '../models/prices.ts';
+import { priceVariables, type PriceOverrides } from '../models/prices.ts';
 import type { ModelSettings } from '../models/registry.ts';
 import type { JobLimits } from '../workflows/contract/job.ts';
 import { quotaVariables } from './access/quotas.ts';
@@ -57,7 +57,7 @@ const environmentSchema = z.object({
   DOCKET_JOBS_PER_HOUR: wholeNumber(1, 1e9).default(100),
   DOCKET_ASSISTANT_PER_HOUR: wholeNumber(1, 1e9).default(10_000),
   DOCKET_ASSISTANT_PER_IP_PER_DAY: wholeNumber(1, 1e9).default(10_000),
-  DOCKET_MODEL_PRICES: pricesVariable,
+  ...priceVariables.shape,
   DOCKET_MAX_EVENT_STREAMS: wholeNumber(1, 1e6).default(500),
   DOCKET_TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
   DOCKET_CAPTCHA_VERIFY_URL: httpAddress.optional(),

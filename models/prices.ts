@@ -126,15 +126,17 @@ function ofModel<Value>(table: Readonly<Record<string, Value>>, model: string): 
   return null;
 }
 
-/** Schema of DOCKET_MODEL_PRICES. */
-export const pricesVariable = z
-  .string()
-  .transform((text, context): PriceOverrides => {
-    try {
-      return parsePrices(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' });
-      return z.NEVER;
-    }
-  })
-  .default({});
+/** The variable with the operator's prices, which both processes read. */
+export const priceVariables = z.object({
+  DOCKET_MODEL_PRICES: z
+    .string()
+    .transform((text, context): PriceOverrides => {
+      try {
+        return parsePrices(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' });
+        return z.NEVER;
+      }
+    })
+    .default({}),
+});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { wholeNumber } from '../../lib/config/read-variables.ts';
+import { defaultSnapshotGigabytes } from '../../lib/config/shared-config.ts';
 import { ApiError } from '../http/errors.ts';
 
 interface Quota {
@@ -44,7 +45,7 @@ const quotas: Record<string, Quota> = {
   },
   DOCKET_MAX_SNAPSHOT_GB: {
     name: 'snapshotGigabytes',
-    most: 20,
+    most: defaultSnapshotGigabytes,
     sentence: (most) =>
       `The snapshots of an organization's jobs take at most ${most} GB (DOCKET_MAX_SNAPSHOT_GB); delete jobs first.`,
   },

@@ -44,6 +44,9 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 const longestPrefix = 500;
 
+/** Default of DOCKET_MAX_SNAPSHOT_GB: the API starts no jobs above it, and the worker removes snapshots. */
+export const defaultSnapshotGigabytes = 20;
+
 /** Where the API listens. */
 export const listenVariables = z.object({ PORT: portNumber.default(8080), HOST: z.string().default('127.0.0.1') });
 

@@ -4,13 +4,14 @@ import type { EnvironmentCeilings } from '../../activities/environment/environme
 import type { ForgeServers } from '../../activities/forges/forges.ts';
 import { portNumber, readVariables, wholeNumber } from '../../lib/config/read-variables.ts';
 import {
+  defaultSnapshotGigabytes,
   providersOf,
   secretsAmong,
   sharedConfigOf,
   sharedVariables,
   type SharedConfig,
 } from '../../lib/config/shared-config.ts';
-import { pricesVariable, type PriceOverrides } from '../../models/prices.ts';
+import { priceVariables, type PriceOverrides } from '../../models/prices.ts';
 import { imagesOf, imageVariables, type ImageConfig } from './image-config.ts';
 import { readAuthorities } from './extra-authorities.ts';
 import { forgesOf, forgeVariables, tokensOf } from './forge-config.ts';
@@ -152,7 +153,7 @@ const retentionVariables = z.object({
   DOCKET_JOB_DAYS: wholeNumber(0).default(365),
   DOCKET_TRANSCRIPT_DAYS: wholeNumber(0, 99_999).default(180),
   DOCKET_AUDIT_DAYS: wholeNumber(0).default(730),
-  DOCKET_MAX_SNAPSHOT_GB: wholeNumber(1).default(20),
+  DOCKET_MAX_SNAPSHOT_GB: wholeNumber(1).default(defaultSnapshotGigabytes),
   DOCKET_MAX_THREADS: wholeNumber(1).default(100_000),
 });
 
@@ -217,7 +218,7 @@ export interface WorkerConfig extends SharedConfig {
 
 const environmentSchema = z.object({
   ...sharedVariables.shape,
-  DOCKET_MODEL_PRICES: pricesVariable,
+  ...priceVariables.shape,
   DOCKET_FETCH_HOSTS: z.string().transform(fetchHostsOf).default([]),
   DOCKET_WORK_DIR: z.string().default('.docket/work'),
   DOCKET_MIRRORS_GB: wholeNumber(1).default(20),
