@@ -32,6 +32,8 @@ const forbidden: [string, string][] = [
   ['activities/importer.ts', '../worker/config/config.ts'],
   ['activities/importer.ts', '../workflows/job-workflow.ts'],
   ['activities/git/importer.ts', '@temporalio/activity'],
+  ['activities/mcp/importer.ts', '@temporalio/activity'],
+  ['activities/images/importer.ts', '@temporalio/common'],
   ['db/importer.ts', '../search/query/site-index.ts'],
   ['models/importer.ts', '../search/query/site-index.ts'],
   ['lib/encryption/importer.ts', '../../db/jobs/jobs.ts'],
