@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import { repeatWhile } from '../../lib/repeat-while.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
-import { repeatWhile } from '../model/repeat-while.ts';
 
 export interface TurnWatchDeps {
   /** Returns which of these turns have ended or have been succeeded by a newer turn. */

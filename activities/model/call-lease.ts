@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
+import { repeatWhile } from '../../lib/repeat-while.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
-import { repeatWhile } from './repeat-while.ts';
 
 export interface CallLeases {
   /** Holds the lease of a claimed step while its call is in flight. */
