@@ -164,41 +164,15 @@ export const projectColumns = `
 /** Creates the store of projects: a repository, and how jobs on it run. */
 export function createProjectStore(pool: Pool, box: Pick<SecretBox, 'seal'>): ProjectStore {
   function create(caller: Caller, project: NewProject): Promise<ProjectRow> {
-    const { name, repository, defaultRef, model, forge, allowedRepositories } = project;
+    const { name, repository, forge } = project;
+    const id = newId('prj_');
     return withTransaction(pool, async (client) => {
-      const inserted = await client.query<{ id: string }>(
-        `insert into projects (id, organization_id, name, repository, default_ref, model, forge, allowed_repositories,
-                               job_budget_micros, daily_budget_micros, forge_url, reviewers, labels, assignees,
-                               allowed_paths, may_change_workflows, may_run, check_command, ssh_known_hosts,
-                               plan_review, may_ask, environment)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) returning id`,
-        [
-          newId('prj_'),
-          caller.organizationId,
-          name,
-          repository,
-          defaultRef,
-          model,
-          forge,
-          allowedRepositories,
-          project.jobBudgetMicros ?? null,
-          project.dailyBudgetMicros ?? null,
-          project.forgeUrl ?? null,
-          project.reviewers ?? [],
-          project.labels ?? [],
-          project.assignees ?? [],
-          project.allowedPaths ?? [],
-          project.mayChangeWorkflows ?? false,
-          project.mayRun ?? true,
-          project.checkCommand ?? null,
-          project.sshKnownHosts ?? [],
-          project.planReview ?? false,
-          project.mayAsk ?? false,
-          project.environment ?? null,
-        ],
+      await client.query(
+        'insert into projects (id, organization_id, name, repository, forge) values ($1, $2, $3, $4, $5)',
+        [id, caller.organizationId, name, repository, forge],
       );
-      const row = onlyRow(await write(client, caller, onlyRow(inserted.rows).id, project));
-      await writeAudit(client, caller, { action: 'project.create', subject: row.id, details: { repository } });
+      const row = onlyRow(await write(client, caller, id, project));
+      await writeAudit(client, caller, { action: 'project.create', subject: id, details: { repository } });
       return row;
     });
   }
