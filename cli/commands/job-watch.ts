@@ -4,7 +4,7 @@ import { followJob, type JobEvent } from '../http/events.ts';
 import { asOneLine } from '../../lib/redaction/log-line.ts';
 import { print, shortened, subjectOf } from './output.ts';
 
-type AgentJob = Awaited<ReturnType<typeof getJob>>;
+export type AgentJob = Awaited<ReturnType<typeof getJob>>;
 export interface JobRef {
   projectId: string;
   id: string;

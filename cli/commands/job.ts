@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.ts';
 import { answerOf, bodyOf, done, type Api } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
 import { addJobBundleCommands } from './job-bundle.ts';
-import { getJob, waitsFor, watchJob, type JobRef } from './job-watch.ts';
+import { getJob, waitsFor, watchJob, type AgentJob, type JobRef } from './job-watch.ts';
 import { onJob } from './on-job.ts';
 import { addModelOptions, collect, modelFieldsOf, readInteger, type ModelOptions } from './options.ts';
 import { imageOption, imagesOf } from './prompt-images.ts';
@@ -184,11 +184,8 @@ function addActions(group: Command, context: CommandContext): void {
       .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
       .option('--comment <text>', 'a comment for the agent'),
     context,
-    async ({ api, ref, command }, body) =>
-      printJob(
-        command,
-        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/approve', { params: { path: ref }, body })),
-      ),
+    ({ api, ref, command }, body) =>
+      printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/approve', { params: { path: ref }, body })),
   );
 
   onJob<{ turn?: number; reason?: string }>(
@@ -198,26 +195,23 @@ function addActions(group: Command, context: CommandContext): void {
       .option('--turn <number>', 'refuse if there is a newer plan than the one of this turn', readInteger)
       .option('--reason <text>', "becomes a part of the job's message"),
     context,
-    async ({ api, ref, command }, body) =>
-      printJob(
-        command,
-        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/reject', { params: { path: ref }, body })),
-      ),
+    ({ api, ref, command }, body) =>
+      printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/reject', { params: { path: ref }, body })),
   );
 
-  onJob(group.command('cancel').description('cancel a running job'), context, async ({ api, ref, command }) =>
-    printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: ref } }))),
+  onJob(group.command('cancel').description('cancel a running job'), context, ({ api, ref, command }) =>
+    printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/cancel', { params: { path: ref } })),
   );
 
   onJob(
     group.command('archive').description('archive a job that has ended; it takes no messages until it is unarchived'),
     context,
-    async ({ api, ref, command }) =>
-      printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } }))),
+    ({ api, ref, command }) =>
+      printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/archive', { params: { path: ref } })),
   );
 
-  onJob(group.command('unarchive').description('undo the archiving of a job'), context, async ({ api, ref, command }) =>
-    printJob(command, await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params: { path: ref } }))),
+  onJob(group.command('unarchive').description('undo the archiving of a job'), context, ({ api, ref, command }) =>
+    printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/unarchive', { params: { path: ref } })),
   );
 
   onJob(
@@ -241,12 +235,9 @@ function addActions(group: Command, context: CommandContext): void {
       .option('--model <provider/model>', "default: the other job's models; may be repeated", collect)
       .option('--prompt <text>', 'a message that the first new step reads'),
     context,
-    async ({ api, ref, command }, { model: models, ...options }) => {
+    ({ api, ref, command }, { model: models, ...options }) => {
       const body = { ...options, models };
-      printJob(
-        command,
-        await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/fork', { params: { path: ref }, body })),
-      );
+      return printAnswer(command, api.POST('/v2/agent/{projectId}/job/{id}/fork', { params: { path: ref }, body }));
     },
   );
 }
@@ -265,7 +256,11 @@ async function promptOf({ readInput }: CommandContext, text: string): Promise<st
   return text === '-' ? readInput() : text;
 }
 
-function printJob(command: Command, job: Awaited<ReturnType<typeof getJob>>): void {
+async function printAnswer(command: Command, call: Parameters<typeof answerOf<AgentJob>>[0]): Promise<void> {
+  printJob(command, await answerOf(call));
+}
+
+function printJob(command: Command, job: AgentJob): void {
   if (isJson(command)) return printRecord(command, job);
   const { title, phase, message, plan, waiting, incomplete, steps, usage, failure, forkedFrom } = job.details;
   const { models, reasoningEffort, maxOutputTokens } = job.details;
