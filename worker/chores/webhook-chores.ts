@@ -26,6 +26,7 @@ const startsAtOnce = 50;
 /** Lease of a start, longer than any start takes. */
 const leaseMs = 10_000;
 const retentionDays = 30;
+const restartedAtOnce = 500;
 const sweptAtOnce = 1_000;
 const hourMs = 3_600_000;
 
@@ -71,8 +72,11 @@ export function createWebhookChores(deps: WebhookChoresDeps): AsyncDisposable {
   }
 
   async function restartLost(): Promise<void> {
-    const restarted = await deliveries.restartLost({ overdueMs: hourMs });
-    if (restarted > 0) log.warn({ restarted }, 'restarted webhook deliveries whose workflow executions were gone');
+    let restarted: number;
+    do {
+      restarted = await deliveries.restartLost({ overdueMs: hourMs, limit: restartedAtOnce });
+      if (restarted > 0) log.warn({ restarted }, 'restarted webhook deliveries whose workflow executions were gone');
+    } while (restarted === restartedAtOnce);
   }
 
   const chores = [

@@ -14,9 +14,10 @@ export interface WebhookStarts {
   /** Confirms that Temporal has started it. */
   confirmStart(delivery: DeliverWebhookInput): Promise<void>;
   /**
-   * Starts a new round for deliveries whose next attempt is overdue by `overdueMs`, because their execution is gone.
+   * Starts a new round for deliveries whose next attempt is overdue by `overdueMs`, because their execution is gone;
+   * returns how many.
    */
-  restartLost(options: { overdueMs: number }): Promise<number>;
+  restartLost(options: { overdueMs: number; limit: number }): Promise<number>;
   /** Deletes messages older than `days` that no delivery needs, with their attempts; returns how many. */
   sweep(options: { days: number; limit: number }): Promise<number>;
 }
@@ -47,16 +48,16 @@ export function createWebhookStarts(pool: Pool): WebhookStarts {
       ]);
     },
 
-    async restartLost({ overdueMs }) {
+    async restartLost({ overdueMs, limit }) {
       const { rowCount } = await pool.query(
         `update webhook_deliveries set round = round + 1, start_at = now(), next_attempt_at = now()
          where id in (
            select id from webhook_deliveries
            where status = 'pending' and start_at is null
              and next_attempt_at < now() - $1::float8 * interval '1 millisecond'
-           for update skip locked
+           order by next_attempt_at limit $2 for update skip locked
          )`,
-        [overdueMs],
+        [overdueMs, limit],
       );
       return rowCount ?? 0;
     },

@@ -176,7 +176,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
     'index requests': () => worker.sites.listIndexRequests(limit),
     outdated: () => worker.sites.requestOutdated(1),
     'delivery starts': () => worker.deliveries.claimStarts({ limit, leaseMs: 1 }),
-    'lost deliveries': () => worker.deliveries.restartLost({ overdueMs: 1 }),
+    'lost deliveries': () => worker.deliveries.restartLost({ overdueMs: 1, limit }),
     archive: () => worker.endings.archiveIdle({ idleDays: 30, limit }),
     'old deliveries': () => worker.deliveries.sweep({ days: 20, limit }),
     retention: () => worker.retention.sweep(retention),

@@ -203,15 +203,32 @@ describe('a stored delivery', () => {
     const [[start], rest] = [await mine(), await mine()];
     expect([start!.round, rest]).toEqual([1, []]);
     await deliveries.confirmStart(start!);
-    expect(await deliveries.restartLost({ overdueMs: 60_000 })).toBe(0);
+    expect(await deliveries.restartLost({ overdueMs: 60_000, limit: 10 })).toBe(0);
     await pool.query(
       `update webhook_deliveries set next_attempt_at = now() - interval '2 hours' where endpoint_id = $1`,
       [webhookId],
     );
-    expect(await deliveries.restartLost({ overdueMs: 3_600_000 })).toBe(1);
+    expect(await deliveries.restartLost({ overdueMs: 3_600_000, limit: 10 })).toBe(1);
     expect((await mine()).map(({ round }) => round)).toEqual([2]);
     const opened = await createWebhookAttemptStore(pool, testBox).open({ ...start!, attempt: 2 });
     expect(opened).toEqual({ kind: 'over' });
+  });
+
+  it('is restarted in batches, the longest overdue first', async () => {
+    const { project, webhookId } = await watchedProject();
+    for (let job = 0; job < 3; job += 1) await buildJob(pool, project);
+    const ids = (await listDeliveries(pool, webhookId)).map(({ id }) => id);
+    await pool.query(
+      `update webhook_deliveries set start_at = null, next_attempt_at = now() - (9 - array_position($1, id)) * interval '2 hours'
+       where id = any($1)`,
+      [ids],
+    );
+    const starting = `select id from webhook_deliveries where start_at is not null and id = any($1) order by array_position($1, id)`;
+    for (const batch of [2, 1]) {
+      expect(await createWebhookStarts(pool).restartLost({ overdueMs: 3_600_000, limit: 2 })).toBe(batch);
+      const { rows } = await pool.query(starting, [ids]);
+      expect(rows.map(({ id }) => id)).toEqual(batch === 2 ? ids.slice(0, 2) : ids);
+    }
   });
 });
 
