@@ -17,12 +17,10 @@ export function createIdleJobs(pool: Pool): IdleJobs {
   return {
     async list({ idleMs, after, limit }) {
       const { rows } = await pool.query<TurnRef>(
-        `with active as materialized (
-           select id, turn, updated_at from jobs where status = 'active' and phase is distinct from 'waiting'
-         )
-         select id as "jobId", turn from active
-         where updated_at < now() - $1 * interval '1 millisecond' and id > $2
-           and not exists (select from job_outbox where job_id = active.id and job_outbox.turn = active.turn)
+        `select id as "jobId", turn from jobs
+         where status = 'active' and phase is distinct from 'waiting' and id > $2
+           and updated_at < now() - $1 * interval '1 millisecond'
+           and not exists (select from job_outbox where job_id = jobs.id and job_outbox.turn = jobs.turn)
          order by id limit $3`,
         [idleMs, after, limit],
       );

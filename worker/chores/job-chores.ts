@@ -2,6 +2,7 @@ import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/clien
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { GrantedAccess } from '../../activities/job/granted-access.ts';
+import type { ChoreClaims } from '../../db/for-worker/chores.ts';
 import type { IdleEndings } from '../../db/for-worker/idle-endings.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { JobBranchStore, OpenPullRequest } from '../../db/for-worker/job-branches.ts';
@@ -13,6 +14,7 @@ export interface JobChoresDeps {
   branches: Pick<JobBranchStore, 'claimOpenPullRequests' | 'claimClosedPullRequests' | 'setPullRequestState'>;
   leases: Pick<ModelCallLeases, 'loseAbandoned'>;
   endings: Pick<IdleEndings, 'endWaits'>;
+  chores: ChoreClaims;
   granted: Pick<GrantedAccess, 'forgeOf'>;
   client: Pick<Client, 'schedule'>;
   log: Logger;
@@ -29,12 +31,11 @@ const waitsAtOnce = 100;
 
 /**
  * Refreshes the state of ended jobs' pull requests, charges model calls that killed workers left open, fails jobs
- * that waited for a person until their deadline, and maintains
- * the daily Temporal Schedule that archives idle jobs. Runs in every worker; each pull request is checked by one of
- * them.
+ * that waited for a person until their deadline, and maintains the daily Temporal Schedule that archives idle jobs. Runs in
+ * every worker; each pull request is checked by one of them, and one does a round of the calls and waits for all.
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
-  const { branches, leases, endings, granted, client, log } = deps;
+  const { branches, leases, endings, chores: claims, granted, client, log } = deps;
   const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
   const stopped = new AbortController();
 
@@ -55,10 +56,11 @@ export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
     await branches.setPullRequestState({ jobId: job.id, prId, ...standing });
   }
 
+  const forAll = (name: string) => ({ name, everyMs: roundsEveryMs, isDue: () => claims.claim(name, roundsEveryMs) });
   const chores = [
     repeat({ name: 'pull requests', everyMs: roundsEveryMs, work: lookAtPullRequests, log }),
-    repeat({ name: 'expired waits', everyMs: roundsEveryMs, work: endExpiredWaits, log }),
-    repeat({ name: 'abandoned model calls', everyMs: roundsEveryMs, work: () => leases.loseAbandoned(), log }),
+    repeat({ ...forAll('expired waits'), work: endExpiredWaits, log }),
+    repeat({ ...forAll('abandoned model calls'), work: () => leases.loseAbandoned(), log }),
     repeat({
       name: 'archive schedule',
       everyMs: 3_600_000,

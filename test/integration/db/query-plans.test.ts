@@ -9,7 +9,7 @@ import { readDescription } from '../../suites/fuzz/description.ts';
 import { testPepper } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createExplainedPool, examinedBy, type ExplainedPool } from '../../support/database/explained-pool.ts';
-import { insertManyRows } from '../../support/database/many-rows.ts';
+import { insertManyRows, makeBacklog } from '../../support/database/many-rows.ts';
 import { bodyOf, createAsker, pathOf } from '../api/access/described-requests.ts';
 import { createOwner, insertForeignRows, receiver, type Owner } from '../api/access/owner.ts';
 import { serveApi, type ServedApi } from '../api/serve.ts';
@@ -197,4 +197,22 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
   expect(found).toEqual([]);
   // a million rows have plans and a limit of their own
   if (!isMeasured) expect([...needed].sort()).toEqual(readsMore.map(({ why }) => why).sort());
+});
+
+it('chores of thousands of unfinished jobs read only few of them at a time', { tags: ['slow'], timeout }, async () => {
+  await makeBacklog(database.pool);
+  const worker = createWorkerStores({ pool: explained.pool, box: createSecretBox([]) });
+  const limit = 50;
+  const works: Record<string, () => Promise<unknown>> = {
+    'idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: '', limit }),
+    'more idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: 'job_many5', limit }),
+    'expired waits': () => worker.endings.endWaits({ limit }),
+  };
+  explained.take();
+  const found: string[] = [];
+  for (const [name, work] of Object.entries(works)) {
+    await work();
+    found.push(...costly(name));
+  }
+  expect(found).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
 export interface RowsOwner {
   organizationId: string;
@@ -12,17 +12,37 @@ export interface RowsOwner {
  * Most jobs are archived; a few newer ones failed, have an open pull request or are active.
  */
 export async function insertManyRows(pool: Pool, owner: RowsOwner, jobs: number): Promise<void> {
+  await run(pool, async (client) => {
+    await client.query(numbers, [owner.organizationId, owner.projectId, owner.siteId, owner.webhookId, jobs]);
+    for (const statement of statements) await client.query(statement);
+  });
+}
+
+/** Makes half of the jobs active: idle, or waiting for a person. */
+export async function makeBacklog(pool: Pool): Promise<void> {
+  await run(pool, async (client) => {
+    for (const statement of backlog) await client.query(statement);
+  });
+}
+
+async function run(pool: Pool, work: (client: PoolClient) => Promise<void>): Promise<void> {
   const client = await pool.connect();
   try {
     // skips triggers and foreign keys: the rows are already consistent
     await client.query('set session_replication_role = replica; set statement_timeout = 0');
-    await client.query(numbers, [owner.organizationId, owner.projectId, owner.siteId, owner.webhookId, jobs]);
-    for (const statement of statements) await client.query(statement);
+    await work(client);
   } finally {
     client.release(true);
   }
   await pool.query('vacuum analyze');
 }
+
+const backlog = [
+  `update jobs set status = 'active', phase = 'running', ended_at = null, archived_at = null
+   where id like 'job\\_many%' and substr(id, 9)::integer % 4 = 0`,
+  `update jobs set status = 'active', phase = 'waiting', ended_at = null, archived_at = null, wait_until = now() + interval '1 day'
+   where id like 'job\\_many%' and substr(id, 9)::integer % 4 = 1`,
+];
 
 /** One row per job, conversation and delivery: the first is the newest, the last a year old (a delivery: a month). */
 const numbers = `

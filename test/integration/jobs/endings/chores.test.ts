@@ -11,6 +11,7 @@ import type { Forge } from '../../../../activities/forges/forge.ts';
 import { createForges } from '../../../../activities/forges/forges.ts';
 import { createLocalForge } from '../../../../activities/forges/local-forge.ts';
 import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
+import { createChoreClaims } from '../../../../db/for-worker/chores.ts';
 import { createIdleEndings } from '../../../../db/for-worker/idle-endings.ts';
 import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
 import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
@@ -49,6 +50,7 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
     branches: createJobBranchStore(database.pool),
     leases: createModelCallLeases(database.pool),
     endings: createIdleEndings(database.pool),
+    chores: createChoreClaims(database.pool),
     granted: createGrantedAccess({
       grants: createGrantStore(database.pool),
       problemWithRepository: () => null,
@@ -87,6 +89,8 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
   const stateOfClosed = async () =>
     (await database.pool.query('select state from pull_requests where job_id = $1', [closed.id])).rows[0]?.state;
   await expect.poll(stateOfClosed).toBe('open');
+  const rounds = async () => (await database.pool.query('select name from chores order by name')).rows;
+  await expect.poll(rounds).toEqual([{ name: 'abandoned model calls' }, { name: 'expired waits' }]);
 
   const schedule = client.schedule.getHandle(archiveJobsScheduleId);
   const described = () => schedule.describe().catch(() => null);
