@@ -49,8 +49,11 @@ export interface JobBranchStore {
    * was read before.
    */
   setPullRequestState(ref: PullRequestStanding & { jobId: string; prId: string }): Promise<void>;
-  /** Returns ended jobs whose pull request was open at the last check, claimed by this process for the next one. */
-  claimOpenPullRequests(options: { limit: number; everyMs: number }): Promise<OpenPullRequest[]>;
+  /**
+   * Returns ended jobs whose pull request was open at the last check and is due for another, claimed by this process; the
+   * older the job, the rarer the checks.
+   */
+  claimOpenPullRequests(options: { limit: number }): Promise<OpenPullRequest[]>;
   /**
    * Returns pull requests of ended jobs on other forges that were closed in the last months, or reopened, claimed by this
    * process for the next check.
@@ -115,19 +118,17 @@ export function createJobBranchStore(pool: Pool): JobBranchStore {
       if (rowCount !== 0) wakeWatchers(pool, jobId);
     },
 
-    async claimOpenPullRequests({ limit, everyMs }) {
+    async claimOpenPullRequests({ limit }) {
       const { rows } = await pool.query<OpenPullRequest>(
         `with due as materialized (
            select id from jobs
            where status in ('completed', 'failed') and pr_id is not null and coalesce(pr_state, 'open') = 'open'
-             -- the older the job, the rarer
-             and coalesce(pr_checked_at, ended_at)
-                 < now() - greatest($2::float8 * interval '1 millisecond', (now() - ended_at) / 20)
-           order by pr_checked_at nulls first limit $1 for update skip locked
+             and pull_request_due(pr_checked_at, ended_at) <= now() at time zone 'UTC'
+           order by pull_request_due(pr_checked_at, ended_at) limit $1 for update skip locked
          )
          update jobs set pr_checked_at = now() from due where jobs.id = due.id
          returning jobs.id, organization_id as "organizationId", project_id as "projectId", repository, pr_id as "prId"`,
-        [limit, everyMs],
+        [limit],
       );
       return rows;
     },

@@ -20,8 +20,6 @@ export interface JobChoresDeps {
   log: Logger;
   /** Interval between rounds. */
   roundsEveryMs?: number;
-  /** Minimum interval between checks of one pull request; old ones are checked less often. */
-  pullRequestsEveryMs?: number;
 }
 
 const idleDays = 30;
@@ -36,11 +34,11 @@ const waitsAtOnce = 100;
  */
 export function createJobChores(deps: JobChoresDeps): AsyncDisposable {
   const { branches, leases, endings, chores: claims, granted, client, log } = deps;
-  const { roundsEveryMs = 15_000, pullRequestsEveryMs = 60_000 } = deps;
+  const { roundsEveryMs = 15_000 } = deps;
   const stopped = new AbortController();
 
   async function lookAtPullRequests(): Promise<void> {
-    const open = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce, everyMs: pullRequestsEveryMs });
+    const open = await branches.claimOpenPullRequests({ limit: pullRequestsAtOnce });
     const closed = await branches.claimClosedPullRequests({ limit: closedAtOnce });
     await allOf([...open, ...closed].map(lookAt));
   }

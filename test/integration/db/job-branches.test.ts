@@ -128,3 +128,23 @@ it('checks closed pull requests of ended jobs again, one process each, for 90 da
   const { rows } = await pool.query('select check_due_at from pull_requests where job_id = $1', [jobId]);
   expect(rows).toEqual([{ check_due_at: null }, { check_due_at: null }]);
 });
+
+it('checks open pull requests of ended jobs, one process each, old ones rarely', async () => {
+  const { pool } = database;
+  const { jobId } = await seedTwoPulls();
+  const claimAt = async (endedAgo: string, checkedAgo: string | null) => {
+    const values = [jobId, endedAgo, checkedAgo];
+    await pool.query(
+      'update jobs set ended_at = now() - $2::interval, pr_checked_at = now() - $3::interval where id = $1',
+      values,
+    );
+    const branches = createJobBranchStore(pool);
+    const claims = await Promise.all([1, 2].map(() => branches.claimOpenPullRequests({ limit: 5 })));
+    return claims.flat().filter(({ id }) => id === jobId).length;
+  };
+  expect([await claimAt('50 s', null), await claimAt('61 s', null)]).toEqual([0, 1]);
+  expect([await claimAt('10 min', '50 s'), await claimAt('10 min', '61 s')]).toEqual([0, 1]);
+  expect([await claimAt('20 days', '20 hours'), await claimAt('20 days', '25 hours')]).toEqual([0, 1]);
+  // the job ended again since
+  expect([await claimAt('50 s', '1 hour'), await claimAt('20 days', '21 days')]).toEqual([1, 1]);
+});

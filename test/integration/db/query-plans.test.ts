@@ -167,7 +167,7 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
       service.indexChanges.changed([{ id: owner.ids['site'] ?? '', organizationId: owner.organizationId, version: 1 }]),
     'due work': () => worker.dueWork.look(),
     merges: () => worker.merges.claimMerge(),
-    'pull requests': () => worker.branches.claimOpenPullRequests({ limit, everyMs: 1 }),
+    'pull requests': () => worker.branches.claimOpenPullRequests({ limit }),
     'closed pull requests': () => worker.branches.claimClosedPullRequests({ limit }),
     'abandoned calls': () => worker.leases.loseAbandoned(),
     histories: () => worker.histories.claimDue({ limit, leaseMs: 1 }),
@@ -199,20 +199,25 @@ it('sweeps and chores read only few rows besides those they change', { tags: ['s
   if (!isMeasured) expect([...needed].sort()).toEqual(readsMore.map(({ why }) => why).sort());
 });
 
-it('chores of thousands of unfinished jobs read only few of them at a time', { tags: ['slow'], timeout }, async () => {
-  await makeBacklog(database.pool);
-  const worker = createWorkerStores({ pool: explained.pool, box: createSecretBox([]) });
-  const limit = 50;
-  const works: Record<string, () => Promise<unknown>> = {
-    'idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: '', limit }),
-    'more idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: 'job_many5', limit }),
-    'expired waits': () => worker.endings.endWaits({ limit }),
-  };
-  explained.take();
-  const found: string[] = [];
-  for (const [name, work] of Object.entries(works)) {
-    await work();
-    found.push(...costly(name));
-  }
-  expect(found).toEqual([]);
-});
+it(
+  'chores of thousands of unfinished jobs and pull requests read only few of them at a time',
+  { tags: ['slow'], timeout },
+  async () => {
+    await makeBacklog(database.pool);
+    const worker = createWorkerStores({ pool: explained.pool, box: createSecretBox([]) });
+    const limit = 50;
+    const works: Record<string, () => Promise<unknown>> = {
+      'idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: '', limit }),
+      'more idle jobs': () => worker.idleJobs.list({ idleMs: 1, after: 'job_many5', limit }),
+      'pull requests': () => worker.branches.claimOpenPullRequests({ limit }),
+      'expired waits': () => worker.endings.endWaits({ limit }),
+    };
+    explained.take();
+    const found: string[] = [];
+    for (const [name, work] of Object.entries(works)) {
+      await work();
+      found.push(...costly(name));
+    }
+    expect(found).toEqual([]);
+  },
+);

@@ -18,7 +18,7 @@ export async function insertManyRows(pool: Pool, owner: RowsOwner, jobs: number)
   });
 }
 
-/** Makes half of the jobs active: idle, or waiting for a person. */
+/** Makes half of the jobs active, idle or waiting for a person, and gives most others an open pull request that is not due for a check. */
 export async function makeBacklog(pool: Pool): Promise<void> {
   await run(pool, async (client) => {
     for (const statement of backlog) await client.query(statement);
@@ -42,6 +42,9 @@ const backlog = [
    where id like 'job\\_many%' and substr(id, 9)::integer % 4 = 0`,
   `update jobs set status = 'active', phase = 'waiting', ended_at = null, archived_at = null, wait_until = now() + interval '1 day'
    where id like 'job\\_many%' and substr(id, 9)::integer % 4 = 1`,
+  `update jobs set status = 'completed', archived_at = null, ended_at = updated_at - interval '1 year', pr_id = 'pr_many' || substr(id, 9),
+                   pr_state = 'open', pr_checked_at = now() - interval '1 hour'
+   where id like 'job\\_many%' and substr(id, 9)::integer % 4 >= 2 and substr(id, 9)::integer > 100`,
 ];
 
 /** One row per job, conversation and delivery: the first is the newest, the last a year old (a delivery: a month). */

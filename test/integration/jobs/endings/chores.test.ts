@@ -63,7 +63,6 @@ it('the chores of jobs maintain the daily schedule and notice what became of pul
     client,
     log,
     roundsEveryMs: 50,
-    pullRequestsEveryMs: 1,
   };
   const closed = await buildJob(database.pool, project, { status: 'completed', phase: null, endedAt, prId: '8' });
   await database.pool.query(
