@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig as readApiConfig } from '../../api/config.ts';
+import { recommendedSettings } from '../../local/postgres/postgres.ts';
 import { readConfig as readWorkerConfig } from '../../worker/config/config.ts';
 
 const checkout = join(import.meta.dirname, '../..');
@@ -83,12 +84,12 @@ describe('.env.example', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const services: Record<string, { environment: Record<string, string>; ports?: string[]; volumes?: string[] }> = parse(
-    read('docker-compose.yml'),
-    {
-      merge: true,
-    },
-  ).services;
+  const services: Record<
+    string,
+    { environment: Record<string, string>; command?: string[]; ports?: string[]; volumes?: string[] }
+  > = parse(read('docker-compose.yml'), {
+    merge: true,
+  }).services;
   /** Variables that the image sets. */
   const ofImage = ['HOST', 'PORT', 'DOCKET_WORK_DIR', 'DOCKET_CACHE_DIR'];
 
@@ -101,6 +102,12 @@ describe('docker-compose.yml', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports).toHaveLength(2);
     for (const port of ports) expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{DOCKET_LISTEN:-127\.0\.0\.1\}):/);
+  });
+
+  it('starts PostgreSQL with the settings of `npm start`, which the documentation recommends', () => {
+    const settings = Object.entries(recommendedSettings).map(([name, value]) => `${name}=${value}`);
+    expect(services['postgres']!.command).toEqual(['postgres', ...settings.flatMap((setting) => ['-c', setting])]);
+    for (const setting of settings) expect(read('docs/operations/production.md')).toContain(`| \`${setting}\` |`);
   });
 
   it('mounts the files that settings can name, and the GitHub App’s key for the worker only', () => {

@@ -26,8 +26,6 @@ export interface ExplainedPool extends AsyncDisposable {
 }
 
 const settings = {
-  // SSD cost: the planner prefers indexes on small tables as it does on large ones
-  random_page_cost: 1.1,
   session_preload_libraries: 'auto_explain',
   'auto_explain.log_min_duration': 0,
   'auto_explain.log_analyze': 'on',
