@@ -94,7 +94,7 @@ export function createRetentionStore(pool: Pool): RetentionStore {
         await remove('threads', beyondNewest, [threads]),
       ];
       for (const table of ['project_spending', 'organization_spending', 'site_spending'])
-        await pool.query(`delete from ${table} where day < now() - $1::integer * interval '1 day'`, [figureDays]);
+        more.push(await remove(table, oldest(table, 'day'), [figureDays]));
       return more.includes(true);
     },
   };

@@ -110,6 +110,8 @@ const statements = [
    from many`,
   `insert into webhook_attempts (delivery_id, round, attempt, status_code, duration_ms, started_at)
    select 'dlv_many' || number, 1, 1, 200, 10, now() from many`,
+  `insert into organization_spending (organization_id, day, cost_micros)
+   select organization_id, current_date - number, 1 from many where number < 36500`,
   `insert into audit_entries (id, organization_id, action, subject, created_at)
    select 'aud_many' || number, organization_id, 'job.create', 'job_many' || number, at from many`,
 ];
