@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
@@ -17,8 +18,13 @@ export interface Retention {
 }
 
 export interface RetentionStore {
+  /**
+   * Removes the oldest snapshots and conversations beyond the limits of their organization. Once per round, because it reads the
+   * sizes of all snapshots and counts the conversations that stay.
+   */
+  bound(retention: Pick<Retention, 'snapshotBytes' | 'threads'>): Promise<void>;
   /** Removes rows beyond their retention, a bounded number of each kind; returns whether there may be more. */
-  sweep(retention: Retention): Promise<boolean>;
+  sweep(retention: Omit<Retention, 'snapshotBytes' | 'threads'>): Promise<boolean>;
 }
 
 const rowsAtOnce = 500;
@@ -81,8 +87,15 @@ export function createRetentionStore(pool: Pool): RetentionStore {
     order by ${column} limit ${rowsAtOnce}`;
 
   return {
-    async sweep({ jobDays, transcriptDays, auditDays, snapshotBytes, threads }) {
-      await boundSnapshots(pool, snapshotBytes);
+    async bound({ snapshotBytes, threads }) {
+      const { rows } = await pool.query<{ id: string }>('select id from organizations order by id');
+      for (const { id } of rows) {
+        await withTransaction(pool, (client) => boundSnapshots(client, id, snapshotBytes));
+        await boundThreads(pool, id, threads);
+      }
+    },
+
+    async sweep({ jobDays, transcriptDays, auditDays }) {
       const more = [
         await removeTranscripts(pool, transcriptDays),
         await remove('jobs', oldest('jobs', 'archived_at', `status = 'archived'`), [jobDays]),
@@ -91,7 +104,6 @@ export function createRetentionStore(pool: Pool): RetentionStore {
         await remove('audit_entries', oldest('audit_entries', 'created_at'), [auditDays]),
         await remove('api_keys', oldest('api_keys', 'least(revoked_at, expires_at)'), [figureDays]),
         await remove('gaps', oldest('gaps', 'created_at'), [figureDays]),
-        await remove('threads', beyondNewest, [threads]),
       ];
       for (const table of ['project_spending', 'organization_spending', 'site_spending'])
         more.push(await remove(table, oldest(table, 'day'), [figureDays]));
@@ -100,7 +112,7 @@ export function createRetentionStore(pool: Pool): RetentionStore {
   };
 }
 
-const transcriptsAtOnce = 10;
+const transcriptsAtOnce = 100;
 
 /**
  * Removes the steps and files of jobs that were archived long ago; their turns, messages, outcome and number of changed files
@@ -136,22 +148,27 @@ async function removeTranscripts(pool: Pool, days: number): Promise<boolean> {
   return rowCount === transcriptsAtOnce;
 }
 
-/** Selects conversations beyond the newest ones of their organization. */
-const beyondNewest = `
-  select beyond.ctid from organizations, lateral (
-    select ctid from threads where threads.organization_id = organizations.id
-    order by updated_at desc offset $1::integer limit ${rowsAtOnce}
-  ) as beyond limit ${rowsAtOnce}`;
-
-/**
- * Removes the oldest contents that are not kept longest, one organization after another, and records how much is left.
- */
-async function boundSnapshots(pool: Pool, mostBytes: number): Promise<void> {
-  const { rows } = await pool.query<{ id: string }>('select id from organizations order by id');
-  for (const { id } of rows) await withTransaction(pool, (client) => boundOf(client, id, mostBytes));
+/** Removes the oldest conversations beyond `most`. */
+async function boundThreads(pool: Pool, organizationId: string, most: number): Promise<void> {
+  const { rows } = await pool.query<{ updatedAt: string }>(
+    `select updated_at::text as "updatedAt" from threads where organization_id = $1
+     order by updated_at desc offset $2 limit 1`,
+    [organizationId, most],
+  );
+  const [newest] = rows;
+  if (newest === undefined) return;
+  await deleteInBatches(
+    pool,
+    `delete from threads where ctid = any(array(
+       select ctid from threads where organization_id = $2 and updated_at <= $3
+       order by updated_at limit $1 for update skip locked
+     ))`,
+    [organizationId, newest.updatedAt],
+  );
 }
 
-async function boundOf(client: PoolClient, organizationId: string, mostBytes: number): Promise<void> {
+/** Removes the oldest contents that are not kept longest, and records how much is left. */
+async function boundSnapshots(client: PoolClient, organizationId: string, mostBytes: number): Promise<void> {
   const ofOrganization = 'job_id in (select id from jobs where organization_id = $1)';
   const { rows } = await client.query<{ bytes: number }>(
     `select coalesce(sum(${snapshotSize}), 0)::float8 as bytes from job_snapshots where ${ofOrganization}`,

@@ -20,6 +20,7 @@ export function createRetentionChores({
   everyMs = 600_000,
 }: RetentionChoresDeps): AsyncDisposable {
   async function sweep(): Promise<void> {
+    await retention.bound(limits);
     while (await retention.sweep(limits));
   }
   return repeat({ name: 'retention', everyMs, isDue: () => chores.claim('retention', everyMs), work: sweep, log });

@@ -149,8 +149,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'conversations beyond the room of an organization stay',
     file: 'db/for-worker/retention.ts',
-    find: "await remove('threads', beyondNewest, [threads]),",
-    replace: 'beyondNewest.length < threads && false,',
+    find: 'await boundThreads(pool, id, threads);',
+    replace: 'void boundThreads;',
     ...retention,
   },
   {

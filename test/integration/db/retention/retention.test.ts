@@ -136,7 +136,9 @@ it('jobs, audit entries, keys and conversations are removed at their age or size
     [site.id, organizationId],
   );
 
-  expect(await createRetentionStore(database.pool).sweep({ ...generous, threads: 3 })).toBe(false);
+  const retention = createRetentionStore(database.pool);
+  await retention.bound({ ...generous, threads: 3 });
+  expect(await retention.sweep(generous)).toBe(false);
   const ids = async (table: string) =>
     (await rowsOf(`select id from ${table} where organization_id = $1 order by id`, [organizationId])).map(
       (row) => row.id,
@@ -146,7 +148,7 @@ it('jobs, audit entries, keys and conversations are removed at their age or size
   expect(await ids('audit_entries')).toContain('aud_new');
   expect(await ids('audit_entries')).not.toContain('aud_old');
   expect(await ids('threads')).toEqual(['thr_kept1', 'thr_kept2', 'thr_kept3']);
-  await createRetentionStore(database.pool).sweep({ ...generous, jobDays: 0, auditDays: 0 });
+  await retention.sweep({ ...generous, jobDays: 0, auditDays: 0 });
   expect(await ids('jobs')).toHaveLength(2);
 });
 
@@ -274,14 +276,12 @@ describe('snapshots', () => {
   it('of an organization above its limit are removed oldest first; if that is not enough, no job starts', async () => {
     const { job, project } = await stage();
     const other = await stage();
-    const retention = createRetentionStore(database.pool);
-    await retention.sweep({ ...generous, snapshotBytes: 4.5 * size });
+    await createRetentionStore(database.pool).bound({ ...generous, snapshotBytes: 4.5 * size });
     expect(await contents(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     expect(await stepsWithChange(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     expect(await contents(other.job.id)).toHaveLength(4);
-    const [{ bytes }] = await rowsOf('select snapshot_bytes::int as bytes from organizations where id = $1', [
-      project.organizationId,
-    ]);
+    const held = 'select snapshot_bytes::int as bytes from organizations where id = $1';
+    const [{ bytes }] = await rowsOf(held, [project.organizationId]);
     expect(bytes).toBe(4 * size);
 
     await database.pool.query(`update organizations set snapshot_bytes = 3 * 1073741824::bigint where id = $1`, [
