@@ -33,12 +33,14 @@ export interface JobEventFeed {
 
 interface WatchedJob {
   bells: Set<JobEventBell>;
-  /** The newest page; null after a change. */
-  page: { after: number; events: Promise<SentEvents> } | null;
+  /** Pages since the last change by the event before them, the most recently used last. */
+  pages: Map<number, Promise<SentEvents>>;
   subscription: Disposable;
 }
 
 const pageSize = 50;
+/** Pages of a job that are shared, for watchers that have received different events. */
+const pagesKept = 8;
 /** Watchers that continue in one turn of the event loop, at about 30 µs each. */
 const watchersPerTurn = 100;
 
@@ -60,10 +62,10 @@ export function createJobEventFeed(deps: {
     if (known !== undefined) return known;
     const bells = new Set<JobEventBell>();
     const subscription = wakeups.onChange(jobId, () => {
-      job.page = null;
+      job.pages.clear();
       for (const bell of bells) bell.ring();
     });
-    const job: WatchedJob = { bells, page: null, subscription };
+    const job: WatchedJob = { bells, pages: new Map(), subscription };
     watched.set(key, job);
     return job;
   }
@@ -97,12 +99,12 @@ export function createJobEventFeed(deps: {
       job.bells.add(bell);
       return {
         async read(after) {
-          const page = job.page?.after === after ? job.page : { after, events: load(owner, jobId, after) };
-          job.page = page;
+          const page = job.pages.get(after) ?? load(owner, jobId, after);
+          keep(job.pages, after, page);
           try {
-            return await page.events;
+            return await page;
           } catch (error) {
-            if (job.page === page) job.page = null;
+            if (job.pages.get(after) === page) job.pages.delete(after);
             throw error;
           } finally {
             await takeTurn();
@@ -118,4 +120,12 @@ export function createJobEventFeed(deps: {
       };
     },
   };
+}
+
+/** Keeps a page as the most recently used one, in place of the one that was not used for longest. */
+function keep(pages: WatchedJob['pages'], after: number, page: Promise<SentEvents>): void {
+  pages.delete(after);
+  pages.set(after, page);
+  const [oldest] = pages.keys();
+  if (oldest !== undefined && pages.size > pagesKept) pages.delete(oldest);
 }

@@ -1,34 +1,12 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { expect, it } from 'vitest';
 import { createTestDatabase } from '../../support/database/database.ts';
+import { recordStatements } from '../../support/database/record-statements.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 import { startTestWorker } from '../../support/stack/worker.ts';
 
 /** Statements of timers, which a longer step repeats; a process sends one for all of its steps. */
 const periodic = ['renew-model-calls', 'ended-turns', 'wake-watchers'];
-
-/** Notes the name, or else the text, of each statement that a pool sends. */
-function recordStatements(pool: Pool): { take(): string[] } {
-  let sent: string[] = [];
-  pool.on('connect', (client: PoolClient) => {
-    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-    const recording = (...args: unknown[]) => {
-      const [statement] = args as [string | QueryConfig];
-      const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
-      sent.push(name ?? text.replaceAll(/\s+/gu, ' ').trim());
-      return query(...args);
-    };
-    Object.assign(client, { query: recording });
-  });
-  return {
-    take() {
-      const taken = sent;
-      sent = [];
-      return taken;
-    },
-  };
-}
 
 it(
   'a step makes four statements: its claim reads the job and the conversation, its answer the job',

@@ -65,6 +65,36 @@ it('queries separately for a watcher that has fallen behind', async () => {
   expect(state.queries).toBe(2);
 });
 
+it('makes one query for each position of watchers that take turns', async () => {
+  const { feed, state, append } = startFeed();
+  append(10);
+  using reader = feed.watch(owner, 'job_1');
+  const positions = [2, 4, 6, 8];
+  for (let round = 0; round < 5; round += 1) {
+    const pages = await Promise.all(positions.map((after) => reader.read(after)));
+    expect(pages.map(({ text }) => text.match(/^id: \d+/m)?.[0])).toEqual(['id: 3', 'id: 5', 'id: 7', 'id: 9']);
+  }
+  expect(state.queries).toBe(positions.length);
+  append();
+  for (const after of positions) expect(await reader.read(after)).toMatchObject({ last: 11 });
+  expect(state.queries).toBe(2 * positions.length);
+});
+
+it('keeps the page that most watchers read while others read from many positions', async () => {
+  const { feed, state, append } = startFeed();
+  append(100);
+  using reader = feed.watch(owner, 'job_1');
+  for (let after = 0; after < 30; after += 1) {
+    await reader.read(99);
+    await reader.read(after);
+  }
+  expect(state.queries).toBe(31);
+  // of those, only the newest are kept
+  await reader.read(29);
+  await reader.read(22);
+  expect(state.queries).toBe(32);
+});
+
 it('queries again after a change, even one during the query', async () => {
   const { feed, state, append } = startFeed();
   using reader = feed.watch(owner, 'job_1');
