@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createJobEventBell, type JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
+import type { JobEventWakeups } from '../../db/jobs/job-event-wakeups.ts';
 import type { JobListStore } from '../../db/jobs/job-lists.ts';
 import type { JobCountStore } from '../../db/jobs/job-states.ts';
 import type { AppRouter } from '../http/app-context.ts';
@@ -9,7 +9,7 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream, serverSentEvent } from '../http/streams/event-stream.ts';
 import { failureOf } from '../../workflows/contract/failures.ts';
-import { streamJobChanges } from './stream-job-changes.ts';
+import { createJobChangeFeed } from './job-change-feed.ts';
 import {
   jobChangesQuerySchema,
   jobCountsQuerySchema,
@@ -67,10 +67,11 @@ export interface JobListRouteDeps {
   log: Logger;
 }
 
-const times = { keepAliveMs: 10_000, lookEveryMs: 2_000, restMs: 250 };
+const keepAliveMs = 10_000;
 
 export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
-  const { admit, takeStreamSlot, lists, jobCounts, wakeups, stopping, log } = deps;
+  const { admit, takeStreamSlot, lists, jobCounts, stopping, log } = deps;
+  const feed = createJobChangeFeed(deps);
 
   return mountRoutes(admit, jobListRoutes, {
     async listJobs({ caller, query: { status, state, project, q, ...others } }) {
@@ -88,19 +89,23 @@ export function createJobListsRouter(deps: JobListRouteDeps): AppRouter {
     async followJobs({ ctx, caller, query: { project: projectId }, headers }) {
       if (stopping.aborted) throw draining();
       using _slot = takeStreamSlot(caller.organizationId);
-      const bell = createJobEventBell();
-      using _changes = wakeups.onAnyChange(bell.ring);
       const afterMicros = headers['Last-Event-ID'] ?? (await lists.nowMicros());
       if (ctx.method === 'HEAD') {
         ctx.type = 'text/event-stream';
         ctx.status = 200;
         return;
       }
-      const output = openEventStream(ctx, times);
+      const output = openEventStream(ctx, { keepAliveMs });
       // sent at once: a list requested after this event misses nothing
       output.write(serverSentEvent({ id: afterMicros, type: 'start', data: {} }));
       try {
-        await streamJobChanges({ owner: caller, projectId, afterMicros, lists, bell, output, stopping, ...times });
+        const signal = AbortSignal.any([output.gone, stopping]);
+        for await (const text of feed.watch({ owner: caller, projectId }, { afterMicros, signal })) {
+          output.write(text);
+          const blocked = output.blocked();
+          if (blocked !== null) await blocked;
+        }
+        await output.end();
       } catch (error) {
         log.warn({ err: error }, 'streaming changes of jobs failed');
         ctx.res.destroy();
