@@ -24,6 +24,8 @@ export interface SiteIndexesDeps {
   pollMs: number;
   /** Reports that a newer version would be announced, and that none has been lately. */
   isQuiet(): boolean;
+  /** Time after its last lease at which an index is closed. */
+  unusedMs?: number;
 }
 
 /** An index as one reader sees it. Searches run in other threads. Throws ThreadQueueError when too many are waiting. */
@@ -53,10 +55,13 @@ interface Entry {
   current: OpenIndex | null;
   loading: Promise<void> | null;
   retryAt: number;
+  /** Time of the last lease. */
+  leasedAt: number;
 }
 
 const retryAfterMs = 5_000;
 const quietPollMs = 5_000;
+const defaultUnusedMs = 30 * 60_000;
 const folderPrefix = 'indexes-';
 /** Age at which a folder counts as orphaned. A live process touches its folder at every poll; a killed one does not. */
 const abandonedAfterMs = 60 * 60_000;
@@ -90,6 +95,7 @@ export class SiteIndexes {
    */
   async lease(site: SiteRef, access: PageAccess): Promise<IndexLease | null> {
     const entry = this.#entryOf(site);
+    entry.leasedAt = Date.now();
     if (entry.current === null) await this.#refresh(entry);
     const open = entry.current;
     if (open === null) return null;
@@ -126,7 +132,7 @@ export class SiteIndexes {
   #entryOf({ id, organizationId }: SiteRef): Entry {
     const known = this.#entries.get(keyOf({ id, organizationId }));
     if (known !== undefined) return known;
-    const entry: Entry = { site: { id, organizationId }, current: null, loading: null, retryAt: 0 };
+    const entry: Entry = { site: { id, organizationId }, current: null, loading: null, retryAt: 0, leasedAt: 0 };
     this.#entries.set(keyOf(entry.site), entry);
     return entry;
   }
@@ -136,6 +142,7 @@ export class SiteIndexes {
     this.#checkedAt = performance.now();
     const now = new Date();
     await this.#folder.then((folder) => utimes(folder, now, now)).catch(() => {});
+    await this.#closeUnused();
     for (const entry of await this.#changedEntries()) {
       try {
         await this.#refresh(entry);
@@ -143,6 +150,16 @@ export class SiteIndexes {
         entry.retryAt = Date.now() + retryAfterMs;
         this.#deps.logger.warn({ err: error, site: entry.site.id }, 'the index of a site could not be updated');
       }
+    }
+  }
+
+  /** Closes the indexes that nobody has read lately, so that a process which serves many sites keeps few of them. */
+  async #closeUnused(): Promise<void> {
+    const { unusedMs = defaultUnusedMs } = this.#deps;
+    for (const [key, { current, loading, leasedAt }] of this.#entries) {
+      if (loading !== null || (current?.users ?? 0) > 0 || Date.now() - leasedAt < unusedMs) continue;
+      this.#entries.delete(key);
+      if (current !== null) await this.#retire(current);
     }
   }
 

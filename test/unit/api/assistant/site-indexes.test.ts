@@ -3,23 +3,35 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { SiteRef } from '../../../../db/caller.ts';
+import type { IndexChangeStore } from '../../../../db/for-service/index-changes.ts';
+import { buildIndex } from '../../../../search/build/build-index.ts';
+import { indexFormat } from '../../../../search/query/index-format.ts';
 import { createSearchPool } from '../../../../search/query/search-pool.ts';
-import { SiteIndexes } from '../../../../api/assistant/site-indexes.ts';
+import { SiteIndexes, type SiteIndexesDeps } from '../../../../api/assistant/site-indexes.ts';
+import { buildPage } from '../../search/build.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const anHourAgo = new Date(Date.now() - 61 * 60_000);
 
+const nothingStored: SiteIndexesDeps['store'] = {
+  current: () => Promise.resolve(null),
+  download: () => Promise.reject(new Error('nothing is stored')),
+};
+
 function open(
   directory: string,
-  { changed = () => Promise.resolve<SiteRef[]>([]), isQuiet = (): boolean => false } = {},
+  {
+    changed = () => Promise.resolve<SiteRef[]>([]),
+    isQuiet = (): boolean => false,
+    store = nothingStored,
+    unusedMs,
+  }: Partial<SiteIndexesDeps> & { changed?: IndexChangeStore['changed'] } = {},
 ): SiteIndexes {
   return new SiteIndexes({
-    store: {
-      current: () => Promise.resolve(null),
-      download: () => Promise.reject(new Error('nothing is stored')),
-    },
+    store,
     changes: { changed },
     isQuiet,
+    unusedMs,
     searches: createSearchPool({ deadlineMs: 60_000 }),
     directory,
     logger: pino({ level: 'silent' }),
@@ -64,6 +76,49 @@ it('seldom looks for newer indexes while they would be announced', async () => {
     expect(changed.mock.calls.length).toBeLessThanOrEqual(1);
     isQuiet = false;
     await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(5), 30_000);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+it('closes an index that nobody has leased lately, but none that is in use, and opens it again', async () => {
+  const directory = temporaryDirectory();
+  try {
+    const stored = {
+      version: 1,
+      format: indexFormat,
+      sourceHash: '',
+      revision: null,
+      sizeBytes: 0,
+      pages: 1,
+      chunks: 1,
+    };
+    const store: SiteIndexesDeps['store'] = {
+      current: () => Promise.resolve(stored),
+      download(_site, _version, { file }) {
+        buildIndex([buildPage({ path: 'retry', content: 'Set the retry limit.' })], { file });
+        return Promise.resolve({ file, blocks: [] });
+      },
+    };
+    const changed = vi.fn<IndexChangeStore['changed']>(() => Promise.resolve([]));
+    await using indexes = open(directory, { store, changed, unusedMs: 0 });
+    const files = async () => {
+      const [folder] = await readdir(directory);
+      return readdir(join(directory, folder ?? ''));
+    };
+    const known = () => changed.mock.lastCall?.[0].map(({ id }) => id);
+    const [unused, used] = ['site_unused', 'site_used'].map((id) => ({ id, organizationId: 'org_1' }));
+    const lease = await indexes.lease(used!, 'all');
+    (await indexes.lease(unused!, 'all'))?.release();
+    await vi.waitFor(async () => expect(await files()).toEqual(['site_used-1.sqlite']), 30_000);
+    await vi.waitFor(() => expect(known()).toEqual(['site_used']), 30_000);
+    expect(lease?.index.page('retry')?.content).toBe('Set the retry limit.');
+    const again = await indexes.lease(unused!, 'all');
+    expect(again?.index.page('retry')?.content).toBe('Set the retry limit.');
+    lease?.release();
+    await vi.waitFor(async () => expect(await files()).toEqual(['site_unused-1.sqlite']), 30_000);
+    again?.release();
+    await vi.waitFor(() => expect(known()).toEqual([]), 30_000);
   } finally {
     await rm(directory, { recursive: true });
   }
