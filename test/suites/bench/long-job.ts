@@ -7,6 +7,7 @@ import { buildKey, buildProject } from '../../support/database/build.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
 import { promptFor } from './support/agent-model.ts';
 import { loadCore, serverCore, startBenchProcess, startService } from './support/bench-process.ts';
+import { cpuSecondsOf } from './support/cpu.ts';
 import { createJobClient } from './support/job-client.ts';
 import type { BenchOptions } from './support/options.ts';
 import { figure, median, printNote, printTable } from './support/report.ts';
@@ -51,17 +52,37 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
 
   await jobs.untilEnded(await jobs.create(promptFor({ kind: 'long', steps: 5 })));
   const memory: number[] = [];
-  const sampler = setInterval(() => void residentMb(worker.pid).then((mb) => memory.push(mb)), 1_000);
+  const cpu: CpuSample[] = [];
+  const sampler = setInterval(() => {
+    cpu.push({ atMs: Date.now(), cpuMs: cpuSecondsOf(worker.pid) * 1_000 });
+    void residentMb(worker.pid).then((mb) => memory.push(mb));
+  }, 250);
   const id = await jobs.create(promptFor({ kind: 'long', steps }));
   await jobs.untilEnded(id).finally(() => clearInterval(sampler));
 
-  const times = await stepTimes(pool, id);
+  const starts = await stepStarts(pool, id);
+  const times = starts.slice(1).map((start, at) => start - (starts[at] ?? start));
   const part = Math.floor(times.length / 5);
-  const fifths = [0, 1, 2, 3, 4].map((at) => median(times.slice(at * part, (at + 1) * part)));
+  const used = starts.map((start) => cpuMsAt(cpu, start));
+  const parts = [0, 1, 2, 3, 4].map((at) => ({ from: at * part, to: (at + 1) * part }));
+  const rowOf = (name: string, fifths: number[]) => [
+    name,
+    ...fifths.map(figure),
+    figure((fifths[4] ?? 0) / (fifths[0] ?? 1)),
+  ];
   printTable(
-    `long-job: ${steps} steps in one job, median ms a step`,
-    ['first fifth', 'second', 'third', 'fourth', 'last', 'last / first'],
-    [[...fifths.map(figure), figure((fifths[4] ?? 0) / (fifths[0] ?? 1))]],
+    `long-job: ${steps} steps in one job`,
+    ['a step', 'first fifth', 'second', 'third', 'fourth', 'last', 'last / first'],
+    [
+      rowOf(
+        'median ms',
+        parts.map(({ from, to }) => median(times.slice(from, to))),
+      ),
+      rowOf(
+        'CPU ms of the worker',
+        parts.map(({ from, to }) => ((used[to] ?? 0) - (used[from] ?? 0)) / part),
+      ),
+    ],
   );
   const kept = await transcriptOf(pool, id);
   const history = await historyOf(new Client({ connection }), jobWorkflowId(id, 1));
@@ -82,7 +103,9 @@ export async function benchLongJob(servers: BenchServers, { isQuick, serverFlags
       ],
     ],
   );
-  printNote('aim: steps do not get slower, ≤ 7 events and ≤ 1,126 bytes a step, no payload above 65,536 bytes.');
+  printNote(
+    'aim: steps get neither slower nor dearer, ≤ 7 events and ≤ 1,126 bytes a step, no payload above 65,536 bytes.',
+  );
 }
 
 async function residentMb(pid: number): Promise<number> {
@@ -90,13 +113,27 @@ async function residentMb(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1_024;
 }
 
-async function stepTimes(pool: Pool, jobId: string): Promise<number[]> {
+interface CpuSample {
+  atMs: number;
+  cpuMs: number;
+}
+
+/** Returns the CPU time that was used at a time, between the two samples around it. */
+function cpuMsAt(samples: CpuSample[], atMs: number): number {
+  const next = samples.find((sample) => sample.atMs >= atMs) ?? samples.at(-1);
+  const last = samples.findLast((sample) => sample.atMs < atMs) ?? next;
+  if (next === undefined || last === undefined) return Number.NaN;
+  if (next.atMs === last.atMs) return last.cpuMs;
+  return last.cpuMs + ((atMs - last.atMs) / (next.atMs - last.atMs)) * (next.cpuMs - last.cpuMs);
+}
+
+/** Times in ms since 1970 at which the steps started. */
+async function stepStarts(pool: Pool, jobId: string): Promise<number[]> {
   const { rows } = await pool.query<{ ms: number }>(
-    `select (extract(epoch from lead(started_at) over (order by step) - started_at) * 1000)::float8 as ms
-     from job_steps where job_id = $1 order by step`,
+    `select (extract(epoch from started_at) * 1000)::float8 as ms from job_steps where job_id = $1 order by step`,
     [jobId],
   );
-  return rows.map(({ ms }) => ms).filter((ms) => ms !== null);
+  return rows.map(({ ms }) => ms);
 }
 
 async function transcriptOf(pool: Pool, jobId: string): Promise<{ characters: number; compactions: number }> {
