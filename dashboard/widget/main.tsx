@@ -13,8 +13,11 @@ export interface DocketWidget {
   /** Opens the chat, and asks a question if one is given. */
   open(options?: { question?: string }): void;
   close(): void;
-  /** Starts the widget with options; for pages whose script tag names no site. */
-  init(options: WidgetOptions): void;
+  /**
+   * Starts the widget with options; for pages whose script tag names no site. Without `baseUrl`, Docket is where the
+   * script comes from.
+   */
+  init(options: Omit<WidgetOptions, 'baseUrl'> & { baseUrl?: string }): void;
   /** Removes the widget from the page. Its conversation stays until the tab is closed. */
   remove(): void;
 }
@@ -93,8 +96,8 @@ function start(script: HTMLScriptElement | null): void {
     close: () => mounted?.close(),
     init(options) {
       mounted?.[Symbol.dispose]();
-      const base = script === null ? {} : { baseUrl: new URL('.', script.src).href };
-      mounted = mount(settingsOf({ ...base, ...options }));
+      const { baseUrl = new URL('.', script?.src ?? document.baseURI).href } = options;
+      mounted = mount(settingsOf({ ...options, baseUrl }));
     },
     remove() {
       mounted?.[Symbol.dispose]();

@@ -45,7 +45,7 @@ useDocketChat();
 export { use };
 `,
   );
-  expect(await checkTypes(packed, 'page.mts', options)).toBe('');
+  expect(await checkTypes(packed, ['page.mts'], options)).toBe('');
 });
 
 it('has a client that runs without a framework', async () => {

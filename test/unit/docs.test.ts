@@ -1,33 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { transformSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { createProgram } from '../../cli/commands/program.ts';
 import { addEncryptionCommands } from '../../cli/operator/encryption.ts';
 import { addOrganizationCommands } from '../../cli/operator/organization.ts';
 import { routes } from '../../api/openapi/routes.ts';
-
-const checkout = resolve(import.meta.dirname, '../..');
-const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
-const pages = readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-  file.endsWith('.md'),
-);
-const documents = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', ...pages.map((page) => `docs/${page}`)];
-
-interface Block {
-  language: string;
-  text: string;
-}
-
-function blocksOf(file: string): Block[] {
-  return [...read(file).matchAll(/^```(\w*)\n([\s\S]*?)^```/gm)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }));
-}
+import { blocksOf, checkout, documents, pages, readDocument } from '../support/documentation.ts';
 
 /** Lines of a shell block with continuations joined and comments cut. */
 function shellLines(file: string): string[] {
@@ -51,7 +31,7 @@ function wordsOf(line: string): string[] {
 
 function anchorsOf(file: string): string[] {
   const headings = [
-    ...read(file)
+    ...readDocument(file)
       .replaceAll(/^```[\s\S]*?^```/gm, '')
       .matchAll(/^#+ (.*)$/gm),
   ];
@@ -100,7 +80,7 @@ function problemWithCommand(words: string[]): string | null {
 
 describe.each(documents)('%s', (file) => {
   it('links to existing files and headings', () => {
-    const text = read(file).replaceAll(/^```[\s\S]*?^```/gm, '');
+    const text = readDocument(file).replaceAll(/^```[\s\S]*?^```/gm, '');
     const broken = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
       .filter((target) => !/^[a-z]+:/.test(target))
@@ -114,7 +94,9 @@ describe.each(documents)('%s', (file) => {
   });
 
   it('uses existing scripts and commands, with their options', () => {
-    const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')));
+    const { scripts } = z
+      .object({ scripts: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readDocument('package.json')));
     const problems = shellLines(file).flatMap((line) => {
       const words = wordsOf(line.replaceAll(/ \[-[^\]]*\]/g, ''));
       const at = words.indexOf('docket') >= 0 ? words.indexOf('docket') : words.indexOf('cli/docket.ts');
@@ -147,22 +129,15 @@ describe.each(documents)('%s', (file) => {
     expect(asked.filter((path) => !known.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  it('has valid JSON, YAML and TypeScript', () => {
-    for (const { language, text } of blocksOf(file)) {
-      if (language === 'json') expect(() => JSON.parse(text), text).not.toThrow();
-      if (language === 'yaml') expect(() => parseYaml(text), text).not.toThrow();
-      if (language === 'ts' || language === 'tsx')
-        expect(() => transformSync(text, { loader: language }), text).not.toThrow();
-    }
-  });
-
   it('names variables that are read', () => {
     const listed = new Set(
-      [...`${read('.env.example')}${read('docker-compose.yml')}`.matchAll(/\b(DOCKET_[A-Z0-9_]+)/g)].map(
-        ([, name]) => name,
-      ),
+      [
+        ...`${readDocument('.env.example')}${readDocument('docker-compose.yml')}`.matchAll(/\b(DOCKET_[A-Z0-9_]+)/g),
+      ].map(([, name]) => name),
     );
-    const named = [...read(file).matchAll(/\b(DOCKET_[A-Z0-9_]*[A-Z0-9])\b(?!_)(?!…)/g)].map(([, name]) => name);
+    const named = [...readDocument(file).matchAll(/\b(DOCKET_[A-Z0-9_]*[A-Z0-9])\b(?!_)(?!…)/g)].map(
+      ([, name]) => name,
+    );
     expect(named.filter((name) => !listed.has(name))).toEqual([]);
   });
 });
@@ -175,8 +150,10 @@ it('shows no proxy that passes on the reader tokens of visitors', () => {
 
 it('has every page in the navigation once, with a title and a description', () => {
   const groups = z.object({ navigation: z.object({ groups: z.array(z.object({ pages: z.array(z.string()) })) }) });
-  const listed = groups.parse(JSON.parse(read('docs/docs.json'))).navigation.groups.flatMap((group) => group.pages);
+  const listed = groups
+    .parse(JSON.parse(readDocument('docs/docs.json')))
+    .navigation.groups.flatMap((group) => group.pages);
   expect(listed.map((page) => `${page}.md`).toSorted()).toEqual(pages.toSorted());
   for (const page of pages)
-    expect(read(`docs/${page}`)).toMatch(/^---\ntitle: .+\ndescription: .+\n(?:boost: .+\n)?---\n/);
+    expect(readDocument(`docs/${page}`)).toMatch(/^---\ntitle: .+\ndescription: .+\n(?:boost: .+\n)?---\n/);
 });

@@ -1,5 +1,7 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
 import { operatorOf } from '../../../db/caller.ts';
 import { createWebhookDeliveryStore } from '../../../db/webhooks/webhook-deliveries.ts';
@@ -12,6 +14,8 @@ import { recordHistory } from '../../support/database/histories.ts';
 import { answerWith, startReceiver } from './receiver.ts';
 import { startWebhookWorker, testBox } from './webhook-worker.ts';
 import { asOperator } from '../../support/stack/operator.ts';
+import { blocksOf, checkout } from '../../support/documentation.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -54,6 +58,23 @@ describe('a delivery', () => {
     expect(delivery!.attempts).toEqual([
       { startedAt: expect.any(Date), durationMs: expect.any(Number), statusCode: 200, response: 'thanks', error: null },
     ]);
+  });
+
+  it('is verified by the code of the documentation', async () => {
+    await using at = await scene();
+    await buildJob(database.pool, at.project);
+    const [message] = await at.receiver.until(1);
+    const block = blocksOf('docs/webhooks-and-events.md').find(({ language }) => language === 'ts')!;
+    const folder = temporaryDirectory();
+    await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'route.ts'), block.text.replace('whsec_…', at.secret));
+    const { POST } = (await import(join(folder, 'route.ts'))) as { POST(request: Request): Promise<Response> };
+    const requestOf = (body: string) =>
+      new Request(at.receiver.url, { method: 'POST', body, headers: message!.headers as Record<string, string> });
+    using log = vi.spyOn(console, 'log').mockReturnValue();
+    expect((await POST(requestOf(message!.text))).status).toBe(204);
+    expect(log.mock.calls).toEqual([[message!.body]]);
+    await expect(POST(requestOf(`${message!.text} `))).rejects.toThrow('No matching signature');
   });
 
   it('reports the end of a job in its final form', async () => {

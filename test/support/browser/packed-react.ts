@@ -41,11 +41,11 @@ export async function packReact(): Promise<PackedReact> {
   };
 }
 
-/** Checks a module against the types of the package; returns what the compiler prints. */
-export async function checkTypes({ folder }: PackedReact, file: string, options: string[]): Promise<string> {
+/** Checks modules against the types of the package; returns what the compiler prints. */
+export async function checkTypes({ folder }: PackedReact, files: string[], options: string[]): Promise<string> {
   const compiler = join(checkout, 'node_modules/typescript/bin/tsc');
   const strict = ['--noEmit', '--strict', '--skipLibCheck', '--jsx', 'react-jsx', '--target', 'es2023'];
-  const args = [compiler, ...strict, ...options, file];
+  const args = [compiler, ...strict, ...options, ...files];
   return promisify(execFile)(process.execPath, args, { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
