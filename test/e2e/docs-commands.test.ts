@@ -1,52 +1,35 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestStack } from '../support/stack/stack.ts';
 import type { TestStack } from '../support/stack/stack.ts';
+import { pngOf } from '../support/sandbox/images.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { blocksOf, checkout, pages, readDocument, type Block } from '../support/documentation.ts';
 import { patienceMs } from '../support/patience.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-const checkout = resolve(import.meta.dirname, '../..');
-
-/** Blocks that their own test runs, or that need another machine; the rest runs against a live stack. */
+/** Beginnings of blocks that start or build what this test has already running, and what runs them instead. */
 const elsewhere = [
-  /^npm ci\b/, // smoke.test.ts
-  /^npm start\b/, // start.test.ts
-  /^npm pack\b/, // the package of the command line
-  /^npm run (check|test|attacks|fuzz|bench|chaos|eval)\b/,
-  /^npm run docket -- job approve\b/, // jobs/plan.test.ts, cli/…
-  /^npm run docket -- site (update|evaluate) .* --query-rewriting\b/, // assistant/query-rewriting.test.ts, cli/site.test.ts
-  /^npm run docket -- job create .* --image\b/, // cli/job-images.test.ts
-  /^cp deploy\//, // npm run compose
-  /docker compose\b/,
-  /^temporal\(\)/,
-  /^(ANTHROPIC_API_KEY|GITHUB_TOKEN)=/, // settings of .env
-  /^echo "DOCKET_ENCRYPTION_KEYS/,
+  /^npm ci && npm run demo\b/, // e2e/demo.test.ts
+  /^npm ci && npm test\b/, // the run that this test is a part of
+  /^npm start\b/, // e2e/start.test.ts, and eval.test.ts for the evaluation
+  /^npm run eval\b/, // e2e/eval.test.ts, eval-recordings.test.ts
+  /^npm run attacks\b/, // each line is a suite; short runs: chaos-, fuzz- and leaks-short.test.ts, repositories.test.ts
+  /^npm run bench\b/, // each line is a benchmark
+  /^npm pack \.\/cli\b/, // integration/cli/package.test.ts
+  /^npm pack \.\/dashboard\/react\b/, // e2e/react-package.test.ts
+  /^(cp deploy\/|docker compose\b|temporal\(\))/, // npm run compose
 ];
 
-interface Snippet {
-  file: string;
-  line: number;
-  text: string;
-}
-
-async function snippetsOf(file: string): Promise<Snippet[]> {
-  const page = await readFile(join(checkout, file), 'utf8');
-  return [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
-    .map((match) => ({ file, line: page.slice(0, match.index).split('\n').length + 1, text: match[1]! }))
-    .filter(({ text }) => {
-      const first = text.split('\n').find((line) => line !== '' && !line.startsWith('#')) ?? '# nothing';
-      return !first.startsWith('#') && !elsewhere.some((pattern) => pattern.test(first));
-    });
-}
-
-const pages = (await readdir(join(checkout, 'docs'), { recursive: true })).filter((name) => name.endsWith('.md'));
-const files = ['README.md', ...pages.map((page) => `docs/${page}`).sort()];
-const snippets = (await Promise.all(files.map(snippetsOf))).flat();
+const firstLineOf = (text: string) => text.split('\n').find((line) => !line.startsWith('#')) ?? '';
+const blocks = ['README.md', ...pages.map((page) => `docs/${page}`).sort()]
+  .flatMap(blocksOf)
+  .filter(({ language }) => language === 'sh');
+const snippets = blocks.filter(({ text }) => !elsewhere.some((pattern) => pattern.test(firstLineOf(text))));
 
 let stack: TestStack;
 let folder: string;
@@ -64,11 +47,15 @@ beforeAll(async () => {
     join(folder, 'SKILL.md'),
     '---\nname: notes\ndescription: Use for release notes.\n---\n\nOne line.\n',
   );
-  const [, sources = ''] =
-    /```json\n(\[.*?\])\n```/s.exec(await readFile(join(checkout, 'docs/assistant.md'), 'utf8')) ?? [];
+  const [, sources = ''] = /```json\n(\[.*?\])\n```/s.exec(readDocument('docs/assistant.md')) ?? [];
   await writeFile(join(folder, 'sources.json'), sources);
   await run(`ssh-keygen -q -t ed25519 -N '' -f deploy_key && echo "github.com $(cat deploy_key.pub)" > hosts`);
-  stack = await startTestStack();
+  await writeFile(join(folder, 'design.png'), pngOf({ width: 7, height: 5 }));
+  // models of Anthropic can be named, and are down
+  const models = { DOCKET_AGENT_MODEL: 'offline/editor', DOCKET_ASSISTANT_MODEL: 'offline/extract' };
+  stack = await startTestStack({
+    env: { ...models, ANTHROPIC_API_KEY: 'a-key', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' },
+  });
 });
 afterAll(async () => {
   await stack[Symbol.asyncDispose]();
@@ -97,13 +84,17 @@ const github = 'https://github.com/acme/docs';
 const sampleRepository = () => join(stack.localJson.folders!.repositories, 'lamp.git');
 let made = 0;
 
-/** Placeholders for ids in the documentation, and how a test gets each id. */
-const ids: Record<string, () => Promise<string>> = {
-  JOB: async () => {
+/** Placeholders for ids in the documentation, and how a test gets each id for a line. */
+const ids: Record<string, (line: string) => Promise<string>> = {
+  JOB: async (line) => {
     const path = `/v2/agent/${stack.localJson.projectId}/job`;
-    const { id } = await api(path, { json: { prompt: `Create made-${++made}.md with "text"` } });
+    const plan = /\b(?:approve|reject)\b/.test(line) ? 'review' : 'none';
+    const { id } = await api(path, { json: { prompt: `Create made-${++made}.md with "text"`, plan } });
     await vi.waitFor(
-      async () => expect((await api(`${path}/${id}`, { method: 'GET' })).status).toMatch(/completed|failed/),
+      async () => {
+        const { status, details } = await api(`${path}/${id}`, { method: 'GET' });
+        expect(details.phase ?? status).toMatch(/completed|failed|waiting/);
+      },
       { timeout: patienceMs, interval: 100 },
     );
     return id;
@@ -128,31 +119,34 @@ const ids: Record<string, () => Promise<string>> = {
 const npm = `npm --prefix ${checkout}`;
 
 /** A snippet with real ids and, where the worker would have to reach GitHub, the sample repository. */
-async function filledIn({ text }: Snippet): Promise<string> {
+async function filledIn({ text }: Block): Promise<string> {
   let script = text;
   for (const [name, make] of Object.entries(ids)) {
     const pattern = new RegExp(`(?<![$\\w{])${name}(?:_ID)?(?!\\w|=|\\))`, 'g');
-    if (name === 'ORG' && pattern.test(script)) script = script.replaceAll(pattern, await make());
+    if (name === 'ORG' && pattern.test(script)) script = script.replaceAll(pattern, await make(script));
     const lines: string[] = [];
     // a command may end the job it names, so each line gets its own
     for (const line of script.split('\n'))
-      lines.push(line.match(pattern) ? line.replaceAll(pattern, await make()) : line);
+      lines.push(line.match(pattern) ? line.replaceAll(pattern, await make(line)) : line);
     script = lines.join('\n');
   }
   return script
     .replaceAll(/(site create .*--repository )\S+/g, `$1${sampleRepository()}`)
     .replaceAll(
-      /\b(deploy_key|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|(?:questions|sources)\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
+      /\b(deploy_key|design\.png|(?:token|prompt|headers|env|captcha)\.txt|rules\.md|SKILL\.md|(?:questions|sources)\.json)\b|(?<=--ssh-known-hosts )hosts\b/g,
       (name) => join(folder, name),
     )
     .replaceAll(/\bnpm run docket\b/g, `${npm} run --silent docket`);
 }
 
-const preamble = async () => {
-  const [block = ''] = (await snippetsOf('docs/quickstart.md')).map(({ text }) => text);
-  const reader = block.split('\n').slice(0, 2).join('\n');
+const preamble = () => {
+  const reader = /^read_local\(\)[\s\S]*?^BASE=.*$/m.exec(readDocument('docs/quickstart.md'))?.[0];
   return `${reader}\nDOMAIN=$(read_local domain) ASSISTANT=$(read_local assistantKey)\n`;
 };
+
+it.each(elsewhere)('the documentation has a block that begins with %s', (pattern) => {
+  expect(blocks.some(({ text }) => pattern.test(firstLineOf(text)))).toBe(true);
+});
 
 describe('the commands in the documentation', () => {
   it.each(snippets)('$file:$line', { tags: ['slow'] }, async (snippet) => {
@@ -169,12 +163,12 @@ describe('the commands in the documentation', () => {
       );
     }
     const script = await filledIn(snippet);
-    const { code, output } = await run(`${await preamble()}${script}`, {
+    const { code, output } = await run(`${preamble()}${script}`, {
       ...stack.env,
       DOCKET_PROJECT: stack.localJson.projectId,
       TOKEN: 'a-token-of-a-service',
     });
     expect(code, `${script}\n${output}`).toBe(0);
-    expect(output).not.toMatch(/^\{"error":/m);
+    expect(output).not.toContain('{"error":');
   });
 });
