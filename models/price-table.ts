@@ -37,6 +37,7 @@ const opus46: ModelPrice = anthropic(5, 25, 1_000_000);
 const gpt5: ModelPrice = openai(1.25, 0.125, 10, 400_000);
 const gpt5Mini: ModelPrice = openai(0.25, 0.025, 2, 400_000);
 const gpt52: ModelPrice = openai(1.75, 0.175, 14, 400_000);
+// until 31 December 2026 Google asks for half of it
 const flash: ModelPrice = google(1.5, 0.15, 7.5);
 const gemini3Pro: ModelPrice = { ...google(2, 0.2, 12), long: googleLong };
 
