@@ -47,7 +47,7 @@ beforeAll(async () => {
     join(folder, 'SKILL.md'),
     '---\nname: notes\ndescription: Use for release notes.\n---\n\nOne line.\n',
   );
-  const [, sources = ''] = /```json\n(\[.*?\])\n```/s.exec(readDocument('docs/assistant.md')) ?? [];
+  const [, sources = ''] = /```json\n(\[.*?\])\n```/s.exec(readDocument('docs/assistant/sites.md')) ?? [];
   await writeFile(join(folder, 'sources.json'), sources);
   await run(`ssh-keygen -q -t ed25519 -N '' -f deploy_key && echo "github.com $(cat deploy_key.pub)" > hosts`);
   await writeFile(join(folder, 'design.png'), pngOf({ width: 7, height: 5 }));

@@ -9,7 +9,8 @@ const ambient = `
 declare const Docket: import('${checkout}/dashboard/widget/main.tsx').DocketWidget;
 declare const it: import('vitest').TestAPI;
 declare const turnstile: { render(container: string, options: { sitekey: string; callback(token: string): void }): string };
-declare const adminKey: string, assistantKey: string;
+declare const adminKey: string, assistantKey: string, text: string, threadId: string;
+declare const chat: ReturnType<typeof import('@ai-sdk/react').useChat>;
 declare const helpButton: HTMLButtonElement, installButton: HTMLButtonElement;
 declare function render(state: import('@docket/react').ChatState): void;
 declare function setThreadId(threadId: string | null): void;

@@ -37,11 +37,11 @@ const meanings: Record<string, Meaning[]> = {
   'docs/models.md': [json(createJobSchema), parsePrices, parsePrices],
   'docs/operations/metrics.md': [parseYaml], // a file of Prometheus
   'docs/quickstart.md': [json(someOf(agentJobSchema.extend({ details: someOf(agentJobSchema.shape.details) })))],
-  'docs/assistant.md': [
-    json(someOf(citationsSchema.element.shape.passage.unwrap())),
-    json(z.unknown().transform((sources) => changeSiteSchema.parse({ sources }))),
+  'docs/assistant.md': [json(someOf(citationsSchema.element.shape.passage.unwrap()))],
+  'docs/assistant/improve.md': [
     json(z.unknown().transform((questions) => createSetSchema.parse({ name: 'Basics', questions }))),
   ],
+  'docs/assistant/sites.md': [json(z.unknown().transform((sources) => changeSiteSchema.parse({ sources })))],
 };
 
 const blocks = documents.flatMap(blocksOf).filter(({ language }) => language === 'json' || language === 'yaml');
