@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { fenced, MAX_OUTPUT_BYTES, sizeText } from '../tools/tool-output.ts';
+import { fenced, maxOutputBytes, sizeText } from '../tools/tool-output.ts';
 import { printable } from '../tools/history/printable.ts';
 
 const mostItems = 200;
@@ -18,8 +18,8 @@ export function resultText(server: string, { content, structuredContent }: CallT
   if (content.length > mostItems) notes.unshift(`${content.length - mostItems} more items omitted`);
   if (texts.length === 0 && structuredContent !== undefined) texts.push(JSON.stringify(structuredContent));
   const whole = Buffer.from(texts.join('\n').toWellFormed().replaceAll('\0', '\ufffd'));
-  const kept = printable(whole.subarray(0, MAX_OUTPUT_BYTES), MAX_OUTPUT_BYTES - noteBytes);
-  if (whole.length > MAX_OUTPUT_BYTES - noteBytes) notes.unshift(`the text is cut here; it has ${whole.length} bytes`);
+  const kept = printable(whole.subarray(0, maxOutputBytes), maxOutputBytes - noteBytes);
+  if (whole.length > maxOutputBytes - noteBytes) notes.unshift(`the text is cut here; it has ${whole.length} bytes`);
   return [
     fenced(`the MCP server ${server}`, kept === '' ? '(no text)' : kept),
     ...notes.slice(0, 20).map((note) => `[${note}]`),

@@ -10,7 +10,7 @@ interface TimedOutput extends ToolOutput {
   durationMs: number;
 }
 
-const PARALLEL_CALLS = 8;
+const parallelCalls = 8;
 /**
  * Longest output of all calls of one answer, in bytes. More fills the context window, and takes long to store and to
  * send.
@@ -72,7 +72,7 @@ function groupsOf(toolset: Toolset, calls: ToolCall[]): ToolCall[][] {
   let open: ToolCall[] | null = null;
   for (const call of calls) {
     const isTogether = isReadOnly(toolset, call) === true;
-    if (open !== null && isTogether && open.length < PARALLEL_CALLS) {
+    if (open !== null && isTogether && open.length < parallelCalls) {
       open.push(call);
       continue;
     }

@@ -1,14 +1,14 @@
 /** Longest output of one call, in bytes. */
-export const MAX_OUTPUT_BYTES = 50 * 1024;
+export const maxOutputBytes = 50 * 1024;
 
-const NOTE_BYTES = 200;
+const noteBytes = 200;
 
 /** Returns a text that can be stored and sent: well-formed, without NUL, truncated at the limit with a note. */
 export function cappedOutput(text: string): string {
   const clean = text.toWellFormed().replaceAll('\0', '\ufffd');
-  if (Buffer.byteLength(clean) <= MAX_OUTPUT_BYTES) return clean;
-  const kept = cutToBytes(clean, MAX_OUTPUT_BYTES - NOTE_BYTES);
-  return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${MAX_OUTPUT_BYTES}.]`;
+  if (Buffer.byteLength(clean) <= maxOutputBytes) return clean;
+  const kept = cutToBytes(clean, maxOutputBytes - noteBytes);
+  return `${kept}\n[The answer is cut here: its ${Buffer.byteLength(clean)} bytes exceed ${maxOutputBytes}.]`;
 }
 
 /** Returns the longest beginning of a text that fits and does not end inside a character. */

@@ -5,14 +5,14 @@ export class GlobError extends Error {
   override name = 'GlobError';
 }
 
-const MAX_PATTERN = 500;
+const maxPatternLength = 500;
 
 /**
  * Compiles a glob into a test of paths. A pattern without a slash matches a name at any depth; a leading "!" negates
  * it. The test takes time linear in the path for every pattern, because neither is trusted. Throws GlobError.
  */
 export function compileGlob(given: string): (path: string) => boolean {
-  if (given.length > MAX_PATTERN) throw new GlobError(`The glob is longer than ${MAX_PATTERN} characters.`);
+  if (given.length > maxPatternLength) throw new GlobError(`The glob is longer than ${maxPatternLength} characters.`);
   const isNegated = given.startsWith('!');
   const glob = (isNegated ? given.slice(1) : given).replace(/^(\.?\/)+/, '');
   if (glob === '') throw new GlobError('The glob is empty; "**/*.md" finds all Markdown files.');

@@ -1,5 +1,5 @@
 import { findRegions, isTooMany, withLf, type FoundRegion, type FoundRegions, type Stage } from './match-ladder.ts';
-import { MAX_FILE_BYTES, lineAt } from './text-file.ts';
+import { maxFileBytes, lineAt } from './text-file.ts';
 import { offsetInView, regionEnd, regionStart, viewOf } from './text-view.ts';
 
 export interface Edit {
@@ -42,7 +42,7 @@ export function applyEdit(text: string, edit: Edit): EditResult {
     return { failure: { reason: 'ambiguous', stage: found.stage, lines, count: regions.length } };
   }
   if (isTooMany(found)) return { failure: { reason: 'too-many' } };
-  if (text.length + regions.length * (edit.new.length - edit.old.length) > MAX_FILE_BYTES) {
+  if (text.length + regions.length * (edit.new.length - edit.old.length) > maxFileBytes) {
     return { failure: { reason: 'too-large' } };
   }
   const replaced = replaceRegions(text, { ...found, regions });

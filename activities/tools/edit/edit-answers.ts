@@ -4,10 +4,10 @@ import type { Stage } from './match-ladder.ts';
 import { nearestRegions } from './nearest-regions.ts';
 import { countText, numberedLines } from '../tool-output.ts';
 
-const SHOWN_CHANGES = 3;
-const SHOWN_LINES = 12;
-const SHOWN_CHARACTERS = 2_000;
-const CONTEXT_LINES = 2;
+const shownChanges = 3;
+const shownLines = 12;
+const shownCharacters = 2_000;
+const contextLines = 2;
 
 /** Returns the output for an edit that changes nothing: the reason and what to do. */
 export function failureSentence(
@@ -43,10 +43,10 @@ export function changeText({ stage, changes }: { stage: Stage; changes: Change[]
 
 /** Returns the changed lines with some context, in the format of `read`. */
 export function changedLines(text: string, changes: Change[]): string {
-  const lines = text.split('\n').map((line) => line.replace(/\r$/, '').slice(0, SHOWN_CHARACTERS));
-  const excerpts = changes.slice(0, SHOWN_CHANGES).map(({ line, lineCount }) => {
-    const first = Math.max(1, line - CONTEXT_LINES);
-    const last = Math.min(line - 1 + Math.min(lineCount, SHOWN_LINES) + CONTEXT_LINES, lines.length);
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, '').slice(0, shownCharacters));
+  const excerpts = changes.slice(0, shownChanges).map(({ line, lineCount }) => {
+    const first = Math.max(1, line - contextLines);
+    const last = Math.min(line - 1 + Math.min(lineCount, shownLines) + contextLines, lines.length);
     return numberedLines(lines.slice(first - 1, last), first);
   });
   return excerpts.join('\n   ...\n');
@@ -70,7 +70,7 @@ function nearest(text: string, old: string): string {
 /** Returns the exact characters of a line, with a mark for invisible ones. */
 function visible(line: string): string {
   return line
-    .slice(0, SHOWN_CHARACTERS)
+    .slice(0, shownCharacters)
     .replaceAll('\t', '→\t')
     .replaceAll(/[\r\u00a0\u200b-\u200d\u2060\ufeff]/g, (character) => `<U+${hexOf(character)}>`);
 }

@@ -8,10 +8,10 @@ import { putFile, readIn, splitPath } from '../files/files.ts';
 import type { Edit } from './apply-edit.ts';
 import { checkEtag, etagSchema } from './etag.ts';
 
-const MAX_EDIT_CHARACTERS = 500_000;
+const maxEditCharacters = 500_000;
 const textSchema = z
   .string()
-  .max(MAX_EDIT_CHARACTERS)
+  .max(maxEditCharacters)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'holds a NUL or half a character');
 
 const editSchema = z.object({
@@ -23,12 +23,12 @@ const editSchema = z.object({
 });
 const pathSchema = z.string().describe('File, relative to the root of the repository');
 
-const RULES =
+const rules =
   'The file keeps its line endings, byte order mark and final newline. If old is not found exactly, line ' +
   'endings, trailing whitespace, a uniform shift of the indentation and typographic punctuation may differ; the answer says so.';
 
 export const editTool = defineTool({
-  description: `Replaces text in a file. ${RULES}`,
+  description: `Replaces text in a file. ${rules}`,
   inputSchema: z.object({ path: pathSchema, ...editSchema.shape, etag: etagSchema.optional() }),
   isReadOnly: false,
   async run({ path, etag, ...edit }, context) {
@@ -37,7 +37,7 @@ export const editTool = defineTool({
 });
 
 export const multiEditTool = defineTool({
-  description: `Makes several replacements in one file, in the given order, all of them or none. ${RULES}`,
+  description: `Makes several replacements in one file, in the given order, all of them or none. ${rules}`,
   inputSchema: z.object({
     path: pathSchema,
     edits: z.array(editSchema).min(1).max(100).describe('The replacements; each sees the result of those before it'),

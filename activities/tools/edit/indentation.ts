@@ -6,7 +6,7 @@ export interface IndentedLine {
   content: string;
 }
 
-const TAB_WIDTHS = [4, 2, 8, 3];
+const tabWidths = [4, 2, 8, 3];
 
 export function indentedLines(text: string): IndentedLine[] {
   return text.split('\n').map((line) => {
@@ -48,7 +48,7 @@ function shiftsFor(from: string, to: string): Shift[] {
     const removed = from.slice(0, from.length - to.length);
     shifts.push((indent) => (indent.startsWith(removed) ? indent.slice(removed.length) : null));
   }
-  const changes = TAB_WIDTHS.map((width) => ({ width, columns: columnsOf(to, width) - columnsOf(from, width) }));
+  const changes = tabWidths.map((width) => ({ width, columns: columnsOf(to, width) - columnsOf(from, width) }));
   const unmoved = changes.filter(({ columns }) => columns === 0);
   const moved = changes.filter(({ columns }) => columns !== 0);
   for (const { width, columns } of [...unmoved, ...moved]) {

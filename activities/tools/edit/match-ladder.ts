@@ -3,8 +3,8 @@ import { occurrencesOf } from './occurrences.ts';
 import { offsetInView, viewOf, type TextView } from './text-view.ts';
 
 /** How a region was found, from the strictest to the most tolerant. Nothing is matched by similarity. */
-const STAGES = ['exact', 'line endings', 'trailing whitespace', 'indentation', 'Unicode punctuation'] as const;
-export type Stage = (typeof STAGES)[number];
+const stages = ['exact', 'line endings', 'trailing whitespace', 'indentation', 'Unicode punctuation'] as const;
+export type Stage = (typeof stages)[number];
 
 /** A place where the old text was found, with old and new text as they would be written there. */
 export interface FoundRegion {
@@ -16,12 +16,12 @@ export interface FoundRegion {
   new: string;
 }
 
-const MAX_REGIONS = 100_000;
-const MAX_SHIFTED_REGIONS = 1_000;
+const maxRegions = 100_000;
+const maxShiftedRegions = 1_000;
 
 /** More matches than an edit can mean; the list is then incomplete. */
 export function isTooMany({ stage, regions }: FoundRegions): boolean {
-  return regions.length > (stage === 'indentation' ? MAX_SHIFTED_REGIONS : MAX_REGIONS);
+  return regions.length > (stage === 'indentation' ? maxShiftedRegions : maxRegions);
 }
 
 export interface FoundRegions {
@@ -30,7 +30,7 @@ export interface FoundRegions {
   regions: FoundRegion[];
 }
 
-const PUNCTUATION: [string, RegExp][] = [
+const punctuation: [string, RegExp][] = [
   ["'", /[‘’‚‛′ʼ]/g],
   ['"', /[“”„‟″«»]/g],
   ['-', /[‐‑‒–—―−]/g],
@@ -77,7 +77,7 @@ export function withLf(text: string): string {
 }
 
 function indexesOf(text: string, sought: string): number[] {
-  return occurrencesOf(sought, text, MAX_REGIONS + 1);
+  return occurrencesOf(sought, text, maxRegions + 1);
 }
 
 /** Treats CRLF as one character: a region neither starts nor ends inside it. */
@@ -100,7 +100,7 @@ function shiftedRegions(text: string, edit: { old: string; new: string }): Found
   const old = indentedLines(viewOf(endsWithNewline ? edit.old.slice(0, -1) : edit.old, { withoutBlanks: true }).text);
   const lines = indentedLines(text);
   const contentsOf = (list: IndentedLine[]) => list.map(({ content }) => content);
-  const starts = occurrencesOf(contentsOf(old), contentsOf(lines), MAX_REGIONS);
+  const starts = occurrencesOf(contentsOf(old), contentsOf(lines), maxRegions);
   const offsets = starts.length === 0 ? [] : lineOffsets(lines);
   const indents = old.filter(({ content }) => content !== '').map(({ indent }) => indent);
   const regions: FoundRegion[] = [];
@@ -115,7 +115,7 @@ function shiftedRegions(text: string, edit: { old: string; new: string }): Found
     if (shifted.old === null || shifted.new === null) continue;
     const length = viewOf(shifted.old, { withoutBlanks: true }).text.length;
     regions.push({ start: offsets[start] ?? 0, length, old: shifted.old, new: shifted.new });
-    if (regions.length > MAX_SHIFTED_REGIONS) break;
+    if (regions.length > maxShiftedRegions) break;
   }
   return regions;
 }
@@ -130,5 +130,5 @@ function lineOffsets(lines: IndentedLine[]): number[] {
 }
 
 function withPlainPunctuation(text: string): string {
-  return PUNCTUATION.reduce((plain, [character, variants]) => plain.replaceAll(variants, character), text);
+  return punctuation.reduce((plain, [character, variants]) => plain.replaceAll(variants, character), text);
 }

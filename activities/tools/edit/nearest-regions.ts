@@ -5,15 +5,15 @@ export interface NearRegion {
   lines: string[];
 }
 
-const MAX_REGIONS = 3;
-const MAX_LINES = 40;
+const maxRegions = 3;
+const maxLines = 40;
 /** Limit of the search in a long file; it only improves an error message. */
-const MAX_SEARCHED = 1_000_000;
+const maxSearchedCharacters = 1_000_000;
 
 /** Returns the places of a text that share the most with a text that was not found. They are shown and never edited. */
 export function nearestRegions(text: string, sought: string): NearRegion[] {
-  const lines = withLf(text.slice(0, MAX_SEARCHED)).split('\n');
-  const soughtLines = withLf(sought).trim().split('\n').slice(0, MAX_LINES);
+  const lines = withLf(text.slice(0, maxSearchedCharacters)).split('\n');
+  const soughtLines = withLf(sought).trim().split('\n').slice(0, maxLines);
   const scores = lineScores(lines, new Set(soughtLines.flatMap(trigramsOf)));
   const height = Math.min(soughtLines.length, lines.length);
   const windows = windowScores(scores, height);
@@ -21,7 +21,7 @@ export function nearestRegions(text: string, sought: string): NearRegion[] {
   const best = windows.map((score, line) => ({ score, line })).filter(({ score }) => score > 0);
   best.sort((left, right) => right.score - left.score || left.line - right.line);
   for (const { line } of best) {
-    if (taken.length === MAX_REGIONS) break;
+    if (taken.length === maxRegions) break;
     if (taken.every((other) => Math.abs(other - line) >= height)) taken.push(line);
   }
   return taken.map((line) => ({ line: line + 1, lines: lines.slice(line, line + height) }));

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { AgentPath } from '../files/agent-path.ts';
 
 const load = createRequire(import.meta.url);
-const MAX_PARSED_CHARACTERS = 256 * 1024;
+const maxParsedCharacters = 256 * 1024;
 
 /** Returns a note for the output when a change leaves a file that no longer parses; empty otherwise. */
 export function parseNote(path: AgentPath, { before, after }: { before: string | null; after: string }): string {
@@ -12,7 +12,7 @@ export function parseNote(path: AgentPath, { before, after }: { before: string |
 }
 
 function syntaxProblem(path: AgentPath, text: string): string | null {
-  if (text.length > MAX_PARSED_CHARACTERS) return null;
+  if (text.length > maxParsedCharacters) return null;
   const ending = /\.(json|ya?ml)$/.exec(path.parts.at(-1) ?? '')?.[1];
   try {
     if (ending === 'json') JSON.parse(text);

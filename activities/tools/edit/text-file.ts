@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 
 /** Larger files are neither read nor written. */
-export const MAX_FILE_BYTES = 10 * 1024 * 1024;
+export const maxFileBytes = 10 * 1024 * 1024;
 
-const BOM = '\ufeff';
+const byteOrderMark = '\ufeff';
 
 /** A decoded text file that can be encoded again byte by byte. */
 export interface TextFile {
@@ -22,13 +22,13 @@ export function decodeText(bytes: Buffer): TextFile | null {
   if (bytes.includes(0)) return null;
   if (!isUtf8(bytes)) return { text: bytes.toString('latin1'), hasBom: false, encoding: 'latin1' };
   const text = bytes.toString('utf8');
-  const hasBom = text.startsWith(BOM);
+  const hasBom = text.startsWith(byteOrderMark);
   return { text: hasBom ? text.slice(1) : text, hasBom, encoding: 'utf8' };
 }
 
 /** Returns the bytes of a text in the form of the file it came from. */
 export function encodeText(text: string, { hasBom, encoding }: Pick<TextFile, 'hasBom' | 'encoding'>): Buffer {
-  return Buffer.from(hasBom ? BOM + text : text, encoding);
+  return Buffer.from(hasBom ? byteOrderMark + text : text, encoding);
 }
 
 /** Returns the hash that git gives a file with these bytes, so that equal content has the same etag everywhere. */

@@ -17,21 +17,18 @@ export interface TextView {
   gaps: Gap[];
 }
 
-const CARRIAGE_RETURN = /\r(?=\n)/g;
+const carriageReturn = /\r(?=\n)/g;
 // The look-behind prevents a long run of whitespace inside a line from being tried from each of its characters.
-const CARRIAGE_RETURN_OR_BLANKS = /\r(?=\n)|(?<![ \t])[ \t]+(?=\r?\n|$)/g;
+const carriageReturnOrBlanks = /\r(?=\n)|(?<![ \t])[ \t]+(?=\r?\n|$)/g;
 
 export function viewOf(original: string, { withoutBlanks }: { withoutBlanks: boolean }): TextView {
   const gaps: Gap[] = [];
   let removed = 0;
-  const text = original.replaceAll(
-    withoutBlanks ? CARRIAGE_RETURN_OR_BLANKS : CARRIAGE_RETURN,
-    (match, start: number) => {
-      gaps.push({ at: start - removed, start, end: start + match.length });
-      removed += match.length;
-      return '';
-    },
-  );
+  const text = original.replaceAll(withoutBlanks ? carriageReturnOrBlanks : carriageReturn, (match, start: number) => {
+    gaps.push({ at: start - removed, start, end: start + match.length });
+    removed += match.length;
+    return '';
+  });
   return { text, original, gaps };
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { printable } from '../history/printable.ts';
-import { countText, cutToBytes, fenced, MAX_OUTPUT_BYTES } from '../tool-output.ts';
+import { countText, cutToBytes, fenced, maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
 
 /** Room for the fence and the notes. */
-const mostBytes = MAX_OUTPUT_BYTES - 4_096;
+const mostBytes = maxOutputBytes - 4_096;
 
 export const fetchTool = defineTool({
   description: describeFetch([]),

@@ -7,20 +7,20 @@ export interface AgentPath {
   shown: string;
 }
 
-const MAX_PATH_BYTES = 4096;
-const MAX_NAME_BYTES = 255;
-const CONTROL_CHARACTERS = /[\p{Cc}\u2028\u2029]/u;
-const MISLEADING_CHARACTERS = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
+const maxPathBytes = 4096;
+const maxNameBytes = 255;
+const controlCharacters = /[\p{Cc}\u2028\u2029]/u;
+const misleadingCharacters = /[\p{Cc}\u2028\u2029\p{Bidi_Control}]/gu;
 
 /** Parses a path of a model. Throws ToolProblem when it leaves the tree, names `.git`, or is not a path. */
 export function parseAgentPath(given: string): AgentPath {
   const shown = showPath(given.length > 200 ? `${given.slice(0, 200)}…` : given);
   if (given === '') throw new ToolProblem('The path is empty; "." is the root of the repository.');
-  if (!given.isWellFormed() || CONTROL_CHARACTERS.test(given)) {
+  if (!given.isWellFormed() || controlCharacters.test(given)) {
     throw new ToolProblem(`The path ${shown} contains a control character.`);
   }
-  if (Buffer.byteLength(given) > MAX_PATH_BYTES) {
-    throw new ToolProblem(`The path is longer than ${MAX_PATH_BYTES} bytes.`);
+  if (Buffer.byteLength(given) > maxPathBytes) {
+    throw new ToolProblem(`The path is longer than ${maxPathBytes} bytes.`);
   }
   if (given.includes('\\')) throw new ToolProblem(`The path ${shown} contains a backslash; separate folders with "/".`);
   if (given.startsWith('/')) {
@@ -29,8 +29,8 @@ export function parseAgentPath(given: string): AgentPath {
   const parts: string[] = [];
   for (const name of given.split('/')) {
     if (isGitName(name)) throw new ToolProblem(`The path ${shown} is inside .git, which is not accessible.`);
-    if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-      throw new ToolProblem(`The path ${shown} contains a name longer than ${MAX_NAME_BYTES} bytes.`);
+    if (Buffer.byteLength(name) > maxNameBytes) {
+      throw new ToolProblem(`The path ${shown} contains a name longer than ${maxNameBytes} bytes.`);
     }
     if (name === '' || name === '.') continue;
     if (name !== '..') parts.push(name);
@@ -60,7 +60,7 @@ export function isGitName(name: string): boolean {
 
 /** Returns a path in a form that takes one line and reads in one direction. */
 export function showPath(path: string): string {
-  return path.toWellFormed().replaceAll(MISLEADING_CHARACTERS, (character) => {
+  return path.toWellFormed().replaceAll(misleadingCharacters, (character) => {
     const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     return `<U+${hex}>`;
   });

@@ -5,7 +5,7 @@ import { agentPathOf, isGitName, type AgentPath } from './agent-path.ts';
 import { ToolProblem, problemOf } from '../tool-problem.ts';
 import { codeOf } from '../../../lib/error-code.ts';
 
-const MAX_LINKS = 40;
+const maxLinks = 40;
 
 /** An open folder, so that its entries are found in it and nowhere else, whatever happens to its path. */
 export interface Folder extends AsyncDisposable {
@@ -111,7 +111,7 @@ export async function resolveLinks(root: string, path: AgentPath): Promise<Agent
       continue;
     }
     links += 1;
-    if (links > MAX_LINKS) throw new ToolProblem(`${path.shown} is a symbolic link to itself.`);
+    if (links > maxLinks) throw new ToolProblem(`${path.shown} is a symbolic link to itself.`);
     if (isAbsolute(target)) done = [];
     rest.unshift(...(isAbsolute(target) ? partsBeneath(realRoot, root, target, path) : target.split('/')));
   }

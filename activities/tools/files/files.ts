@@ -4,7 +4,7 @@ import { open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { agentPathOf, type AgentPath } from './agent-path.ts';
 import { openFile, openFolder, resolveLinks, statIn, type Folder } from './beneath.ts';
 import type { ToolContext } from '../agent-tool.ts';
-import { MAX_FILE_BYTES } from '../edit/text-file.ts';
+import { maxFileBytes } from '../edit/text-file.ts';
 import { ToolProblem, problemOf } from '../tool-problem.ts';
 
 /** Returns the folder of a path and its name there. Throws ToolProblem for the root itself. */
@@ -48,8 +48,8 @@ export async function putFile(
   folder: Folder,
   file: { name: string; shown: string; bytes: Uint8Array; replaces: Stats | null },
 ): Promise<void> {
-  if (file.bytes.length > MAX_FILE_BYTES) {
-    throw new ToolProblem(`${file.shown} would be larger than ${MAX_FILE_BYTES} bytes; nothing was written.`);
+  if (file.bytes.length > maxFileBytes) {
+    throw new ToolProblem(`${file.shown} would be larger than ${maxFileBytes} bytes; nothing was written.`);
   }
   const draft = folder.at(`.docket-${randomUUID()}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -73,8 +73,8 @@ export async function putFile(
 }
 
 async function readAll(file: FileHandle, stat: Stats, shown: string): Promise<Buffer> {
-  const tooLarge = new ToolProblem(`${shown} is larger than ${MAX_FILE_BYTES} bytes, the most that tools open.`);
-  if (stat.size > MAX_FILE_BYTES) throw tooLarge;
+  const tooLarge = new ToolProblem(`${shown} is larger than ${maxFileBytes} bytes, the most that tools open.`);
+  if (stat.size > maxFileBytes) throw tooLarge;
   // One byte more than expected, to notice a file that grows while it is read.
   const buffer = Buffer.alloc(stat.size + 1);
   let length = 0;

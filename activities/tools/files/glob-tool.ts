@@ -4,7 +4,7 @@ import { defineTool } from '../define-tool.ts';
 import { compileGlob } from './glob-pattern.ts';
 import { walkNote, walkTree } from './walk-tree.ts';
 
-const MAX_SHOWN = 1_000;
+const maxShown = 1_000;
 
 const inputSchema = z.object({
   pattern: z
@@ -29,13 +29,13 @@ export const globTool = defineTool({
       signal,
       async visit(entry) {
         if (entry.kind === 'folder' || !fits(entry.path.slice(prefix))) return true;
-        if (found.length === MAX_SHOWN) return false;
+        if (found.length === maxShown) return false;
         found.push(showPath(entry.path));
         return true;
       },
     });
     if (found.length === 0) return `No file matches ${pattern}.${walkNote(end)}`;
-    const note = end === 'stopped' ? `\n[There are more: the first ${MAX_SHOWN} are shown.]` : walkNote(end);
+    const note = end === 'stopped' ? `\n[There are more: the first ${maxShown} are shown.]` : walkNote(end);
     return found.join('\n') + note;
   },
 });

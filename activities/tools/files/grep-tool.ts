@@ -11,16 +11,16 @@ import { ToolProblem } from '../tool-problem.ts';
 import type { ToolContext } from '../agent-tool.ts';
 import { walkNote, walkTree } from './walk-tree.ts';
 
-const MAX_HITS = 100;
-const MAX_HITS_A_FILE = 10;
-const MAX_NAMED = 10;
-const MAX_FILES = 200;
-const MAX_SHOWN_CHARACTERS = 200;
-const MAX_LINE_CHARACTERS = 100_000;
-const MAX_SEARCH_MS = 20_000;
-const CHARACTERS_A_TURN = 200_000;
+const maxHits = 100;
+const maxHitsPerFile = 10;
+const maxNamed = 10;
+const maxFiles = 200;
+const maxShownCharacters = 200;
+const maxLineCharacters = 100_000;
+const maxSearchMs = 20_000;
+const charactersPerTurn = 200_000;
 /** Cost of a line in addition to its characters; empty lines are matched, too. */
-const LINE_COST = 20;
+const lineCost = 20;
 
 const inputSchema = z.object({
   pattern: z
@@ -35,14 +35,14 @@ const inputSchema = z.object({
   filesOnly: z
     .boolean()
     .default(false)
-    .describe(`List only the paths of files with a match, one per line, at most ${MAX_FILES}`),
+    .describe(`List only the paths of files with a match, one per line, at most ${maxFiles}`),
   after: z.string().optional().describe('Only files after this path, to continue a truncated result'),
 });
 
 export const grepTool = defineTool({
   description:
-    `Searches the lines of text files. Lists "path:line: text" for each match, at most ${MAX_HITS_A_FILE} per file and ` +
-    `${MAX_HITS} in all, with long lines truncated; or only the paths of the files. Binary files are skipped.`,
+    `Searches the lines of text files. Lists "path:line: text" for each match, at most ${maxHitsPerFile} per file and ` +
+    `${maxHits} in all, with long lines truncated; or only the paths of the files. Binary files are skipped.`,
   inputSchema,
   isReadOnly: true,
   async run({ pattern, path, glob, ignoreCase, literal, filesOnly, after }, { root, signal }) {
@@ -53,7 +53,7 @@ export const grepTool = defineTool({
       signal,
       filesOnly,
       after: after === undefined ? null : parseAgentPath(after).parts,
-      endAt: Date.now() + MAX_SEARCH_MS,
+      endAt: Date.now() + maxSearchMs,
       hits: [],
       shown: 0,
       seen: 0,
@@ -148,8 +148,8 @@ function goOnNote(reason: string, { last }: Search): string {
 
 function skippedNote(paths: string[]): string {
   if (paths.length === 0) return '';
-  const named = paths.slice(0, MAX_NAMED).map(showPath).join(', ');
-  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : '';
+  const named = paths.slice(0, maxNamed).map(showPath).join(', ');
+  const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : '';
   return `\n[Not searched completely because of size or permissions: ${named}${more}]`;
 }
 
@@ -159,22 +159,22 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
   if (text === undefined) return;
   let hits = 0;
   let isWhole = true;
-  if (search.filesOnly && search.shown === MAX_FILES) {
+  if (search.filesOnly && search.shown === maxFiles) {
     search.note = goOnNote('There are more files.', search);
     return;
   }
   let number = 0;
   for (const line of linesOf(text)) {
     number += 1;
-    search.seen += line.length + LINE_COST;
-    if (search.seen > CHARACTERS_A_TURN) {
+    search.seen += line.length + lineCost;
+    if (search.seen > charactersPerTurn) {
       search.seen = 0;
       await nextTurn();
       search.signal.throwIfAborted();
       if (Date.now() > search.endAt) search.note = goOnNote('The search took too long and was stopped.', search);
       if (search.note !== '') return;
     }
-    const searched = line.slice(0, MAX_LINE_CHARACTERS);
+    const searched = line.slice(0, maxLineCharacters);
     if (!search.expression.test(searched)) {
       isWhole &&= searched.length === line.length;
       continue;
@@ -185,11 +185,11 @@ async function searchFile(search: Search, { folder, name, path }: { folder: Fold
       search.last = path;
       return;
     }
-    if (search.shown === MAX_HITS) {
-      search.note = `\n[There are more than the ${MAX_HITS} matches shown; narrow the search.]`;
+    if (search.shown === maxHits) {
+      search.note = `\n[There are more than the ${maxHits} matches shown; narrow the search.]`;
       return;
     }
-    if (hits === MAX_HITS_A_FILE) {
+    if (hits === maxHitsPerFile) {
       search.hits.push(`${shown}: more matches in this file are not shown`);
       return;
     }
@@ -214,9 +214,9 @@ function* linesOf(text: string): Generator<string> {
 /** Returns a line, or the part of a long one around the match. */
 function excerpt(expression: RE2JS, line: string): string {
   const whole = line.endsWith('\r') ? line.slice(0, -1) : line;
-  if (whole.length <= MAX_SHOWN_CHARACTERS) return whole;
+  if (whole.length <= maxShownCharacters) return whole;
   const matcher = expression.matcher(whole);
   const hit = matcher.find() ? matcher.start() : 0;
-  const from = Math.max(0, Math.min(hit - 50, whole.length - MAX_SHOWN_CHARACTERS));
-  return whole.slice(from, from + MAX_SHOWN_CHARACTERS);
+  const from = Math.max(0, Math.min(hit - 50, whole.length - maxShownCharacters));
+  return whole.slice(from, from + maxShownCharacters);
 }

@@ -5,7 +5,7 @@ import { defineTool } from '../define-tool.ts';
 import { sizeText } from '../tool-output.ts';
 import { walkNote, walkTree, type TreeEntry } from './walk-tree.ts';
 
-const MAX_SHOWN = 1_000;
+const maxShown = 1_000;
 
 const inputSchema = z.object({
   path: z.string().default('.').describe('Folder, relative to the root of the repository (default: the root)'),
@@ -26,13 +26,13 @@ export const listTool = defineTool({
       signal,
       maxDepth: depth,
       async visit(entry) {
-        if (lines.length === MAX_SHOWN) return false;
+        if (lines.length === maxShown) return false;
         lines.push(await lineOf(entry));
         return true;
       },
     });
     if (lines.length === 0) return `${start.shown} is empty.`;
-    const note = end === 'stopped' ? `\n[There is more: the first ${MAX_SHOWN} entries are shown.]` : walkNote(end);
+    const note = end === 'stopped' ? `\n[There is more: the first ${maxShown} entries are shown.]` : walkNote(end);
     return lines.join('\n') + note;
   },
 });

@@ -9,7 +9,7 @@ import { countText } from '../tool-output.ts';
 import { absenceOf, ToolProblem, problemOf } from '../tool-problem.ts';
 import { walkTree, type TreeEntry } from './walk-tree.ts';
 
-const MAX_DELETED = 10_000;
+const maxDeleted = 10_000;
 
 export const deleteTool = defineTool({
   description: 'Deletes a file, or with recursive a folder and everything in it.',
@@ -36,11 +36,11 @@ export const deleteTool = defineTool({
         if (isUnclear(entry.name) && (await statIn(entry.folder, entry.name)) === null)
           throw new ToolProblem(`${absenceOf(agentPathOf(entry.path.split('/')).shown)} Nothing was deleted.`);
         if (entry.kind !== 'folder') files += 1;
-        return files <= MAX_DELETED;
+        return files <= maxDeleted;
       };
       if ((await walkTree({ root, start: target, signal, visit })) !== 'complete') {
         throw new ToolProblem(
-          `${target.shown} has more files than one call may delete (${MAX_DELETED}); nothing was deleted.`,
+          `${target.shown} has more files than one call may delete (${maxDeleted}); nothing was deleted.`,
         );
       }
       await deleteFolder(folder, name, target.shown);

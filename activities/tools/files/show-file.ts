@@ -1,10 +1,10 @@
 import { decodeText, etagOf, lineEndingsOf, type TextFile } from '../edit/text-file.ts';
-import { countText, cutToBytes, MAX_OUTPUT_BYTES, numberedLines, sizeText } from '../tool-output.ts';
+import { countText, cutToBytes, maxOutputBytes, numberedLines, sizeText } from '../tool-output.ts';
 
 /** Largest number of lines that one output shows. */
 export const mostLines = 2_000;
 /** Leaves room for the heading and the note at the end. */
-const WINDOW_BYTES = MAX_OUTPUT_BYTES - 1_500;
+const windowBytes = maxOutputBytes - 1_500;
 
 export interface ShowTask {
   /** The path as outputs show it. */
@@ -57,12 +57,12 @@ function windowOf(lines: string[], offset: number, limit: number): string {
   let bytes = 0;
   for (const line of lines.slice(offset - 1, offset - 1 + limit)) {
     bytes += Buffer.byteLength(line) + 8;
-    if (bytes > WINDOW_BYTES) break;
+    if (bytes > windowBytes) break;
     shown.push(line);
   }
   const first = lines[offset - 1] ?? '';
   if (shown.length === 0) {
-    const cut = numberedLines([cutToBytes(first, WINDOW_BYTES - 8)], offset);
+    const cut = numberedLines([cutToBytes(first, windowBytes - 8)], offset);
     return `${cut}\n[Line ${offset} is longer than one answer holds (${sizeText(Buffer.byteLength(first))}) and is cut here.]`;
   }
   const next = offset + shown.length;

@@ -25,9 +25,9 @@ export interface Walk {
   visit(entry: TreeEntry): Promise<boolean>;
 }
 
-const MAX_ENTRIES = 100_000;
+const maxEntries = 100_000;
 /** A folder stays open while its entries are visited, so this also limits open descriptors. */
-const MAX_DEPTH = 100;
+const depthLimit = 100;
 
 const visitedAtOnce = 1_000;
 const sortedAtOnce = 10_000;
@@ -42,7 +42,7 @@ export type WalkEnd = 'complete' | 'stopped' | 'too-many' | 'too-deep';
 export async function walkTree(walk: Walk): Promise<WalkEnd> {
   const start = await resolveLinks(walk.root, walk.start);
   await using folder = await openFolder(walk.root, start);
-  const state: WalkState = { ...walk, left: MAX_ENTRIES, isTooDeep: false };
+  const state: WalkState = { ...walk, left: maxEntries, isTooDeep: false };
   const end = await walkFolder(state, { folder, path: walk.start.parts.join('/'), depth: 1 });
   return end === 'complete' && state.isTooDeep ? 'too-deep' : end;
 }
@@ -50,8 +50,8 @@ export async function walkTree(walk: Walk): Promise<WalkEnd> {
 /** Returns the note at the end of an output about an incomplete walk. */
 export function walkNote(end: WalkEnd): string {
   if (end === 'too-many')
-    return `\n[There are more than ${MAX_ENTRIES} entries; the rest were not searched. Give a path to search in.]`;
-  if (end === 'too-deep') return `\n[Folders deeper than ${MAX_DEPTH} levels were not searched.]`;
+    return `\n[There are more than ${maxEntries} entries; the rest were not searched. Give a path to search in.]`;
+  if (end === 'too-deep') return `\n[Folders deeper than ${depthLimit} levels were not searched.]`;
   return '';
 }
 
@@ -69,7 +69,7 @@ async function walkFolder(state: WalkState, at: { folder: Folder; path: string; 
     const path = at.path === '' ? name : `${at.path}/${name}`;
     if (!(await state.visit({ path, name, kind, folder: at.folder }))) return 'stopped';
     if (kind !== 'folder' || at.depth === state.maxDepth) continue;
-    if (at.depth === MAX_DEPTH) {
+    if (at.depth === depthLimit) {
       state.isTooDeep = true;
       continue;
     }

@@ -4,7 +4,7 @@ import { GitError } from '../../git/git-error.ts';
 import type { AgentTool, ToolContext } from '../agent-tool.ts';
 import { defineTool } from '../define-tool.ts';
 import { parseAgentPath } from '../files/agent-path.ts';
-import { MAX_OUTPUT_BYTES } from '../tool-output.ts';
+import { maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
 import { findCommit } from './history-ref.ts';
 import { printable } from './printable.ts';
@@ -17,7 +17,7 @@ const commit = ref
   .describe('HEAD (the commit that the work started from), a branch, a tag or a commit id');
 
 /** Room for the note that an output is longer. */
-const mostBytes = MAX_OUTPUT_BYTES - 1024;
+const mostBytes = maxOutputBytes - 1024;
 const plain = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--no-mailmap', '--date=short'];
 /** Finding renames compares each removed file with each added one. */
 const changes = ['--find-renames', '-l100', '--no-color', '--no-ext-diff', '--no-textconv'];

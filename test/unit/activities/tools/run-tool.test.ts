@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cleanOutput, headAndTail } from '../../../../activities/tools/clean-output.ts';
 import { createRunTool, describeEnd } from '../../../../activities/tools/run-tool.ts';
-import { MAX_OUTPUT_BYTES } from '../../../../activities/tools/tool-output.ts';
+import { maxOutputBytes } from '../../../../activities/tools/tool-output.ts';
 import type { CommandEnd } from '../../../../activities/sandbox/running-command.ts';
 
 const signal = new AbortController().signal;
@@ -72,7 +72,7 @@ describe('run', () => {
   it('fits a huge output into the limit of a call', async () => {
     const output = { head: Buffer.alloc(262_144, 'ä'), tail: Buffer.alloc(262_144, 'z'), omitted: 10 ** 9 };
     const { text } = await run(endOf('', { output }));
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxOutputBytes);
     expect(text).toMatch(/ä\n\[… the middle of \d+ bytes omitted …\]\nz/);
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MAX_OUTPUT_BYTES } from '../../../../../activities/tools/tool-output.ts';
+import { maxOutputBytes } from '../../../../../activities/tools/tool-output.ts';
 import { createTree } from '../tree.ts';
 
 it('numbers the lines below a heading that describes the file', async () => {
@@ -32,8 +32,8 @@ it('never returns more than 50 KB, and splits no character', async () => {
   });
   for (const path of ['wide.txt', 'one.txt']) {
     const { text } = await tree.run('read', { path });
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
-    expect(Buffer.byteLength(text)).toBeGreaterThan(MAX_OUTPUT_BYTES * 0.9);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxOutputBytes);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(maxOutputBytes * 0.9);
     expect(text).not.toContain('\ufffd');
   }
   expect((await tree.run('read', { path: 'one.txt' })).text).toContain('Line 1 is longer than one answer holds');
