@@ -116,7 +116,7 @@ export function createActivities(deps: ActivityDeps) {
     ...deps,
     compact,
     transcripts,
-    tellGuidance: createGuidance({ ...deps, access, maskSecrets }),
+    addGuidance: createGuidance({ ...deps, access, maskSecrets }),
   });
   const shared = {
     ...deps,

@@ -29,7 +29,7 @@ interface GuidanceCall {
 /**
  * Stores notes from the nearest guidance files before the next call of the model; returns whether there are new ones.
  */
-export type TellGuidance = (call: GuidanceCall) => Promise<boolean>;
+export type AddGuidance = (call: GuidanceCall) => Promise<boolean>;
 
 /** Largest number of notes; more would leave no room for the work. The first ones that the agent reaches count. */
 const mostNotes = 8;
@@ -38,7 +38,7 @@ const mostNotes = 8;
  * Creates the function that shows the agent the guidance of a folder once it works there: in files that a prompt names
  * or that its tools were called with. A note is stored before it is used, so that every attempt sends the same request.
  */
-export function createGuidance(deps: GuidanceDeps): TellGuidance {
+export function createGuidance(deps: GuidanceDeps): AddGuidance {
   const { context, access } = deps;
   return async ({ ref, job, folders, transcript, signal }) => {
     if (folders.length === 0) return false;
@@ -47,15 +47,15 @@ export function createGuidance(deps: GuidanceDeps): TellGuidance {
     );
     const nearest = nearestOf(placesIn(transcript), folders);
     const due = nearest.filter((path) => !known.has(kindOf(path))).slice(0, Math.max(0, mostNotes - known.size));
-    let isTold = false;
+    let hasNewGuidance = false;
     for (const path of due) {
       const at = { access: await access.repositoryOf(job, signal), commit: baseOf(job).commit, path };
       const text = await readGuidance(deps, at);
       if (text === null || text.trim() === '') continue;
       await context.addNote({ ...ref, jobId: job.id, kind: kindOf(path), text: folderGuidance(path, text) });
-      isTold = true;
+      hasNewGuidance = true;
     }
-    return isTold;
+    return hasNewGuidance;
   };
 }
 

@@ -43,20 +43,20 @@ export function withOneQuestion(calls: ToolCall[]): ToolCall[] {
   });
 }
 
-interface AskingStep {
+interface StepOutput {
   response: { toolCalls: ToolCall[] } | null;
   toolResults: ToolResult[] | null;
 }
 
 /** Returns the call by which a step put a question; null when there is none. */
-export function questionCallOf({ response, toolResults }: AskingStep): ToolCall | null {
+export function questionCallOf({ response, toolResults }: StepOutput): ToolCall | null {
   const call = response?.toolCalls.find(isQuestion);
   const result = toolResults?.find(({ toolCallId }) => toolCallId === call?.toolCallId);
   return call === undefined || result === undefined || result.isError ? null : call;
 }
 
 /** Returns the question that a step put, for which its turn waits; null when it put none. */
-export function questionOf(step: AskingStep): Question | null {
+export function questionOf(step: StepOutput): Question | null {
   const call = questionCallOf(step);
   if (call === null) return null;
   const { question, choices } = askSchema.parse(call.input);

@@ -123,8 +123,8 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
 
   async function endOfBatch({ ref, calls, results, isLast, mayReview }: EndedBatch) {
     const finish = finishOf(calls, results);
-    const isAsked = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
-    if ((finish === null && !isAsked) || (await access.hasMessages(ref))) return { finished: false };
+    const hasQuestion = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
+    if ((finish === null && !hasQuestion) || (await access.hasMessages(ref))) return { finished: false };
     if (finish === null) return { finished: true };
     if (mayReview && finish.complete !== false && (await askForReview(ref)))
       return { finished: false, isReviewing: true };

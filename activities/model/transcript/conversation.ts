@@ -8,7 +8,7 @@ import { FailureType } from '../../../workflows/contract/failures.ts';
 import { commandNoteOf } from '../../tools/command-notes.ts';
 import type { Commands } from '../../tools/commands.ts';
 import type { CompactionCall } from './compaction.ts';
-import type { TellGuidance } from '../guidance.ts';
+import type { AddGuidance } from '../guidance.ts';
 import type { JobWithProject } from '../../job/granted-access.ts';
 import { systemPrompt } from '../agent-prompt.ts';
 import { findLoop, loopSentence, nudgeOf } from '../loop-guard.ts';
@@ -20,7 +20,7 @@ export interface ConversationDeps {
   transcripts: Pick<TranscriptReader, 'read'>;
   compact(call: CompactionCall): Promise<void>;
   prices: Pick<PriceBook, 'windowOf'>;
-  tellGuidance: TellGuidance;
+  addGuidance: AddGuidance;
   commands: Commands;
 }
 
@@ -45,7 +45,7 @@ export interface Conversation {
 }
 
 /** Notes that are given once per turn, and again after a compaction. */
-const toldOnce = new Set<NoteKind>(['check', 'no-commands', 'planning']);
+const oncePerTurn = new Set<NoteKind>(['check', 'no-commands', 'planning']);
 /** A request that fills more of the context window is compacted first. */
 const fullShare = 0.8;
 /** The agent gets a note when this many calls remain. */
@@ -53,22 +53,22 @@ const fewCalls = 5;
 
 /** Creates the part that keeps a job's conversation within its limits. All its decisions derive from stored data. */
 export function createConversation(deps: ConversationDeps): Conversation {
-  const { context, transcripts, compact, prices, tellGuidance, commands } = deps;
+  const { context, transcripts, compact, prices, addGuidance, commands } = deps;
 
   async function noted({ call, ...at }: ConversationCall, transcript: JobTranscript): Promise<JobTranscript> {
     const { jobId, turn, step } = call;
     const due: (JobNote & { notice?: string })[] = notesDue(call, transcript);
-    const isToldOnce = transcript.notes.some((note) => note.turn === turn && toldOnce.has(note.kind));
-    const note = isToldOnce ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
+    const hasNoteOfTurn = transcript.notes.some((note) => note.turn === turn && oncePerTurn.has(note.kind));
+    const note = hasNoteOfTurn ? null : isPlanning(at.job) ? planningNote : commandNoteOf(commands, at.job.project);
     if (note !== null) due.push({ turn, step, ...note });
     for (const note of due) await context.addNote({ jobId, ...note });
-    const isTold = await tellGuidance({
+    const hasNewGuidance = await addGuidance({
       ...at,
       folders: transcript.instructions.folders,
       ref: { jobId, turn, step },
       transcript,
     });
-    return due.length === 0 && !isTold ? transcript : transcripts.read(call);
+    return due.length === 0 && !hasNewGuidance ? transcript : transcripts.read(call);
   }
 
   async function shortened({ call, fence, job, signal }: ConversationCall, transcript: Transcript, window: number) {
@@ -118,8 +118,8 @@ function nudgeDue(call: StepRef, { prompts, steps, notes }: Transcript): string 
   const spoken = Math.max(0, ...prompts.filter(({ turn }) => turn === call.turn).map(({ step }) => step ?? 0));
   const loop = findLoop(steps.filter(({ turn, step }) => turn === call.turn && step >= spoken));
   if (loop === null) return null;
-  const isTold = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > spoken);
-  if (isTold) throw ApplicationFailure.nonRetryable(loopSentence(loop), FailureType.NoProgress);
+  const wasNudged = notes.some((note) => note.kind === 'nudge' && note.turn === call.turn && note.step > spoken);
+  if (wasNudged) throw ApplicationFailure.nonRetryable(loopSentence(loop), FailureType.NoProgress);
   return nudgeOf(loop);
 }
 

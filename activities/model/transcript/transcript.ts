@@ -71,14 +71,14 @@ export function conversationOf(
 
   const newer = prompts.filter((prompt) => !isOld(prompt));
   let next = 0;
-  let asking: StepRow | null = null;
+  let previous: StepRow | null = null;
   const speak = (before: StepKey) => {
     for (let [prompt] = newer; prompt !== undefined && isDue(prompt, before); [prompt] = newer) {
-      const isAnswer = asking !== null && prompt.turn > asking.turn && addAnswer(messages, asking, prompt);
+      const isAnswer = previous !== null && prompt.turn > previous.turn && addAnswer(messages, previous, prompt);
       if (!isAnswer) messages.push(saidWith(prompt));
       else if (prompt.images !== undefined && prompt.images.length > 0)
         messages.push(saidWith({ ...prompt, prompt: 'The images of the answer:' }));
-      asking = null;
+      previous = null;
       newer.shift();
     }
     for (; next < notes.length && !isBehind(notes[next] ?? before, before); next += 1) addNote(messages, notes[next]);
@@ -87,7 +87,7 @@ export function conversationOf(
     speak(step);
     const isForeign = model !== null && step.model !== null && step.model !== model;
     messages.push(...messagesOf(step, { masked: index < maskBefore, isForeign }));
-    asking = step;
+    previous = step;
   }
   speak({ turn: Infinity, step: Infinity });
   return messages;
