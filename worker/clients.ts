@@ -64,7 +64,7 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
   );
   const local = createLocalForge({ pullRequests, baseUrl: config.baseUrl });
   const forges = instrument('forges', createForges({ local, egress, ...config.forges }));
-  const place = { directory: config.workDirectory, limits };
+  const mergeSettings = { directory: config.workDirectory, limits };
   return {
     forges,
     workspaces: instrument('workspaces', createWorkspaces({ git, directory: config.workDirectory, limits, disks })),
@@ -76,8 +76,8 @@ export function createClients(deps: WorkerClientDeps): WorkerClients {
       return parsed.ok ? null : parsed.problem;
     },
     roots: { repositories: config.repositories.localRoot, directories: config.siteDirectories },
-    mergeBranch: (merge) => mergeBranch(git, place, merge),
-    checkMerge: (pair) => checkMerge(git, place, pair),
-    deleteBranch: (merged) => deleteBranch(git, place, merged),
+    mergeBranch: (merge) => mergeBranch(git, mergeSettings, merge),
+    checkMerge: (pair) => checkMerge(git, mergeSettings, pair),
+    deleteBranch: (merged) => deleteBranch(git, mergeSettings, merged),
   };
 }

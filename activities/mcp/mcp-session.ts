@@ -15,7 +15,7 @@ import type { Egress } from '../../lib/network/egress.ts';
 import { createCommandTransport } from './command-transport.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import { McpProblem, McpRefusal } from './mcp-problem.ts';
-import { startServer, type ServerJob, type ServerPlace, type ServerProcess } from './server-process.ts';
+import { startServer, type ServerJob, type ServerDeps, type ServerProcess } from './server-process.ts';
 
 export interface McpNetwork {
   egress: Pick<Egress, 'request'>;
@@ -33,7 +33,7 @@ export interface McpSession extends AsyncDisposable {
 }
 
 /** Ways to servers: the network, and the sandbox in which those that are commands run. */
-export interface McpAccess extends ServerPlace {
+export interface McpAccess extends ServerDeps {
   network: McpNetwork;
 }
 
@@ -172,10 +172,10 @@ async function connectByHttp(
 }
 
 async function connectByCommand(
-  place: McpAccess,
+  access: McpAccess,
   { server: { command }, onProblem, ...options }: ConnectOptions,
 ): Promise<McpConnection> {
-  const started = await startServer(place, { ...options, command: command ?? [] });
+  const started = await startServer(access, { ...options, command: command ?? [] });
   return {
     transport: createCommandTransport(started, onProblem),
     async end() {

@@ -36,8 +36,8 @@ export interface ServerCommand {
   signal: AbortSignal;
 }
 
-/** Where servers run as commands. */
-export interface ServerPlace {
+/** What running a server as a command takes. */
+export interface ServerDeps {
   commands: Commands;
   layerFiles: LayerFiles;
 }
@@ -66,7 +66,7 @@ const mostDetail = 64 * 1024;
  * may have written takes part in a process with secrets. Throws McpProblem.
  */
 export async function startServer(
-  { commands, layerFiles }: ServerPlace,
+  { commands, layerFiles }: ServerDeps,
   { job, command, values, lifeMs, signal }: ServerCommand,
 ): Promise<ServerProcess> {
   const { image, limits, run } = job.environment;

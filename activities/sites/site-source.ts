@@ -78,9 +78,9 @@ export type OpenSiteSource = (site: SiteRow, signal: AbortSignal) => Promise<Sit
 
 const notReached = 'It was not read, because the site itself could not be read.';
 
-type Place = Pick<SitePart, 'prefix' | 'weight'>;
+type Target = Pick<SitePart, 'prefix' | 'weight'>;
 type Folder = { repository: string; ref: string | null; path: string } | { directory: string; path: string };
-type Opened = { place: Place | AddedSource; source: OpenedSource | Error };
+type Opened = { target: Target | AddedSource; source: OpenedSource | Error };
 
 export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   const granted = createGrantedAccess(deps);
@@ -92,11 +92,11 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
     if (main !== null) {
       const source = await orError(() => open(site, main, signal), signal);
       if (source instanceof Error) failure = source;
-      opened.push({ place: { prefix: '', weight: 1 }, source });
+      opened.push({ target: { prefix: '', weight: 1 }, source });
     }
     for (const added of site.sources)
       opened.push({
-        place: added,
+        target: added,
         source: await orError(() => {
           if (isThreadSource(added)) return remote.openThreads(added);
           if (failure !== null) throw new SourceFolderError(notReached);
@@ -118,8 +118,8 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
       failure,
       async read(isKnown) {
         const parts: SitePart[] = [];
-        for (const { place, source } of opened) {
-          const { prefix, weight } = place;
+        for (const { target, source } of opened) {
+          const { prefix, weight } = target;
           const isKnownHere: IsKnownFile = ({ path, name }) => isKnown({ path: fileOf(prefix, path), name });
           const isMain = main !== null && parts.length === 0;
           const read = async () => (source instanceof Error ? source : await source.read(isKnownHere));
@@ -131,7 +131,7 @@ export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
             files: files instanceof Error ? [] : files,
             problem: files instanceof Error ? files.message : problem,
             isKept: files instanceof Error,
-            isParsed: 'kind' in place && (place.kind === 'website' || isThreadSource(place)),
+            isParsed: 'kind' in target && (target.kind === 'website' || isThreadSource(target)),
             isWithdrawn,
             skipped,
             readIncluded: async (paths) =>
@@ -256,12 +256,12 @@ async function orError<Result>(work: () => Promise<Result>, signal: AbortSignal)
 /** A site with its main source alone has the revision of that. Null if a source has none. */
 function revisionOfAll(opened: Opened[], revisionOf: (source: OpenedSource) => string | null): string | null {
   const [first] = opened;
-  const revisions = opened.map(({ place: { prefix, weight }, source }) => [
+  const revisions = opened.map(({ target: { prefix, weight }, source }) => [
     prefix,
     weight,
     source instanceof Error ? null : revisionOf(source),
   ]);
-  if (opened.length === 1 && first?.place.prefix === '' && !(first.source instanceof Error))
+  if (opened.length === 1 && first?.target.prefix === '' && !(first.source instanceof Error))
     return revisionOf(first.source);
   if (revisions.some(([, , revision]) => revision === null)) return null;
   return createHash('sha256').update(JSON.stringify(revisions)).digest('hex');

@@ -34,7 +34,7 @@ export interface BranchMerge extends BranchPair {
   beforePush(): Promise<void>;
 }
 
-interface MergePlace {
+interface MergeSettings {
   directory: string;
   limits: TreeLimits;
 }
@@ -45,17 +45,17 @@ const mostConflicts = 100;
  * Merges one branch of a local repository into another. Idempotent: a second run finds the branch already merged. A
  * conflict is refused and leaves the repository unchanged.
  */
-export function mergeBranch(git: Git, place: MergePlace, merge: BranchMerge): Promise<MergedBranch> {
-  return inGitDir(place, async (gitDir) => {
-    const tried = await tryMerge(git, { gitDir, limits: place.limits }, merge);
+export function mergeBranch(git: Git, settings: MergeSettings, merge: BranchMerge): Promise<MergedBranch> {
+  return inGitDir(settings, async (gitDir) => {
+    const tried = await tryMerge(git, { gitDir, limits: settings.limits }, merge);
     return tried.kind === 'ready' ? pushMerge(git, gitDir, merge, tried) : tried;
   });
 }
 
 /** Returns why a branch could not be merged into another; null if it could. */
-export function checkMerge(git: Git, place: MergePlace, pair: BranchPair): Promise<RefusedMerge | null> {
-  return inGitDir(place, async (gitDir) => {
-    const tried = await tryMerge(git, { gitDir, limits: place.limits }, pair);
+export function checkMerge(git: Git, settings: MergeSettings, pair: BranchPair): Promise<RefusedMerge | null> {
+  return inGitDir(settings, async (gitDir) => {
+    const tried = await tryMerge(git, { gitDir, limits: settings.limits }, pair);
     return tried.kind === 'refused' ? tried : null;
   });
 }
@@ -68,8 +68,12 @@ export interface MergedHead extends RemoteAccess {
 }
 
 /** Deletes a merged branch unless it has moved; a branch that is gone already is fine. */
-export function deleteBranch(git: Git, place: MergePlace, { head, headCommit, ...access }: MergedHead): Promise<void> {
-  return inGitDir(place, async (gitDir) => {
+export function deleteBranch(
+  git: Git,
+  settings: MergeSettings,
+  { head, headCommit, ...access }: MergedHead,
+): Promise<void> {
+  return inGitDir(settings, async (gitDir) => {
     const { repository } = access;
     const ref = `refs/heads/${head}`;
     const commit = (await listRemote(git, { gitDir, access, names: [ref] })).refs.get(ref);
@@ -82,7 +86,10 @@ export function deleteBranch(git: Git, place: MergePlace, { head, headCommit, ..
 
 const pushOptions = ['push', '--porcelain', '--no-progress', '--no-verify', '--no-signed', '--no-follow-tags'];
 
-async function inGitDir<Result>({ directory }: MergePlace, work: (gitDir: string) => Promise<Result>): Promise<Result> {
+async function inGitDir<Result>(
+  { directory }: MergeSettings,
+  work: (gitDir: string) => Promise<Result>,
+): Promise<Result> {
   const merges = join(directory, 'merges');
   await mkdir(merges, { recursive: true, mode: 0o700 });
   const gitDir = await mkdtemp(join(merges, 'merge-'));

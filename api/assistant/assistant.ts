@@ -12,7 +12,7 @@ import type { QueryRewriter } from './retrieval/rewrite-query.ts';
 import type { SearchPassages } from './retrieval/search-passages.ts';
 import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
-import { placeOf } from './place-of.ts';
+import { docsLocationOf } from './docs-location.ts';
 import { isAnswer, notFoundSentence, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
@@ -227,7 +227,7 @@ async function store(
         model: modelName(),
         answered: answered.ending === 'finished' && isAnswer(answered.content),
         costMicros: costMicros(),
-        place: placeOf(index, {
+        location: docsLocationOf(index, {
           viewed: request.currentPath,
           cited: answered.sources.map(({ path }) => path),
           found: hits,

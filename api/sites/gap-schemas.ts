@@ -27,7 +27,7 @@ const booleanText = z
   .transform((text) => text === 'true')
   .pipe(z.boolean());
 
-const placeName = z.string().max(200).optional();
+const locationName = z.string().max(200).optional();
 const moment = z.iso
   .datetime({ offset: true, message: 'must be a time in ISO 8601' })
   .transform((text) => new Date(text))
@@ -45,9 +45,9 @@ export const conversationQuerySchema = pageQuerySchema.extend({
   q: z.string().trim().max(200).optional().meta({ description: 'Searches the text of the conversations.' }),
   since: moment.meta({ description: 'Only conversations that began at this time or later.' }),
   until: moment.meta({ description: 'Only conversations that began before this time.' }),
-  topic: placeName.meta({ description: 'Only conversations with an answer in this section; empty for none.' }),
-  version: placeName.meta({ description: 'Only conversations with an answer about this version; empty for none.' }),
-  language: placeName.meta({ description: 'Only conversations with an answer in this language; empty for none.' }),
+  topic: locationName.meta({ description: 'Only conversations with an answer in this section; empty for none.' }),
+  version: locationName.meta({ description: 'Only conversations with an answer about this version; empty for none.' }),
+  language: locationName.meta({ description: 'Only conversations with an answer in this language; empty for none.' }),
   page: z
     .string()
     .max(1_000)

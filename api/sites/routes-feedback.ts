@@ -80,7 +80,7 @@ export function createFeedbackRouter({ admit, readSite, rateAnswer, ...stores }:
         stores.conversations.list(site, {
           ...more,
           search: q || undefined,
-          place: { topic, version, language },
+          location: { topic, version, language },
         }),
       );
       return { conversations: conversations.map(presentConversation), nextCursor };

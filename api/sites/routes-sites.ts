@@ -138,7 +138,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
   }
 
   /** The main source has the pages at the top. */
-  function checkPlaces(hasMain: boolean, sources: readonly AddedSource[]): void {
+  function checkTargets(hasMain: boolean, sources: readonly AddedSource[]): void {
     if (hasMain && sources.some(({ prefix }) => prefix === ''))
       throw invalidRequest(
         'The pages of the repository or directory have the empty prefix. Give the source another one.',
@@ -174,7 +174,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
         sources: sources.map(sourceOf),
       };
       checkModels(rest.queryRewriting == null ? [] : [rest.queryRewriting], deps.problemWithModel);
-      checkPlaces((repository ?? rest.directory) !== undefined, sources);
+      checkTargets((repository ?? rest.directory) !== undefined, sources);
       await checkSources(caller, source);
       const budget = { answerBudgetMicros: microsOf(answerBudgetUsd) };
       checkAnswerBudget(budget, deps.budgets);
@@ -208,7 +208,7 @@ export function createSitesRouter(deps: SiteRouteDeps): AppRouter {
       };
       checkAnswerBudget(change, deps.budgets);
       const hasMain = (repository ?? directory ?? site.repository ?? site.directory) !== null;
-      checkPlaces(hasMain, change.sources ?? site.sources);
+      checkTargets(hasMain, change.sources ?? site.sources);
       await checkSources(caller, change);
       const changed = await sites.update(caller, id, change);
       if (changed === null) throw siteNotFound();

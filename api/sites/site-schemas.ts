@@ -35,7 +35,7 @@ const repository = z
   .meta({ description: 'Git repository of the pages: full URL, https:// or file:/// below the local root.' });
 const directory = directorySchema.meta({ description: "Directory on the worker's machine, where it allows that." });
 
-const place = {
+const target = {
   prefix: prefixSchema.meta({
     description: 'Path below which its pages appear; that of the repository or directory is empty.',
   }),
@@ -55,8 +55,8 @@ const threadSettings = {
     description:
       'answered: closed issues with a reply from someone other than the author, and discussions and topics with an accepted answer. all: also open and unanswered ones.',
   }),
-  prefix: place.prefix,
-  weight: place.weight.default(0.5),
+  prefix: target.prefix,
+  weight: target.weight.default(0.5),
 };
 const labels = z.array(z.string().min(1).max(200)).max(mostLabels).default([]);
 const sourceRef = branchSchema.nullable().default(null);
@@ -66,13 +66,13 @@ const source = z.discriminatedUnion('kind', [
     repository,
     ref: sourceRef,
     path: folderSchema.default(''),
-    ...place,
+    ...target,
   }),
-  z.strictObject({ kind: z.literal('directory'), directory, path: folderSchema.default(''), ...place }),
+  z.strictObject({ kind: z.literal('directory'), directory, path: folderSchema.default(''), ...target }),
   z.strictObject({
     kind: z.literal('website'),
     url: websiteUrlSchema.meta({ description: 'Where the crawl starts and below which it stays, or a sitemap.' }),
-    ...place,
+    ...target,
   }),
   z.strictObject({
     kind: z.literal(['issues', 'discussions']).meta({ description: 'Discussions are those of GitHub.' }),
@@ -192,31 +192,31 @@ export const createSiteSchema = closedBody({ ...settings, repository, directory,
   .refine((body) => body.repository === undefined || body.directory === undefined, notBoth)
   .refine(({ repository, directory, sources = [] }) => (repository ?? directory ?? sources[0]) !== undefined, noSource);
 
-const publicPlace = { prefix: z.string(), weight: z.number() };
+const publicTarget = { prefix: z.string(), weight: z.number() };
 const publicSource = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('repository'),
     repository: z.string(),
     ref: z.string().nullable(),
     path: z.string(),
-    ...publicPlace,
+    ...publicTarget,
   }),
-  z.object({ kind: z.literal('directory'), directory: z.string(), path: z.string(), ...publicPlace }),
-  z.object({ kind: z.literal('website'), url: z.string(), ...publicPlace }),
+  z.object({ kind: z.literal('directory'), directory: z.string(), path: z.string(), ...publicTarget }),
+  z.object({ kind: z.literal('website'), url: z.string(), ...publicTarget }),
   z.object({
     kind: z.literal(['issues', 'discussions']),
     repository: z.string(),
     threads,
     labels: z.array(z.string()).max(mostLabels),
     groups: z.array(z.string()).max(mostGroups),
-    ...publicPlace,
+    ...publicTarget,
   }),
   z.object({
     kind: z.literal('discourse'),
     url: z.string(),
     threads,
     tags: z.array(z.string()).max(mostLabels),
-    ...publicPlace,
+    ...publicTarget,
   }),
 ]);
 

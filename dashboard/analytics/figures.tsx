@@ -75,12 +75,12 @@ export function Plots({
     ],
     [series],
   );
-  const { days: _, ...place } = selection;
+  const { days: _, ...filters } = selection;
   const open = (index: number) => {
     const since = series[index]?.at;
     if (since === undefined) return;
     const until = new Date(Date.parse(since) + bucketSeconds * 1_000).toISOString();
-    void navigate({ to: '/conversations', search: { ...place, since, until } });
+    void navigate({ to: '/conversations', search: { ...filters, since, until } });
   };
   return <PlotList plots={plots.map((plot) => ({ ...plot, times, span: isDaily ? 'day' : 'time', onOpen: open }))} />;
 }

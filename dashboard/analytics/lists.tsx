@@ -19,7 +19,7 @@ const kinds = [
 ] as const;
 
 /** Shows the figures by section, version and language. A language or version that is the only one is left out. */
-export function Places({ analytics, selection }: SectionProps) {
+export function Breakdowns({ analytics, selection }: SectionProps) {
   return kinds.map(([list, title, column, field]) => {
     const rows = analytics[list];
     if (rows.length === 0 || (list !== 'topics' && rows.length === 1)) return null;
@@ -137,9 +137,9 @@ interface ConversationsLinkProps {
 }
 
 function ConversationsLink({ analytics: { from }, selection, children }: ConversationsLinkProps) {
-  const { days: _, ...place } = selection;
+  const { days: _, ...filters } = selection;
   return (
-    <Link to="/conversations" search={{ ...place, since: from }}>
+    <Link to="/conversations" search={{ ...filters, since: from }}>
       {children}
     </Link>
   );

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
 import { Figures, Plots } from '../analytics/figures.tsx';
-import { Missing, Pages, Places } from '../analytics/lists.tsx';
+import { Missing, Pages, Breakdowns } from '../analytics/lists.tsx';
 import type { Selection } from '../analytics/selection.ts';
 import { Choice } from '../components/choice.tsx';
 import { Loaded } from '../components/loaded.tsx';
@@ -61,13 +61,13 @@ export function AnalyticsPage() {
         {(data) => (
           <>
             <div className="filters">
-              <PlaceChoice
+              <FilterChoice
                 label="Version"
                 value={version}
                 found={data.versions}
                 onChange={(name) => show({ version: name })}
               />
-              <PlaceChoice
+              <FilterChoice
                 label="Language"
                 value={language}
                 found={data.languages}
@@ -76,7 +76,7 @@ export function AnalyticsPage() {
             </div>
             <Figures {...data.totals} />
             <Plots analytics={data} selection={selection} />
-            <Places analytics={data} selection={selection} />
+            <Breakdowns analytics={data} selection={selection} />
             <Pages analytics={data} selection={selection} />
             <Missing analytics={data} selection={selection} />
           </>
@@ -89,7 +89,7 @@ export function AnalyticsPage() {
 const all = 'all';
 
 /** Shows the versions or languages that were asked about. Shows nothing when there is only one. */
-function PlaceChoice({
+function FilterChoice({
   label,
   value,
   found,

@@ -84,7 +84,7 @@ const nounOf = { topic: 'section', version: 'version', language: 'language', pag
 /** Says which part of the conversations the analytics led to. */
 function NarrowedTo({ narrowing, onClear }: { narrowing: Narrowing; onClear(): void }) {
   const { since, until } = narrowing;
-  const places = (['topic', 'version', 'language', 'page'] as const).flatMap((name) => {
+  const filters = (['topic', 'version', 'language', 'page'] as const).flatMap((name) => {
     const value = narrowing[name];
     return value === undefined ? [] : [`${nounOf[name]} ${value === '' ? 'none' : plain(value)}`];
   });
@@ -92,7 +92,7 @@ function NarrowedTo({ narrowing, onClear }: { narrowing: Narrowing; onClear(): v
     since === undefined ? [] : `from ${fullTime(since)}`,
     until === undefined ? [] : `until ${fullTime(until)}`,
   ];
-  const parts = [...places, ...times.flat()];
+  const parts = [...filters, ...times.flat()];
   if (parts.length === 0) return null;
   return (
     <p className="hint">

@@ -186,15 +186,15 @@ function draftOf(source: Source): Draft {
 
 function sourceOf({ kind, ...draft }: Draft): Source {
   const address = draft.address.trim();
-  const place = { prefix: draft.prefix.trim(), weight: Number(draft.weight) };
-  if (kind === 'website') return { kind, url: address, ...place };
+  const target = { prefix: draft.prefix.trim(), weight: Number(draft.weight) };
+  if (kind === 'website') return { kind, url: address, ...target };
   if (kind === 'discourse')
-    return { kind, url: address, threads: draft.threads, tags: linesOf(draft.labels), ...place };
+    return { kind, url: address, threads: draft.threads, tags: linesOf(draft.labels), ...target };
   if (kind === 'issues' || kind === 'discussions') {
     const [labels, groups] = [linesOf(draft.labels), linesOf(draft.groups)];
-    return { kind, repository: address, threads: draft.threads, labels, groups, ...place };
+    return { kind, repository: address, threads: draft.threads, labels, groups, ...target };
   }
   const path = draft.path.trim();
-  if (kind === 'directory') return { kind, directory: address, path, ...place };
-  return { kind, repository: address, ref: draft.ref.trim() || null, path, ...place };
+  if (kind === 'directory') return { kind, directory: address, path, ...target };
+  return { kind, repository: address, ref: draft.ref.trim() || null, path, ...target };
 }

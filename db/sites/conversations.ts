@@ -36,8 +36,8 @@ interface ConversationQuery {
   since?: Date;
   /** Began before this time. */
   until?: Date;
-  /** Has an answer in this place of the documentation; an empty text stands for none. */
-  place?: { topic?: string; version?: string; language?: string };
+  /** Has an answer at this location of the documentation; an empty text stands for none. */
+  location?: { topic?: string; version?: string; language?: string };
   /** Has an answer that cites the page. */
   page?: string;
   limit: number;
@@ -85,7 +85,7 @@ const mostLookedAt = 2_000;
 /** Creates the store of readers' conversations on a site, and of their feedback. */
 export function createConversationStore(pool: Pool): ConversationStore {
   return {
-    async list({ id, organizationId }, { answered, vote, search, since, until, place = {}, page, limit, cursor }) {
+    async list({ id, organizationId }, { answered, vote, search, since, until, location = {}, page, limit, cursor }) {
       const after = cursor === undefined ? null : decodeCursor(cursor);
       const time = (parameter: string) => `'epoch'::timestamptz + ${parameter}::bigint * interval '1 microsecond'`;
       const looked = `
@@ -94,7 +94,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
           and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
         order by created_at desc, id desc`;
       const where = [id, after?.createdMicros ?? null, after?.id ?? null, organizationId, since ?? null, until ?? null];
-      const ofAnswer = [place.topic, place.version, place.language, page].map((value) => value ?? null);
+      const ofAnswer = [location.topic, location.version, location.language, page].map((value) => value ?? null);
       return readWithin(pool, 'search', async (client) => {
         const { rows } = await client.query<ConversationRow & { id: string; createdMicros: string }>(
           `select threads.id, threads.id as "threadId", fp, threads.created_at as "createdAt", threads.updated_at as "updatedAt",
@@ -143,7 +143,7 @@ export function createConversationStore(pool: Pool): ConversationStore {
         const { rows: conversations, nextCursor } = pageOf(rows, limit);
         if (
           nextCursor !== null ||
-          [answered, vote, search, ...Object.values(place), page].every((one) => one === undefined)
+          [answered, vote, search, ...Object.values(location), page].every((one) => one === undefined)
         )
           return { conversations, nextCursor };
         // the next page continues where this one stopped reading

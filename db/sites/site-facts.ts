@@ -4,7 +4,7 @@ import type { PoolClient } from 'pg';
 export const ownFingerprints = ['playground'];
 
 const isReader = `fp <> all('{${ownFingerprints.join(',')}}')`;
-const place = `coalesce(version, ''), coalesce(language, ''), coalesce(topic, '')`;
+const location = `coalesce(version, ''), coalesce(language, ''), coalesce(topic, '')`;
 
 /** Counts the change of a vote, before it is stored. The caller holds the thread. */
 export async function noteVote(
@@ -14,7 +14,7 @@ export async function noteVote(
   const change = (name: string) => `($3 = '${name}')::integer - coalesce(vote = '${name}', false)::integer`;
   await client.query(
     `insert into site_facts (site_id, at, version, language, topic, up, down)
-     select site_id, answer.created_at, ${place}, ${change('up')}, ${change('down')}
+     select site_id, answer.created_at, ${location}, ${change('up')}, ${change('down')}
      from thread_messages as answer join threads on threads.id = answer.thread_id
      left join message_feedback as earlier on earlier.thread_id = answer.thread_id and message_id = answer.id
      where answer.thread_id = $1 and answer.id = $2 and role = 'assistant' and vote is distinct from $3 and ${isReader}`,

@@ -49,7 +49,7 @@ const mostUnderWay = 50;
 const pageBytes = 1_000_000;
 
 /** Where in the documentation a question belongs; null where that is unknown. */
-export interface AnswerPlace {
+export interface DocsLocation {
   /** Section of the documentation. */
   topic: string | null;
   version: string | null;
@@ -69,7 +69,7 @@ export interface RecordedTurn {
     firstTokenMs: number | null;
     durationMs: number;
     costMicros: number;
-    place: AnswerPlace;
+    location: DocsLocation;
   };
 }
 
@@ -123,7 +123,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
     { id, organizationId }: SiteRef,
     { threadId, question, answer }: RecordedTurn,
   ): Promise<void> {
-    const { firstTokenMs, durationMs, costMicros, place, ...rest } = answer;
+    const { firstTokenMs, durationMs, costMicros, location, ...rest } = answer;
     const messages = [
       {
         role: 'user',
@@ -138,7 +138,7 @@ export function createThreadStore(pool: Pool): ThreadStore {
         first_token_ms: firstTokenMs === null ? null : Math.round(firstTokenMs),
         duration_ms: Math.round(durationMs),
         cost_micros: costMicros,
-        ...place,
+        ...location,
       },
     ];
     await pool.query({

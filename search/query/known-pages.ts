@@ -39,7 +39,7 @@ export function sourceKey({ file, name }: PageSource): string {
   return `${name} ${file}`;
 }
 
-/** Returns a fingerprint that is equal for layouts that place and read every page alike. */
+/** Returns a fingerprint that is equal for layouts that locate and read every page alike. */
 export function fingerprintOf({ name, navigation, settings }: Layout): string {
   const { entries, languages, versions } = navigation;
   return hashOf([name, [...entries], languages, versions, settings]);

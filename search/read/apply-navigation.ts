@@ -1,5 +1,5 @@
 import { groupsOf, listOf, textOf } from './front-matter.ts';
-import type { Place } from './layouts/layout.ts';
+import type { PageLocation } from './layouts/layout.ts';
 import type { Navigation } from './navigation.ts';
 import type { PageMetadata, SourcePage } from './source-page.ts';
 
@@ -22,12 +22,12 @@ const deprecatedBoost = 0.25;
 const looseBoost = 0.5;
 
 /**
- * Adds to a page what it does not state itself: from its entry in the navigation, found by `key`, and from its place,
+ * Adds to a page what it does not state itself: from its entry in the navigation, found by `key`, and from its location,
  * which is null for an operation of an API.
  */
 export function applyNavigation(
   page: ParsedPage,
-  { navigation, key, place }: { navigation: Navigation; key: string; place: Place | null },
+  { navigation, key, location }: { navigation: Navigation; key: string; location: PageLocation | null },
 ): SourcePage {
   const { path, content, metadata, values } = page;
   const entry = navigation.entries.get(key) ?? navigation.entries.get(path);
@@ -36,17 +36,17 @@ export function applyNavigation(
     textOf(values.language) ??
     textOf(values.lang) ??
     entry?.language ??
-    place?.language ??
+    location?.language ??
     navigation.languages.find((code) => code === first) ??
     navigation.languages[0];
   const version =
     textOf(values.version) ??
     entry?.version ??
-    place?.version ??
+    location?.version ??
     navigation.versions.find((name) => path.startsWith(`${name}/`));
   const groups =
-    listOf(values.groups) ?? [entry?.groups, place?.groups].find((names) => names !== undefined && names.length > 0);
-  const isLoose = entry === undefined && navigation.entries.size > 0 && place !== null;
+    listOf(values.groups) ?? [entry?.groups, location?.groups].find((names) => names !== undefined && names.length > 0);
+  const isLoose = entry === undefined && navigation.entries.size > 0 && location !== null;
   const boost =
     page.boost ?? (entry?.boost ?? 1) * (page.isDeprecated ? deprecatedBoost : 1) * (isLoose ? looseBoost : 1);
   return {
@@ -54,15 +54,15 @@ export function applyNavigation(
     content,
     metadata: {
       ...metadata,
-      ...(place?.url && { url: place.url }),
+      ...(location?.url && { url: location.url }),
       ...(language && { language }),
       ...(version && { version }),
       ...(groups && { groups }),
     },
     restrictedTo: groupsOf(values),
-    ...(place?.shownIn && { shownIn: place.shownIn }),
+    ...(location?.shownIn && { shownIn: location.shownIn }),
     isHidden: page.isHidden || entry?.isHidden === true,
-    order: entry?.order ?? place?.order ?? null,
+    order: entry?.order ?? location?.order ?? null,
     boost: Math.min(highestBoost, Math.max(lowestBoost, boost)),
   };
 }

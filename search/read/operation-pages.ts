@@ -28,7 +28,7 @@ export function operationPages(
       const metadata = { title, ...(description && { description }), ...(tags && { tags }) };
       const content = [lead, details].filter(Boolean).join('\n\n');
       const page = { path: `${folder}/${name}`, content, metadata, isHidden, isDeprecated, boost: null, values: {} };
-      return applyNavigation(page, { navigation, key: `${operation.method} ${operation.route}`, place: null });
+      return applyNavigation(page, { navigation, key: `${operation.method} ${operation.route}`, location: null });
     });
 }
 

@@ -28,13 +28,13 @@ export function createAddressOf(
     if (file === undefined || formatOf(file.path) === null) {
       // as if the file existed, so that the address is the same when it is added
       const path = posix.extname(name) === '' ? name + usualEnding : name;
-      return formatOf(path) === null ? null : (layout.place({ path, values: {} })?.path ?? null);
+      return formatOf(path) === null ? null : (layout.locate({ path, values: {} })?.path ?? null);
     }
     const known = knownPath(file);
     if (known !== null) return known;
     const isMarkdown = /^(?:markdown|mdx)$/.test(formatOf(file.path) ?? '');
     const values = isMarkdown && layout.isParsed !== true ? readFrontMatter(file.read()).values : {};
-    return layout.place({ path: file.path, values })?.path ?? null;
+    return layout.locate({ path: file.path, values })?.path ?? null;
   }
 
   return (name) => {

@@ -21,8 +21,8 @@ export async function readPage(
 ): Promise<SourcePage | null> {
   const read = await readText(file, surroundings);
   const { layout } = surroundings;
-  const place = read === null ? null : layout.place({ path: file.path, values: read.values });
-  if (read === null || place === null) return null;
+  const location = read === null ? null : layout.locate({ path: file.path, values: read.values });
+  if (read === null || location === null) return null;
   const { values } = read;
   let content = read.body;
   const isOld = saysDeprecated(values, content);
@@ -31,7 +31,7 @@ export async function readPage(
     documented.add(operation);
     content = [operation.lead, content.trim(), operation.details].filter(Boolean).join('\n\n');
   }
-  const { path } = place;
+  const { path } = location;
   const title =
     textOf(values.title) ??
     operation?.title ??
@@ -50,7 +50,7 @@ export async function readPage(
   const boost = typeof values.boost === 'number' ? values.boost : null;
   const isDeprecated = isOld || operation?.isDeprecated === true;
   const page = { path, content, metadata, isHidden, isDeprecated, boost, values };
-  const placed = applyNavigation(page, { navigation: layout.navigation, key: pathOf(file.path), place });
+  const placed = applyNavigation(page, { navigation: layout.navigation, key: pathOf(file.path), location });
   const isAlone = read.isAlone && values.openapi === undefined;
   return isAlone && file.name !== undefined ? { ...placed, source: { file: file.path, name: file.name } } : placed;
 }

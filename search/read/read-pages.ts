@@ -79,7 +79,7 @@ export async function collectPages<Known extends KnownPage>(
   const moved = addressesOf(
     pageFiles.flatMap(({ file: { path } }, at) => {
       const page = read[at] ?? null;
-      return page === null || page.path === layout.place({ path, values: {} })?.path
+      return page === null || page.path === layout.locate({ path, values: {} })?.path
         ? []
         : [[path, page.path] as const];
     }),
@@ -106,7 +106,7 @@ export async function collectPages<Known extends KnownPage>(
 function pageFilesOf(files: SourceFile[], layout: Layout): { file: SourceFile; format: SourceFormat }[] {
   const found = files.flatMap((file) => {
     const format = formatOf(file.path);
-    return format === null || layout.place({ path: file.path, values: {} }) === null ? [] : [{ file, format }];
+    return format === null || layout.locate({ path: file.path, values: {} }) === null ? [] : [{ file, format }];
   });
   return [...found.filter(({ format }) => format !== 'html'), ...found.filter(({ format }) => format === 'html')];
 }

@@ -55,11 +55,11 @@ async function wantedOf(
   added: ThreadSource,
 ): Promise<WantedThreads> {
   const { kind, threads, prefix } = added;
-  const place = { id, organizationId, prefix, threads };
+  const wanted = { id, organizationId, prefix, threads };
   if (kind === 'discourse') {
     const { url, tags } = added;
     return {
-      ...place,
+      ...wanted,
       labels: tags,
       groups: [],
       settings: JSON.stringify([kind, url, threads, tags]),
@@ -73,7 +73,7 @@ async function wantedOf(
     throw new SourceFolderError(`${api.forge} has no discussions. Docket reads those of GitHub.`);
   const create = kind === 'issues' ? createIssueClient : createDiscussionClient;
   return {
-    ...place,
+    ...wanted,
     labels,
     groups,
     settings: JSON.stringify([kind, repository, threads, labels]),

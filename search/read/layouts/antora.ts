@@ -4,7 +4,7 @@ import { isRecord, textOf } from '../front-matter.ts';
 import { parseFile, readConfig, type Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import { addressOf, configFilesOf } from './config-file.ts';
-import type { Layout, Place, SourceFiles } from './layout.ts';
+import type { Layout, PageLocation, SourceFiles } from './layout.ts';
 
 /** `version@component:module:family$path`, of which all but the path may be missing. */
 const resource =
@@ -41,13 +41,13 @@ export function antoraLayout(files: SourceFiles): Layout | null {
   const settings = parseFile(playbook?.file);
   const urls = isRecord(settings) && isRecord(settings.urls) ? settings.urls : {};
   const suffix = ['indexify', 'drop'].includes(String(urls.html_extension_style)) ? '' : '.html';
-  const place = ({ path }: { path: string }): Place | null => placeOf(path, components);
+  const locate = ({ path }: { path: string }): PageLocation | null => locationOf(path, components);
   return {
     name: 'Antora',
     navigation: navigationOf(files, components),
     settings: { components, suffix },
     suffix,
-    place,
+    locate,
     includes: {
       asciidoc: asciidocIncludes((target, from) => {
         const file = fileNamed(target, { from, components });
@@ -57,7 +57,7 @@ export function antoraLayout(files: SourceFiles): Layout | null {
     prepare: (text, { path }) =>
       text.replace(/xref:([^[\]\s]{1,500})\[([^\]\n]{0,500})\]/g, (whole, target: string, words: string) => {
         const file = fileNamed(target, { from: path, components, isPage: true });
-        const page = file === null ? null : place({ path: file });
+        const page = file === null ? null : locate({ path: file });
         // of a component that is not here; without a component, it may be a page beside this one, or an anchor
         if (page === null) return /[:$@]/.test(target) ? words || nameOf(target) : whole;
         const anchor = /#.*$/.exec(target)?.[0] ?? '';
@@ -114,7 +114,7 @@ function locate(path: string, components: Component[]): Located | null {
   return { component, module, family, rest: rest.join('/') };
 }
 
-function placeOf(path: string, components: Component[]): Place | null {
+function locationOf(path: string, components: Component[]): PageLocation | null {
   const located = locate(path, components);
   if (located === null || located.family !== 'pages' || !/\.(?:adoc|asciidoc)$/i.test(path)) return null;
   const { component, module, rest } = located;

@@ -12,7 +12,7 @@ import {
   versionKey,
   type DocSidebars,
 } from './docusaurus-sidebars.ts';
-import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
+import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
 
 const numbered = /^(\d+)\s*[-_.]+\s*(?=[^-_.\s])(?!\d)/;
@@ -52,7 +52,7 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
       titles: [...titles].map(([key, labels]) => [key, [...labels]]),
     },
     isMdx: true,
-    place: (file) => placeOf(file, { base, roots, versions, categories, versioned, titles }),
+    locate: (file) => locationOf(file, { base, roots, versions, categories, versioned, titles }),
     prepare: (text, { values }) => withBlocks(withFrontMatter(text, values), [colonBlock]),
   };
 }
@@ -128,7 +128,7 @@ interface Surroundings {
   titles: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
+function locationOf(file: LayoutFile, surroundings: Surroundings): PageLocation | null {
   const { base, roots, versions, categories, versioned, titles } = surroundings;
   const { path, values } = file;
   if (path.startsWith(base)) {
@@ -137,7 +137,7 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
     const [, plugin, version = '', rest] = versionedDoc.exec(below) ?? [];
     if (rest !== undefined)
       return doc(rest, [plugin ?? docs?.route, version === versions[0] ? '' : version], {
-        place: { version },
+        location: { version },
         sidebars: versioned.get(versionKey(version, plugin)),
       });
     const [, locale = '', other, name = '', translation] = translated.exec(below) ?? [];
@@ -147,7 +147,7 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
       const segment = shown === undefined || shown === versions[0] ? '' : shown;
       const current = other === undefined ? docs : roots.find(({ route }) => route === other);
       return doc(translation, [locale, other ?? docs?.route, segment], {
-        place: { version: shown, language: locale },
+        location: { version: shown, language: locale },
         sidebars: isCurrent ? current?.sidebars : versioned.get(versionKey(name, other)),
         labels: titles.get(titlesKey(locale, name, other)),
       });
@@ -163,7 +163,7 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
   if (root.route === 'blog') return blogPost(rest, root.route);
   const isNext = versions.length > 0 && root === (roots.find(({ route }) => route === 'docs') ?? roots[0]);
   return doc(rest, [root.route, isNext ? 'next' : ''], {
-    place: isNext ? { version: 'next' } : {},
+    location: isNext ? { version: 'next' } : {},
     sidebars: root.sidebars,
   });
 
@@ -171,11 +171,15 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
     rest: string,
     route: (string | undefined)[],
     {
-      place = {},
+      location = {},
       sidebars,
       labels,
-    }: { place?: Omit<Place, 'path'>; sidebars?: DocSidebars | null; labels?: ReadonlyMap<string, string> } = {},
-  ): Place | null {
+    }: {
+      location?: Omit<PageLocation, 'path'>;
+      sidebars?: DocSidebars | null;
+      labels?: ReadonlyMap<string, string>;
+    } = {},
+  ): PageLocation | null {
     const segments = rest.replace(extension, '').split('/');
     if (segments.some((segment) => segment.startsWith('_'))) return null;
     const folders = segments.slice(0, -1).map(withoutNumber);
@@ -194,7 +198,7 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
     // the page of a folder comes first in it
     if (isFolder && (part !== null || positions.some((position) => position !== undefined)))
       positions[segments.length - 1] ??= 0;
-    const isTranslation = place.language !== undefined;
+    const isTranslation = location.language !== undefined;
     const depth = part === null ? 0 : (part.depth ?? segments.length);
     const inside = parents.slice(depth).flatMap(({ label } = {}) => (label === undefined ? [] : [label]));
     return {
@@ -202,11 +206,11 @@ function placeOf(file: LayoutFile, surroundings: Surroundings): Place | null {
       order:
         part === null ? orderOf(positions, isTranslation) : orderInList(part.at, positions.slice(depth), isTranslation),
       groups: [...(part?.groups ?? []), ...inside].map((label) => labels?.get(label) ?? label),
-      ...place,
+      ...location,
     };
   }
 
-  function blogPost(rest: string, route: string): Place | null {
+  function blogPost(rest: string, route: string): PageLocation | null {
     const [, year, month, day, name = ''] = post.exec(rest.replace(/(?:\/index)?\.mdx?$/i, '')) ?? [];
     const slug = textOf(values.slug);
     return { path: addressOf(route, ...(slug === undefined ? [year, month, day, name] : [slug])) };

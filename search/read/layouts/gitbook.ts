@@ -41,7 +41,7 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
     name: 'GitBook',
     navigation: navigationOf(files, folders, summaryName),
     settings: { top, readme, languages, variables },
-    place({ path }) {
+    locate({ path }) {
       if (!path.startsWith(top) || !/\.md$/i.test(path) || /(?:^|\/)\./.test(path)) return null;
       if ([...summaries, top + summaryName, `${top}LANGS.md`].includes(path)) return null;
       if (path === readme) return { path: 'index' };

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isRecord, textOf, tomlOf } from '../front-matter.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, orderOf, textOfFile, type ConfigFile } from './config-file.ts';
-import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
+import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 import { hugoIncludes } from './hugo-includes.ts';
 import { isSection, sectionsAbove, sectionsOf, weightOf, type HugoSections } from './hugo-sections.ts';
 import { withoutShortcodes } from './hugo-shortcodes.ts';
@@ -35,7 +35,7 @@ export function hugoLayout(files: SourceFiles): Layout | null {
         sections: [...sections],
         headings: [...headings].map(([name, texts]) => [name, ...texts]),
       },
-      place: (file) => placeOf(file, { folders, main, inSubfolder, sections, version }),
+      locate: (file) => locationOf(file, { folders, main, inSubfolder, sections, version }),
       // the titles and weights of sections apply to all pages below
       isNavigation: isSection,
       includes: { markdown: hugoIncludes(files, names) },
@@ -113,10 +113,10 @@ interface Surroundings {
   version: string | undefined;
 }
 
-function placeOf(
+function locationOf(
   { path, values }: LayoutFile,
   { folders, main, inSubfolder, sections, version }: Surroundings,
-): Place | null {
+): PageLocation | null {
   const root = folders.find(({ folder }) => path.startsWith(folder));
   if (root === undefined) return null;
   const bare = path.slice(root.folder.length).replace(/\.(?:mdx?|markdown|html?|adoc|asciidoc|rst)$/i, '');

@@ -7,7 +7,7 @@ import type { SourceFile } from '../source-file.ts';
 export type SourceFiles = ReadonlyMap<string, SourceFile>;
 
 /** Where a page is published. */
-export interface Place {
+export interface PageLocation {
   /** Path below the site, without leading slash; the suffix of the layout follows. */
   path: string;
   /** Its URL, if it is not published on the site itself. */
@@ -44,7 +44,7 @@ export interface Layout {
   /** Pages that the tool makes of others: translations. */
   added?: readonly SourceFile[];
   /** Returns null for a file that is not published. */
-  place(file: LayoutFile): Place | null;
+  locate(file: LayoutFile): PageLocation | null;
   /** Directives that include other files, where the format has others or the tool looks for the files elsewhere. */
   includes?: Partial<Record<SourceFormat, IncludeSyntax>>;
   /** Adds to a page what the tool adds to all of them, before includes are resolved. */

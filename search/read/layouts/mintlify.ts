@@ -1,7 +1,7 @@
 import { isRecord } from '../front-matter.ts';
 import { navigationFromTree, parseFile } from '../navigation.ts';
 import type { Layout, SourceFiles } from './layout.ts';
-import { placeBeside } from './plain.ts';
+import { locationBeside } from './plain.ts';
 
 /** Mintlify: `docs.json`, or `mint.json` of older sites. */
 export function mintlifyLayout(files: SourceFiles): Layout | null {
@@ -14,7 +14,7 @@ export function mintlifyLayout(files: SourceFiles): Layout | null {
       name: 'Mintlify',
       navigation,
       settings: variables,
-      place: (file) => placeBeside(file, navigation),
+      locate: (file) => locationBeside(file, navigation),
       prepare: (text) =>
         text.replace(/\{\{\s*([\w-]{1,80})\s*\}\}/g, (whole, key: string) =>
           typeof variables[key] === 'string' ? variables[key].slice(0, 500) : whole,

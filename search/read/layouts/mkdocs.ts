@@ -55,7 +55,7 @@ export function mkdocsLayout(files: SourceFiles): Layout | null {
       pages: languages === null ? [] : [...files.keys()].filter((path) => path.startsWith(folder)).sort(),
     },
     ...(isFlat && { suffix: '.html' }),
-    place({ path }) {
+    locate({ path }) {
       if (!path.startsWith(folder)) return null;
       const below = path.slice(folder.length);
       if (languages === null) return { path: addressOf(below), language };

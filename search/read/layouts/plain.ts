@@ -2,16 +2,16 @@ import { posix } from 'node:path';
 import { textOf } from '../front-matter.ts';
 import { readNavigation, type Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
-import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
+import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 
 /** Returns the layout of a folder of pages that no tool arranges, or whose pages are listed in one Markdown file. */
 export function plainLayout(files: SourceFiles): Layout {
   const navigation = readNavigation(files);
-  return { name: null, navigation, place: (file) => placeBeside(file, navigation) };
+  return { name: null, navigation, locate: (file) => locationBeside(file, navigation) };
 }
 
 /** Places a page at its file's path or at its slug. Files that other pages include are not published. */
-export function placeBeside({ path, values }: LayoutFile, { entries }: Navigation): Place | null {
+export function locationBeside({ path, values }: LayoutFile, { entries }: Navigation): PageLocation | null {
   const isPartial =
     !entries.has(pathOf(path)) &&
     (/(?:^|\/)(?:_(?!index\.)[^/]*|SUMMARY\.md|\.gitbook\/.*)$/.test(path) ||

@@ -88,11 +88,11 @@ function partsOf(text: string): string[] {
   return [...parts, open.join('\n\n')];
 }
 
-/** Returns the documents that the comment with the places of a message names. */
+/** Returns the documents that the location comment of a message names. */
 function documentsNamed(reference: string, documents: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
-  for (const place of reference.split(/\s+/).slice(0, 100)) {
-    const names = place
+  for (const location of reference.split(/\s+/).slice(0, 100)) {
+    const names = location
       .slice(0, 500)
       .replace(/(?::\d+)?$/, '')
       .split('/')

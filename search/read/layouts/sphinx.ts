@@ -52,7 +52,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
       excluded: /exclude_patterns\s*=\s*\[[^\]]*\]/.exec(text)?.[0],
     },
     suffix: '.html',
-    place({ path }) {
+    locate({ path }) {
       const below = path.slice(top.length);
       const translated = translations.find(path);
       if (translated !== null) return { path: pathOf(below), language: translated.language, version };

@@ -2,7 +2,7 @@ import { slugOf } from '../anchors.ts';
 import { isRecord, textOf } from '../front-matter.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, languageFolders, literalOf, orderOf, textOfFile } from './config-file.ts';
-import type { Layout, LayoutFile, Place, SourceFiles } from './layout.ts';
+import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
 import { scriptValueOf } from './script-values.ts';
 import { partOf, sidebarOf, type Sidebar } from './starlight-sidebar.ts';
@@ -36,7 +36,7 @@ export function starlightLayout(files: SourceFiles): Layout | null {
     name: 'Starlight',
     navigation: noNavigation,
     settings: { top, folders, main: surroundings.main, listed, pages, versions, current: surroundings.current },
-    place: (file) => placeOf(file, surroundings),
+    locate: (file) => locationOf(file, surroundings),
     prepare: (source) => withBlocks(source, [colonBlock]),
   };
 }
@@ -78,7 +78,7 @@ interface Surroundings {
   versions: ReadonlyMap<string, Sidebar | null>;
 }
 
-function placeOf({ path, values }: LayoutFile, surroundings: Surroundings): Place | null {
+function locationOf({ path, values }: LayoutFile, surroundings: Surroundings): PageLocation | null {
   const { files, top, folders, main, sidebar, current, versions } = surroundings;
   if (!path.startsWith(top)) return null;
   const segments = path.slice(top.length).replace(extension, '').split('/');
@@ -126,7 +126,7 @@ interface Sorted {
 function sorted(
   page: string,
   { segments, position, language = '', isLast, sidebar }: Sorted,
-): Pick<Place, 'order' | 'groups'> {
+): Pick<PageLocation, 'order' | 'groups'> {
   const inFolders = (names: string[]) => [...names.map(() => undefined), position];
   if (sidebar === null)
     return { order: position === undefined ? undefined : orderOf(inFolders(segments.slice(1)), isLast) };

@@ -22,7 +22,7 @@ export function vitepressLayout(files: SourceFiles): Layout | null {
     name: 'VitePress',
     navigation: noNavigation,
     settings: { top, moved, folders, main, listed: [...listed] },
-    place({ path }) {
+    locate({ path }) {
       if (!path.startsWith(top) || !/\.md$/i.test(path)) return null;
       const [first = '', ...rest] = path.slice(top.length).replace(/\.md$/i, '').split('/');
       if (first.startsWith('.') || /^(?:components|snippets|public)$/.test(first)) return null;

@@ -8,5 +8,5 @@ export const websiteLayout: Layout = {
   name: null,
   navigation: noNavigation,
   isParsed: true,
-  place: ({ path, values }) => ({ path: pathOf(path), url: textOf(values.url) }),
+  locate: ({ path, values }) => ({ path: pathOf(path), url: textOf(values.url) }),
 };

@@ -18,7 +18,7 @@ function turnOf(threadId: string, at: number): RecordedTurn {
     firstTokenMs: 1,
     durationMs: 2,
     costMicros: 0,
-    place: { topic: null, version: null, language: null },
+    location: { topic: null, version: null, language: null },
   } as const;
   return {
     threadId,

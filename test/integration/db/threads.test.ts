@@ -26,7 +26,7 @@ function turnOf(threadId: string, question = newId('msg_')): RecordedTurn {
       firstTokenMs: 1.5,
       durationMs: 20.4,
       costMicros: 7,
-      place: { topic: 'guides\0', version: null, language: 'en' },
+      location: { topic: 'guides\0', version: null, language: 'en' },
     },
   };
 }

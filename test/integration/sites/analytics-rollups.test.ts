@@ -11,7 +11,7 @@ import { fc, propertyRuns } from '../../support/properties.ts';
 
 const name = fc.constantFrom(null, 'one', 'two');
 const turn = fc.record({
-  place: fc.record({ topic: name, version: name, language: name }),
+  location: fc.record({ topic: name, version: name, language: name }),
   answered: fc.boolean(),
   ending: fc.constantFrom('finished', 'finished', 'failed', 'aborted'),
   costMicros: fc.nat(1_000),
@@ -109,7 +109,7 @@ it(
               ['languages', 'language'],
             ] as const)
               for (const { name, ...measures } of found[list])
-                expect(measures).toEqual(counted(all, ({ place }) => (place[kind] ?? '') === name));
+                expect(measures).toEqual(counted(all, ({ location }) => (location[kind] ?? '') === name));
             expect({
               a: 0,
               b: 0,
@@ -118,7 +118,7 @@ it(
             }).toEqual(citedOf(all));
             const narrow = await analytics.read(site, { ...query, version: 'one', language: '' });
             expect(narrow.totals).toEqual(
-              counted(all, ({ place }) => place.version === 'one' && place.language === null),
+              counted(all, ({ location }) => location.version === 'one' && location.language === null),
             );
           }
           expect((await analytics.read(other, { days: 1, bucketSeconds: 3_600 })).totals.answered).toBe(0);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const directory = temporaryDirectory();
 const git = createTestGit({ home: join(directory, 'home') });
 
-const place = { directory, limits: defaultTreeLimits };
+const settings = { directory, limits: defaultTreeLimits };
 const pair = (repository: string) => ({
   repository,
   head: 'docket/fix',
@@ -25,7 +25,7 @@ function merge(
   beforePush = () => Promise.resolve(),
   method: MergeMethod = 'merge',
 ) {
-  return mergeBranch(git, place, {
+  return mergeBranch(git, settings, {
     method,
     repository,
     head,
@@ -88,10 +88,10 @@ it('squashes a branch into one commit, and reports a second squash as done', asy
 it('names the files with conflicts without changing anything', async () => {
   await using repository = await createTestRepository({ 'a.txt': 'a\n', 'größe b.txt': 'b\n', 'c.txt': 'c\n' });
   await repository.git('branch', 'docket/fix', 'main');
-  expect(await checkMerge(git, place, pair(repository.path))).toBeNull();
+  expect(await checkMerge(git, settings, pair(repository.path))).toBeNull();
   await repository.commit({ 'a.txt': 'one\n', 'größe b.txt': 'one\n' }, { branch: 'docket/fix' });
   const base = await repository.commit({ 'a.txt': 'other\n', 'größe b.txt': 'other\n', 'c.txt': 'C\n' });
-  expect(await checkMerge(git, place, pair(repository.path))).toMatchObject({ conflicts: ['a.txt', 'größe b.txt'] });
+  expect(await checkMerge(git, settings, pair(repository.path))).toMatchObject({ conflicts: ['a.txt', 'größe b.txt'] });
   expect(await repository.git('rev-parse', 'main')).toBe(base);
 });
 
@@ -99,8 +99,8 @@ it('deletes a branch, and does not mind when it is gone', async () => {
   await using repository = await createTestRepository();
   await repository.git('branch', 'docket/fix', 'main');
   const merged = { ...pair(repository.path), headCommit: null, credential: null };
-  await deleteBranch(git, place, merged);
-  await deleteBranch(git, place, merged);
+  await deleteBranch(git, settings, merged);
+  await deleteBranch(git, settings, merged);
   expect(await repository.git('branch', '--list')).toBe('* main');
 });
 
@@ -113,11 +113,11 @@ it('neither merges nor deletes a branch that has moved since a person saw it', a
   const moved = { kind: 'refused', problem: expect.stringContaining('not shown here'), cause: 'moved', conflicts: [] };
   const seen = { ...pair(repository.path), headCommit };
   const how = { method: 'merge', message: 'Merge\n', date: new Date(0), beforePush: async () => {} } as const;
-  expect(await mergeBranch(git, place, { ...seen, ...how })).toEqual(moved);
-  expect(await checkMerge(git, place, seen)).toEqual(moved);
-  await deleteBranch(git, place, { ...seen, credential: null });
+  expect(await mergeBranch(git, settings, { ...seen, ...how })).toEqual(moved);
+  expect(await checkMerge(git, settings, seen)).toEqual(moved);
+  await deleteBranch(git, settings, { ...seen, credential: null });
   const now = await repository.git('rev-parse', 'docket/fix');
-  expect(await mergeBranch(git, place, { ...seen, ...how, headCommit: now })).toEqual(kindOf);
+  expect(await mergeBranch(git, settings, { ...seen, ...how, headCommit: now })).toEqual(kindOf);
 });
 
 it('refuses a branch that is gone', async () => {

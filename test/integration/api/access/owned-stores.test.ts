@@ -189,7 +189,7 @@ const calls: Record<Named<true>, (asked: Asked) => unknown> = {
         firstTokenMs: null,
         durationMs: 1,
         costMicros: 0,
-        place: { topic: null, version: null, language: null },
+        location: { topic: null, version: null, language: null },
       },
     }),
   'threads.get': (a) => a.stores.threads.get(site(a), id(a, 'thread')),

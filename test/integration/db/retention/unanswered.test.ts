@@ -35,7 +35,7 @@ it('lists what was unanswered or last voted down, newest first', async () => {
         firstTokenMs: null,
         durationMs: 1,
         costMicros: 0,
-        place: { topic: null, version: null, language: null },
+        location: { topic: null, version: null, language: null },
       },
     });
     for (const vote of 'votes' in answer ? answer.votes : [])
@@ -74,7 +74,7 @@ it('excludes what is deleted while readers vote on it', async () => {
         firstTokenMs: null,
         durationMs: 1,
         costMicros: 0,
-        place: { topic: null, version: null, language: null },
+        location: { topic: null, version: null, language: null },
       },
     });
     await threads.recordTurn(site, turn('a'));

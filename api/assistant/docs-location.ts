@@ -1,4 +1,4 @@
-import type { AnswerPlace } from '../../db/sites/threads.ts';
+import type { DocsLocation } from '../../db/sites/threads.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { LeasedIndex } from './site-indexes.ts';
@@ -9,14 +9,14 @@ const longestName = 200;
  * Returns where in the documentation a question belongs. Its topic is the section of the first page that the answer
  * cites, or else of the best passage; its version and language are those of the page that the reader was looking at.
  */
-export function placeOf(
+export function docsLocationOf(
   index: Pick<LeasedIndex, 'page'>,
   {
     viewed,
     cited,
     found,
   }: { viewed: string | null; cited: readonly string[]; found: readonly Pick<SearchHit, 'path' | 'metadata'>[] },
-): AnswerPlace {
+): DocsLocation {
   const subjects = [...cited.slice(0, 1), ...found.slice(0, 1).map(({ path }) => path)];
   const seen = viewed === null ? [] : [viewed];
   // what a search found need not be read again

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeOf, sectionOf } from '../../../../api/assistant/place-of.ts';
+import { docsLocationOf, sectionOf } from '../../../../api/assistant/docs-location.ts';
 
 const metadataOf: Record<string, { version?: string; language?: string }> = {
   'de/v2/guides/retries': { version: 'v2', language: 'de' },
@@ -14,16 +14,16 @@ const index = {
 };
 
 it('takes the topic from what is cited or found, and version and language from what the reader looks at', () => {
-  const place = (viewed: string | null, cited: string[], found: string[]) =>
-    placeOf(index, { viewed, cited, found: found.flatMap((path) => index.page(path) ?? []) });
-  expect(place('install', ['v1/api/users/create'], ['de/v2/guides/retries'])).toEqual({
+  const locationOf = (viewed: string | null, cited: string[], found: string[]) =>
+    docsLocationOf(index, { viewed, cited, found: found.flatMap((path) => index.page(path) ?? []) });
+  expect(locationOf('install', ['v1/api/users/create'], ['de/v2/guides/retries'])).toEqual({
     topic: 'api/users',
     version: null,
     language: 'en',
   });
-  expect(place(null, [], ['de/v2/guides/retries'])).toEqual({ topic: 'guides', version: 'v2', language: 'de' });
-  expect(place('install', [], [])).toEqual({ topic: 'install', version: null, language: 'en' });
-  expect(place('no/such', [], [])).toEqual({ topic: null, version: null, language: null });
+  expect(locationOf(null, [], ['de/v2/guides/retries'])).toEqual({ topic: 'guides', version: 'v2', language: 'de' });
+  expect(locationOf('install', [], [])).toEqual({ topic: 'install', version: null, language: 'en' });
+  expect(locationOf('no/such', [], [])).toEqual({ topic: null, version: null, language: null });
 });
 
 it('names the folder of a page, without its version and language', () => {
