@@ -35,8 +35,8 @@ export interface AnswerQuestionDeps {
   logger: Logger;
 }
 
-/** A question, however its answer is delivered. */
-export interface AskedQuestion {
+/** A question of a reader, whose answer may be streamed or delivered whole. */
+export interface ReaderQuestion {
   site: SiteRow;
   /** The pages that the reader may read. */
   access: PageAccess;
@@ -45,7 +45,7 @@ export interface AskedQuestion {
   accessEnded: AbortSignal;
 }
 
-export interface Question extends AskedQuestion {
+export interface StreamedQuestion extends ReaderQuestion {
   keyId: string;
   protocol: Protocol;
   /** Whether the client is an AI SDK. */
@@ -69,7 +69,7 @@ const tookTooLong = 'The answer timed out. Ask again.';
 const accessHasEnded = 'The answer was interrupted because the API key or the session is no longer valid.';
 
 /** Prepares an answer; the model is called when it is written. Throws ApiError when the site has no index. */
-export async function answerQuestion(deps: AnswerQuestionDeps, question: Question): Promise<AnswerStream> {
+export async function answerQuestion(deps: AnswerQuestionDeps, question: StreamedQuestion): Promise<AnswerStream> {
   const { request, protocol, isSdk } = question;
   const answer = await startAnswer(deps, question);
   const { reply } = answer;
@@ -126,7 +126,7 @@ export interface WholeAnswer {
  */
 export async function answerWhole(
   deps: Pick<AnswerQuestionDeps, 'indexes' | 'assistant' | 'streams' | 'times'>,
-  { gone, onLength, ...question }: AskedQuestion & { gone: AbortSignal; onLength(length: number): void },
+  { gone, onLength, ...question }: ReaderQuestion & { gone: AbortSignal; onLength(length: number): void },
 ): Promise<WholeAnswer> {
   using answer = await startAnswer(deps, question);
   const { reply } = answer;
@@ -165,7 +165,7 @@ interface StartedAnswer extends Disposable {
 
 async function startAnswer(
   { indexes, assistant, streams, times }: Pick<AnswerQuestionDeps, 'indexes' | 'assistant' | 'streams' | 'times'>,
-  { site, access, request, accessEnded }: AskedQuestion,
+  { site, access, request, accessEnded }: ReaderQuestion,
 ): Promise<StartedAnswer> {
   const lease = await indexes.lease(site, access);
   if (lease === null) throw siteNotIndexed();
@@ -211,7 +211,7 @@ function onAbort(signal: AbortSignal, listener: () => void): void {
 /** Creates the reply's record. Returns null when the reply is not resumable or its site stores nothing. */
 async function createRecord(
   { replies }: AnswerQuestionDeps,
-  { site, keyId, request: { isResumable, chatId }, protocol }: Question,
+  { site, keyId, request: { isResumable, chatId }, protocol }: StreamedQuestion,
   { threadId }: Reply,
 ): Promise<{ id: string; resumeToken: string } | null> {
   if (!isResumable || chatId === null || site.retentionDays === 0) return null;

@@ -13,7 +13,7 @@ import type { OpenAnswers } from '../http/streams/open-answers.ts';
 import type { StreamOutput } from '../http/streams/stream-output.ts';
 import type { ReadSite } from '../sites/site-reader.ts';
 import { domain } from '../sites/site-schemas.ts';
-import type { AnswerStream, AskedQuestion } from './answer-question.ts';
+import type { AnswerStream, ReaderQuestion } from './answer-question.ts';
 import type { Answers } from './wire/assistant-parts.ts';
 import { citationsSchema } from './citations/citation-schema.ts';
 import { longestFollowUp, mostFollowUps } from './follow-ups.ts';
@@ -168,7 +168,7 @@ async function answer(
 }
 
 /** Sends the answer once it is complete. Throws ApiError when it broke off. */
-async function sendWhole(deps: AssistantRouteDeps, ctx: AppContext, question: AskedQuestion): Promise<void> {
+async function sendWhole(deps: AssistantRouteDeps, ctx: AppContext, question: ReaderQuestion): Promise<void> {
   const { failure, sources, ...answer } = await deps.answers.answerWhole({
     ...question,
     gone: clientGone(ctx.res),

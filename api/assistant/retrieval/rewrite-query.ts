@@ -28,12 +28,12 @@ export interface QueryRewriter {
    * of its site. The query is null, and the search goes on as without a model, if the site has no model, if the question
    * needs nothing, or if the model fails, is late, returns no query or does not fit the budget.
    */
-  rewrite(asked: AskedQuery): Promise<RewrittenQuery>;
+  rewrite(request: RewriteRequest): Promise<RewrittenQuery>;
   /** Counts the calls by their outcome. */
   outcomes: Counter<'outcome'>;
 }
 
-interface AskedQuery {
+interface RewriteRequest {
   site: SiteRow;
   index: Pick<SitePages, 'page'>;
   request: MessageRequest;
@@ -86,9 +86,9 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
 
   return {
     outcomes,
-    async rewrite({ site, signal, ...asked }) {
+    async rewrite({ site, signal, ...rest }) {
       const modelName = site.queryRewriting;
-      const given = modelName === null ? null : givenOf(asked);
+      const given = modelName === null ? null : givenOf(rest);
       if (modelName === null || given === null) return { query: null, costMicros: () => 0 };
       const key = createHash('sha256')
         .update(JSON.stringify([modelName, site.id, given]))
@@ -144,7 +144,7 @@ async function holdOrNull(holdCall: HoldCall, call: Parameters<HoldCall>[0]): Pr
 }
 
 /** Returns what the model is given, as JSON, so that nothing in it is read as markup; null for a question that needs no query. */
-function givenOf({ index, request }: Pick<AskedQuery, 'index' | 'request'>): string | null {
+function givenOf({ index, request }: Pick<RewriteRequest, 'index' | 'request'>): string | null {
   const { question, history, context } = request;
   if (question.trim() === '' || question.length > longestQuestion) return null;
   const page = viewedPage(request, index);

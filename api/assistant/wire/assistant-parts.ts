@@ -12,7 +12,7 @@ import {
   answerWhole,
   type AnswerStream,
   type AnswerTimes,
-  type Question,
+  type StreamedQuestion,
   type WholeAnswer,
 } from '../answer-question.ts';
 import { createAssistant } from '../assistant.ts';
@@ -35,7 +35,7 @@ import type { ApiStores } from '../../stores.ts';
 export interface Answers {
   /** Throws ApiError when this process is draining or overloaded and must not start another answer. */
   assertCapacity(): void;
-  answerQuestion(question: Question): Promise<AnswerStream>;
+  answerQuestion(question: StreamedQuestion): Promise<AnswerStream>;
   answerWhole(question: Parameters<typeof answerWhole>[1]): Promise<WholeAnswer>;
   resumeReply(request: ResumeRequest): Promise<AnswerStream | null>;
   stopReply(request: ResumeRequest): Promise<void>;
