@@ -17,7 +17,7 @@ export function createCommandTransport(
   { stdin, stdout, ended }: Pick<ServerProcess, 'stdin' | 'stdout' | 'ended'>,
   onProblem: (problem: McpProblem) => void,
 ): Transport {
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   let messages = 0;
   let scan = createJsonScan(jsonLimits);
@@ -56,17 +56,17 @@ export function createCommandTransport(
     }
   }
 
-  function add(piece: Buffer): void {
-    size += piece.length;
+  function add(chunk: Buffer): void {
+    size += chunk.length;
     if (size > mostBytes) throw new McpProblem('answered with more than 4 MB');
-    const problem = scan(piece);
+    const problem = scan(chunk);
     if (problem !== null) throw new McpProblem(`answered with JSON that ${problem}`);
-    pieces.push(piece);
+    chunks.push(chunk);
   }
 
   function takeLine(): JSONRPCMessage | null {
-    const line = Buffer.concat(pieces).toString('utf8').trim();
-    pieces = [];
+    const line = Buffer.concat(chunks).toString('utf8').trim();
+    chunks = [];
     size = 0;
     scan = createJsonScan(jsonLimits);
     messages += 1;

@@ -59,7 +59,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     if (hasNew) await messages.take(ref);
     const text = createLiveText({
       redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
-      append: (piece) => events.appendText({ ...ref, fence, ...piece }),
+      append: (chunk) => events.appendText({ ...ref, fence, ...chunk }),
     });
     try {
       // no later call has only one tool

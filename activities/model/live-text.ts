@@ -1,7 +1,8 @@
 import type { StreamRedactor } from '../../lib/redaction/redact-stream.ts';
+import { textChunks } from '../../lib/text-chunks.ts';
 
 /** Text and its position within the attempt. */
-export interface LivePiece {
+export interface LiveChunk {
   offset: number;
   text: string;
 }
@@ -9,7 +10,7 @@ export interface LivePiece {
 export interface LiveTextDeps {
   redactor: StreamRedactor;
   /** Returns false when the attempt was superseded or the turn has ended. `isRepeated` is set after a failed append. */
-  append(piece: LivePiece & { isRepeated: boolean }): Promise<boolean>;
+  append(chunk: LiveChunk & { isRepeated: boolean }): Promise<boolean>;
   intervalMs?: number;
 }
 
@@ -22,12 +23,12 @@ export interface LiveText {
 
 export interface SpokenText {
   /** Text that is not appended yet; null when unknown. */
-  rest: LivePiece[] | null;
-  whole: LivePiece[];
+  rest: LiveChunk[] | null;
+  whole: LiveChunk[];
 }
 
 /** In UTF-16 code units: an event of this length fits its limit whatever the characters are. */
-const longestPiece = 2_000;
+const longestChunk = 2_000;
 /** Longest text that is redacted while it streams; the beginning of a possible secret is examined repeatedly. */
 const longestText = 64_000;
 
@@ -38,8 +39,8 @@ const longestText = 64_000;
 export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextDeps): LiveText {
   let raw = '';
   let length = 0;
-  const whole: LivePiece[] = [];
-  let waiting: LivePiece[] = [];
+  const whole: LiveChunk[] = [];
+  let waiting: LiveChunk[] = [];
   let offset = 0;
   let isRepeated = false;
   let isRefused = false;
@@ -48,9 +49,9 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   let running: Promise<void> | null = null;
 
   function queue(text: string): void {
-    const pieces = piecesOf(text, offset);
-    whole.push(...pieces);
-    waiting.push(...pieces);
+    const chunks = liveChunksOf(text, offset);
+    whole.push(...chunks);
+    waiting.push(...chunks);
     offset += text.length;
   }
 
@@ -66,8 +67,8 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
     if (isLong()) return;
     take();
     try {
-      for (let [piece] = waiting; piece !== undefined && !isRefused && !isLong(); [piece] = waiting) {
-        const isTaken = await append({ ...piece, isRepeated });
+      for (let [chunk] = waiting; chunk !== undefined && !isRefused && !isLong(); [chunk] = waiting) {
+        const isTaken = await append({ ...chunk, isRepeated });
         isRepeated = false;
         waiting = waiting.slice(1);
         isRefused = !isTaken;
@@ -106,19 +107,7 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   };
 }
 
-/** Returns a text in pieces of whole characters. */
-export function piecesOf(text: string, offset = 0): LivePiece[] {
-  const pieces: LivePiece[] = [];
-  for (let at = 0; at < text.length;) {
-    const piece = wholeCharacters(text.slice(at, at + longestPiece), text.length - at);
-    pieces.push({ offset: offset + at, text: piece });
-    at += piece.length;
-  }
-  return pieces;
-}
-
-/** Returns the text without half of a surrogate pair at the end. */
-function wholeCharacters(piece: string, available: number): string {
-  const isHalf = piece.length > 1 && piece.length < available && /[\ud800-\udbff]$/.test(piece);
-  return isHalf ? piece.slice(0, -1) : piece;
+/** Cuts a text into the chunks that events hold; `offset` is its position within the attempt. */
+export function liveChunksOf(text: string, offset = 0): LiveChunk[] {
+  return Array.from(textChunks(text, longestChunk), (chunk) => ({ ...chunk, offset: offset + chunk.offset }));
 }

@@ -9,7 +9,7 @@ import type { PriceBook } from '../../models/prices.ts';
 import type { ModelCall, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver } from '../attempt.ts';
 import type { StepAnswer } from './ask-step.ts';
-import { piecesOf, type LivePiece, type SpokenText } from './live-text.ts';
+import { liveChunksOf, type LiveChunk, type SpokenText } from './live-text.ts';
 import { scrubAnswer } from './transcript/scrub-answer.ts';
 
 export interface StoreAnswerDeps {
@@ -65,7 +65,10 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
       costMicros,
       response,
       knownMessages: transcript.prompts.filter((prompt) => prompt.turn === turn && prompt.step === step).length,
-      events: eventsOf(text ?? { rest: null, whole: piecesOf(scrubbed.text) }, fence, [...notices, ...scrubbed.events]),
+      events: eventsOf(text ?? { rest: null, whole: liveChunksOf(scrubbed.text) }, fence, [
+        ...notices,
+        ...scrubbed.events,
+      ]),
     };
     const read = await untilStored(() => steps.storeResponse(stored), signal);
     if (read === null) throw takenOver();
@@ -91,7 +94,7 @@ async function untilStored<Stored>(store: () => Promise<Stored>, signal: AbortSi
 
 /** Returns the events that watchers lack, or all of them again if another attempt has started meanwhile. */
 function eventsOf({ rest, whole }: SpokenText, attempt: number, calls: NewJobEvent[]): StepAnswerEvents {
-  const textOf = (piece: LivePiece): NewJobEvent => ({ type: 'text', data: { attempt, ...piece } });
+  const textOf = (chunk: LiveChunk): NewJobEvent => ({ type: 'text', data: { attempt, ...chunk } });
   const anew: NewJobEvent[] = [{ type: 'step-start', data: { attempt } }, ...whole.map(textOf), ...calls];
   return { attempt, ours: rest === null ? anew : [...rest.map(textOf), ...calls], overtaken: anew };
 }

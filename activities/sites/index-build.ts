@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { BuiltIndex } from '../../search/build/build-index.ts';
 import type { SourceReport } from '../../search/read/read-pages.ts';
-import { runInThread, type ThreadPiece } from '../../lib/threads/run-in-thread.ts';
+import { runInThread, type ThreadChunk } from '../../lib/threads/run-in-thread.ts';
 import type { FolderFile } from '../workspaces/source-folder.ts';
 
 /** Input of a build, without the files. */
@@ -61,7 +61,7 @@ interface BuildReport {
   hasIncludes: boolean;
 }
 
-const filesPerPiece = 1_000;
+const filesPerChunk = 1_000;
 
 /** Builds an index in a thread and transfers the file contents to it. An abort ends the thread and rejects. */
 export async function buildIndexInThread({
@@ -83,7 +83,7 @@ export async function buildIndexInThread({
       script: new URL('./index-build-thread.ts', import.meta.url),
       data: { ...data, included },
       transfer: [included],
-      pieces: piecesOf(files),
+      chunks: chunksOf(files),
       signal: AbortSignal.any([signal, failed.signal]),
     });
   } finally {
@@ -92,23 +92,23 @@ export async function buildIndexInThread({
 }
 
 /** A chunk ends where no later file has its content in the same buffer: a transferred buffer cannot be sent again. */
-function* piecesOf(files: readonly BuildFile[]): Generator<ThreadPiece> {
+function* chunksOf(files: readonly BuildFile[]): Generator<ThreadChunk> {
   const lastUses = new Map(files.map(({ content }, at) => [content?.buffer, at]));
   let start = 0;
-  let end = filesPerPiece;
+  let end = filesPerChunk;
   for (const [at, { content }] of files.entries()) {
     if (content !== null) end = Math.max(end, (lastUses.get(content.buffer) ?? at) + 1);
     if (at + 1 < end) continue;
-    yield pieceOf(files.slice(start, end));
+    yield chunkOf(files.slice(start, end));
     start = end;
-    end = start + filesPerPiece;
+    end = start + filesPerChunk;
   }
-  yield pieceOf(files.slice(start));
-  yield pieceOf(null);
+  yield chunkOf(files.slice(start));
+  yield chunkOf(null);
 }
 
 /** Small buffers are copied: they may be part of Node's pool, which cannot be transferred. */
-function pieceOf(message: IndexBuildMessage): ThreadPiece {
+function chunkOf(message: IndexBuildMessage): ThreadChunk {
   const buffers = (message ?? []).flatMap(({ content }) =>
     content?.buffer instanceof ArrayBuffer ? [content.buffer] : [],
   );

@@ -1,17 +1,17 @@
 import type { StreamRedactor } from '../../lib/redaction/redact-stream.ts';
-import { piecesOf, type LivePiece } from '../model/live-text.ts';
+import { liveChunksOf, type LiveChunk } from '../model/live-text.ts';
 import type { OutputSample } from '../sandbox/sample-output.ts';
 import { cleanOutput } from './clean-output.ts';
 
 /** A part of a command's output; the last one has the duration. */
-export interface OutputPiece extends LivePiece {
+export interface OutputChunk extends LiveChunk {
   durationMs: number | null;
 }
 
 export interface LiveOutputDeps {
   createRedactor(): StreamRedactor;
   /** Returns false when nothing more is accepted. */
-  append(pieces: OutputPiece[]): Promise<boolean>;
+  append(chunks: OutputChunk[]): Promise<boolean>;
   /** First line, such as the command. */
   heading?: string;
   intervalMs?: number;
@@ -23,8 +23,8 @@ export interface LiveOutput {
   end(durationMs: number | null): Promise<void>;
 }
 
-/** Pieces per interval; faster output is thinned to the newest ones, and the offsets show what is missing. */
-const mostPieces = 4;
+/** Chunks per interval; faster output is thinned to the newest ones, and the offsets show what is missing. */
+const mostChunks = 4;
 /** A command that has printed this many characters is sampled less. */
 const manyCharacters = 64_000;
 const slowdown = 8;
@@ -55,7 +55,7 @@ export function createLiveOutput({
   let isAfterGap = false;
   let offset = 0;
   let sent = 0;
-  let waiting: LivePiece[] = [{ offset: 0, text: '' }];
+  let waiting: LiveChunk[] = [{ offset: 0, text: '' }];
   let isRefused = false;
   let isEnding = false;
   let timer: NodeJS.Timeout | null = null;
@@ -64,7 +64,7 @@ export function createLiveOutput({
     const seen = afterGap(text);
     offset += text.length - seen.length;
     if (seen === '') return;
-    waiting = [...waiting, ...piecesOf(seen, offset)].slice(-mostPieces);
+    waiting = [...waiting, ...liveChunksOf(seen, offset)].slice(-mostChunks);
     offset += seen.length;
   }
 
@@ -106,14 +106,14 @@ export function createLiveOutput({
   }
 
   async function flush(): Promise<void> {
-    const pieces = sent > manyCharacters ? waiting.slice(-1) : waiting;
-    if (pieces.length === 0 || isRefused) return;
+    const chunks = sent > manyCharacters ? waiting.slice(-1) : waiting;
+    if (chunks.length === 0 || isRefused) return;
     waiting = [];
     try {
-      isRefused = !(await append(pieces.map((piece) => ({ ...piece, durationMs: null }))));
-      sent += pieces.reduce((sum, { text }) => sum + text.length, 0);
+      isRefused = !(await append(chunks.map((chunk) => ({ ...chunk, durationMs: null }))));
+      sent += chunks.reduce((sum, { text }) => sum + text.length, 0);
     } catch {
-      waiting = [...pieces, ...waiting].slice(-mostPieces);
+      waiting = [...chunks, ...waiting].slice(-mostChunks);
     }
   }
 
@@ -150,8 +150,8 @@ export function createLiveOutput({
       if (isRefused) return;
       takeLine();
       show(redactor.end());
-      const last: OutputPiece = { offset, text: '', durationMs };
-      await append([...waiting.map((piece) => ({ ...piece, durationMs: null })), last]).catch(() => false);
+      const last: OutputChunk = { offset, text: '', durationMs };
+      await append([...waiting.map((chunk) => ({ ...chunk, durationMs: null })), last]).catch(() => false);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { OutputChunk, WorkerEventStore } from '../../db/for-worker/job-events.ts';
+import type { OutputBatch, WorkerEventStore } from '../../db/for-worker/job-events.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createStreamRedactor } from '../../lib/redaction/redact-stream.ts';
 import { createLiveOutput, type LiveOutput } from './live-output.ts';
@@ -15,7 +15,7 @@ export interface OutputLog extends AsyncDisposable {
 }
 
 /** Opens the output of the commands of a step, or of the commands before the first step. */
-export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<OutputChunk, 'pieces'>): OutputLog {
+export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<OutputBatch, 'chunks'>): OutputLog {
   let first: number | null = null;
   let last = 0;
 
@@ -28,10 +28,10 @@ export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<Outpu
       return createLiveOutput({
         createRedactor: () => createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
         heading,
-        async append(pieces) {
-          const appended = await events.appendOutput({ ...at, pieces: pieces.map((piece) => ({ ...call, ...piece })) });
+        async append(chunks) {
+          const appended = await events.appendOutput({ ...at, chunks: chunks.map((chunk) => ({ ...call, ...chunk })) });
           if (appended === null) return false;
-          first ??= appended - pieces.length + 1;
+          first ??= appended - chunks.length + 1;
           last = appended;
           return true;
         },

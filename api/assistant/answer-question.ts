@@ -243,10 +243,10 @@ async function writeReply({ reply, encoder, output, recorder, deliveredAfterMs }
 
   const [first = '', ...others] = encoder.close(reply.usage());
   emit(first);
-  for (const piece of others) {
+  for (const chunk of others) {
     await recorder?.flush();
     await sleep(closePauseMs);
-    emit(piece);
+    emit(chunk);
   }
   await recorder?.end();
   const wasTaken = await output.end();

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mostSources, type Source } from '../../db/sites/threads.ts';
+import { textChunks } from '../../lib/text-chunks.ts';
 import { extractName } from '../../models/offline-extract/offline-extract.ts';
 import { chunkPage } from '../../search/build/chunk-page.ts';
 import type { SearchHit } from '../../search/query/search-request.ts';
@@ -16,7 +17,6 @@ import { nearestPagesOf } from './nearest-pages.ts';
 import type { TakePart } from './reply.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { urlOf } from './retrieve.ts';
-import { slicesOf } from './slices-of.ts';
 import { sourceOf } from './source-of.ts';
 
 /** Results of the checks of an answer whose text is complete. */
@@ -32,7 +32,7 @@ export interface CheckedAnswer {
 }
 
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
-const longestSlice = 250;
+const longestChunk = 250;
 const longestKnown = 50_000;
 /** Sentences cited without yielding. */
 const sentencesPerTurn = 5;
@@ -111,10 +111,10 @@ export async function generateChecked(
   const supported = (text: string) => ({ text, cited: pathsIn(text, pages.pathOf) });
   const takeText = (checked: CheckedText) => send(isCutting() ? supported(support.push(checked.text)) : checked);
 
-  /** Yields between slices, because a model may send its whole answer at once and would block the event loop. */
-  async function takeSlices(text: string): Promise<void> {
-    for (const slice of slicesOf(text, longestSlice)) {
-      await takeText(checker.push(slice));
+  /** Yields between chunks, because a model may send its whole answer at once and would block the event loop. */
+  async function takeInChunks(text: string): Promise<void> {
+    for (const chunk of textChunks(text, longestChunk)) {
+      await takeText(checker.push(chunk.text));
       await nextTurn();
     }
   }
@@ -130,10 +130,10 @@ export async function generateChecked(
     signal: turn.signal,
   };
   try {
-    await generate(options, turn.usage, (piece) => {
-      if (piece.type === 'text' && piece.text.length > longestSlice) return takeSlices(piece.text);
-      if (piece.type === 'text') return takeText(checker.push(piece.text));
-      const path = resolve(piece.url)?.path ?? null;
+    await generate(options, turn.usage, (chunk) => {
+      if (chunk.type === 'text' && chunk.text.length > longestChunk) return takeInChunks(chunk.text);
+      if (chunk.type === 'text') return takeText(checker.push(chunk.text));
+      const path = resolve(chunk.url)?.path ?? null;
       if (path === null) return null;
       namesSources = true;
       return takeSource(path);

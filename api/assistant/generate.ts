@@ -17,7 +17,7 @@ export interface AnswerTool {
   run(input: string): string | Promise<string>;
 }
 
-/** Longest input of the tools that a step calls, in characters; a provider's client parses it at each piece. */
+/** Longest input of the tools that a step calls, in characters; a provider's client parses it at each chunk. */
 const longestInputs = 20_000;
 /** A step with more calls is rejected. */
 const mostCallsSent = 200;
@@ -41,11 +41,11 @@ export interface GenerateOptions {
   signal: AbortSignal;
 }
 
-/** A piece of an answer: text, or the URL of a source that the model names. */
-export type AnswerPiece = { type: 'text'; text: string } | { type: 'source'; url: string };
+/** A chunk of an answer: text, or the URL of a source that the model names. */
+export type AnswerChunk = { type: 'text'; text: string } | { type: 'source'; url: string };
 
-/** Accepts the next piece. Returns null when the next one may follow at once, or a promise to await first. */
-export type TakePiece = (piece: AnswerPiece) => Promise<void> | null;
+/** Accepts the next chunk. Returns null when the next one may follow at once, or a promise to await first. */
+export type TakeChunk = (chunk: AnswerChunk) => Promise<void> | null;
 
 /** Thrown when an answer breaks off. The message is a fixed sentence for the reader; the cause is for the log. */
 export class GenerationError extends Error {
@@ -61,10 +61,10 @@ const mostCallsOfAStep = 8;
 const tooManyCalls = 'Not run: too many calls at once. Go on with the results of the others.';
 
 /**
- * Generates an answer, forwarding each piece as the model streams it. Token counts are added to the given `usage`.
+ * Generates an answer, forwarding each chunk as the model streams it. Token counts are added to the given `usage`.
  * Throws GenerationError when the model fails; when the signal aborts, it returns without an error.
  */
-export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakePiece): Promise<void> {
+export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakeChunk): Promise<void> {
   const prompt = [...options.prompt];
   let sentCharacters = options.promptCharacters;
   let hasText = false;

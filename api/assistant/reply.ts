@@ -52,9 +52,9 @@ export interface StreamEncoder {
   /** Returns the text to send before the first part. */
   open(): string;
   part(part: ReplyPart): string;
-  /** Returns the regular end of the stream, in pieces to be written `closePauseMs` apart. */
+  /** Returns the regular end of the stream, in chunks to be written `closePauseMs` apart. */
   close(usage: ReplyUsage): string[];
 }
 
-/** Pause between the pieces of a stream's end: some v4 clients lose an entire network read because of its last line. */
+/** Pause between the chunks of a stream's end: some v4 clients lose an entire network read because of its last line. */
 export const closePauseMs = 25;

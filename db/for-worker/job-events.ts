@@ -15,10 +15,10 @@ interface TextChunk extends StepRef {
 }
 
 /** Output of a command, in a step or outside of one. */
-export interface OutputChunk extends TurnRef {
+export interface OutputBatch extends TurnRef {
   /** Null while no step has begun; otherwise the attempt that holds it appends, until its results are stored. */
   step: { step: number; fence: number } | null;
-  pieces: JobEventData['output'][];
+  chunks: JobEventData['output'][];
 }
 
 export interface WorkerEventStore {
@@ -27,7 +27,7 @@ export interface WorkerEventStore {
   /** Returns false when the attempt was superseded, the step has an answer, or the turn has ended. */
   appendText(chunk: TextChunk): Promise<boolean>;
   /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
-  appendOutput(chunk: OutputChunk): Promise<number | null>;
+  appendOutput(batch: OutputBatch): Promise<number | null>;
   /** Removes the output among the events from one number to another. */
   removeOutput(range: { jobId: string; first: number; last: number }): Promise<void>;
 }
@@ -66,7 +66,7 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
     return isOurs;
   }
 
-  async function appendOutput({ jobId, turn, step, pieces }: OutputChunk): Promise<number | null> {
+  async function appendOutput({ jobId, turn, step, chunks }: OutputBatch): Promise<number | null> {
     const { rows } = await pool.query<{ last: number | null }>({
       name: 'append-output',
       text: `
@@ -81,7 +81,7 @@ export function createWorkerEventStore(pool: Pool): WorkerEventStore {
         turn,
         step?.step ?? null,
         step?.fence ?? null,
-        toStoredJson(pieces.map((data) => ({ type: 'output', data }))),
+        toStoredJson(chunks.map((data) => ({ type: 'output', data }))),
       ],
     });
     const last = rows[0]?.last ?? null;

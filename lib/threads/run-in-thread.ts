@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker, type ResourceLimits, type Transferable } from 'node:worker_threads';
 
 /** A message to a thread. */
-export interface ThreadPiece {
+export interface ThreadChunk {
   message: unknown;
   /** Transferred instead of copied: this thread can no longer read them. */
   transfer: Transferable[];
@@ -15,7 +15,7 @@ export interface ThreadTask<Data> {
   /** Parts of `data` that are transferred to the thread, such as a port. */
   transfer?: Transferable[];
   /** Sent after `data`, one per turn of the event loop: copying everything at once would block it. */
-  pieces?: Iterable<ThreadPiece>;
+  chunks?: Iterable<ThreadChunk>;
   resourceLimits?: ResourceLimits;
   /** An abort ends the thread and rejects with the signal's reason. */
   signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface ThreadTask<Data> {
 
 /** Runs a pure function on data of any size in a separate thread, so that this thread's event loop is not blocked. */
 export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise<Answer> {
-  const { script, data: workerData, transfer: transferList, pieces = [], resourceLimits, signal } = task;
+  const { script, data: workerData, transfer: transferList, chunks = [], resourceLimits, signal } = task;
   signal.throwIfAborted();
   const thread = new Worker(script, { workerData, transferList, resourceLimits });
   const stop = () => void thread.terminate();
@@ -34,7 +34,7 @@ export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise
       thread.once('error', reject);
       thread.once('exit', () => reject(new Error('The thread exited without a result.')));
     });
-    const [result] = await Promise.all([answer, sendPieces(thread, pieces, signal)]);
+    const [result] = await Promise.all([answer, sendChunks(thread, chunks, signal)]);
     return result;
   } catch (error) {
     signal.throwIfAborted();
@@ -45,8 +45,8 @@ export async function runInThread<Data, Answer>(task: ThreadTask<Data>): Promise
   }
 }
 
-async function sendPieces(thread: Worker, pieces: Iterable<ThreadPiece>, signal: AbortSignal): Promise<void> {
-  for (const { message, transfer } of pieces) {
+async function sendChunks(thread: Worker, chunks: Iterable<ThreadChunk>, signal: AbortSignal): Promise<void> {
+  for (const { message, transfer } of chunks) {
     thread.postMessage(message, transfer);
     await nextTurn(undefined, { signal });
   }

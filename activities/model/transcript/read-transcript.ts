@@ -98,7 +98,7 @@ function isSameStep(one: StepKey | null, other: StepKey | null): boolean {
   return one?.turn === other?.turn && one?.step === other?.step;
 }
 
-/** Returns the length of steps in characters, in pieces that do not block the event loop. */
+/** Returns the length of steps in characters, in chunks that do not block the event loop. */
 async function lengthOfSteps(steps: StepRow[]): Promise<number> {
   let length = 0;
   let sinceTurn = 0;

@@ -12,7 +12,7 @@ const mostAddresses = 50_000;
 export const mostSitemapBytes = 10_000_000;
 const longestAddress = 2_048;
 const deepest = 20;
-const piece = 65_536;
+const chunkLength = 65_536;
 
 /** Reads a sitemap; null if it is none. Entities that it defines are not resolved. Throws for one that expands too far. */
 export function readSitemap(bytes: Uint8Array): Sitemap | null {
@@ -40,7 +40,7 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
       if (open.pop() === 'loc' && open.length === 2 && list.length < mostAddresses) list.push(address.trim());
     },
   });
-  for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += piece)
-    parser.write(text.slice(at, at + piece));
+  for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += chunkLength)
+    parser.write(text.slice(at, at + chunkLength));
   return isSitemap ? found : null;
 }

@@ -1,4 +1,4 @@
-/** Splits a Markdown text that arrives in pieces into its blocks, which end at blank lines outside fenced code. */
+/** Splits a Markdown text that arrives in chunks into its blocks, which end at blank lines outside fenced code. */
 export interface BlockReader {
   /** Accepts more text and returns the blocks that are complete, with the blank lines that follow them. */
   push(text: string): string[];

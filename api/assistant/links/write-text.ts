@@ -132,12 +132,12 @@ function hostBreaks(units: Unit[], previous: string): Set<number> {
     runs.push([`a${run}`, index - before.length - 1]);
   for (const [run, start] of [[decoded, 0] as const, ...runs]) addBreaks(breaks, run, start);
   // to some readers, a text ends at an escape or a reference, and so does a host name
-  const pieces = units.map(({ raw, shown }) => (raw.length > 1 ? ' '.repeat(shown.length) : shown)).join('');
+  const masked = units.map(({ raw, shown }) => (raw.length > 1 ? ' '.repeat(shown.length) : shown)).join('');
   for (let found = -1; found < breaks.size;) {
     found = breaks.size;
     addBreaks(
       breaks,
-      pieces.replaceAll(/[.@/:]/g, (sign, at: number) => (breaks.has(at) ? ' ' : sign)),
+      masked.replaceAll(/[.@/:]/g, (sign, at: number) => (breaks.has(at) ? ' ' : sign)),
       0,
     );
   }

@@ -290,8 +290,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'all files of a site are handed to the build at once',
     file: 'activities/sites/index-build.ts',
-    find: 'const filesPerPiece = 1_000;',
-    replace: 'const filesPerPiece = 1_000_000;',
+    find: 'const filesPerChunk = 1_000;',
+    replace: 'const filesPerChunk = 1_000_000;',
     project: 'integration',
     tests: ['sites/bounds'],
   },

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createLiveText, type LivePiece } from '../../../../activities/model/live-text.ts';
+import { createLiveText, type LiveChunk } from '../../../../activities/model/live-text.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-type Piece = LivePiece & { isRepeated: boolean };
+type Chunk = LiveChunk & { isRepeated: boolean };
 
-function liveText(append: (piece: Piece) => Promise<boolean>) {
+function liveText(append: (chunk: Chunk) => Promise<boolean>) {
   const plain = { push: (text: string) => text, end: () => '' };
   return createLiveText({ redactor: plain, append, intervalMs: 100 });
 }
 
 function recording() {
-  const pieces: Piece[] = [];
-  const append = async (piece: Piece) => pieces.push(piece) > 0;
-  return { pieces, append };
+  const chunks: Chunk[] = [];
+  const append = async (chunk: Chunk) => chunks.push(chunk) > 0;
+  return { chunks, append };
 }
 
 it('appends the text of an interval at once, and nothing without text', async () => {
-  const { pieces, append } = recording();
+  const { chunks, append } = recording();
   const text = liveText(append);
   text.push('Hello');
   text.push(' there');
@@ -26,22 +26,22 @@ it('appends the text of an interval at once, and nothing without text', async ()
   await vi.advanceTimersByTimeAsync(500);
   text.push(', lamp');
   await vi.advanceTimersByTimeAsync(100);
-  expect(pieces).toEqual([
+  expect(chunks).toEqual([
     { offset: 0, text: 'Hello there', isRepeated: false },
     { offset: 11, text: ', lamp', isRepeated: false },
   ]);
   text.push('!');
   expect(await text.end()).toEqual({
     rest: [{ offset: 17, text: '!' }],
-    whole: [...pieces.map(({ offset, text: said }) => ({ offset, text: said })), { offset: 17, text: '!' }],
+    whole: [...chunks.map(({ offset, text: said }) => ({ offset, text: said })), { offset: 17, text: '!' }],
   });
 });
 
 it('appends one chunk after the other, however slow the database is', async () => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const asked: string[] = [];
-  const text = liveText((piece) => {
-    asked.push(piece.text);
+  const text = liveText((chunk) => {
+    asked.push(chunk.text);
     return asked.length === 1 ? promise : Promise.resolve(true);
   });
   text.push('a');
@@ -55,16 +55,16 @@ it('appends one chunk after the other, however slow the database is', async () =
 });
 
 it('retries a failed append, marked as possibly already stored', async () => {
-  const pieces: Piece[] = [];
-  const text = liveText(async (piece) => {
-    if (pieces.push(piece) === 1) throw new Error('Connection terminated unexpectedly');
+  const chunks: Chunk[] = [];
+  const text = liveText(async (chunk) => {
+    if (chunks.push(chunk) === 1) throw new Error('Connection terminated unexpectedly');
     return true;
   });
   text.push('a');
   await vi.advanceTimersByTimeAsync(100);
   text.push('b');
   await vi.advanceTimersByTimeAsync(100);
-  expect(pieces.map((piece) => [piece.offset, piece.text, piece.isRepeated])).toEqual([
+  expect(chunks.map((chunk) => [chunk.offset, chunk.text, chunk.isRepeated])).toEqual([
     [0, 'a', false],
     [0, 'a', true],
     [1, 'b', false],
@@ -81,7 +81,7 @@ it('stops when the text is no longer needed, and keeps all of it', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
   expect(asked).toBe(1);
   const { rest, whole } = (await text.end())!;
-  expect([rest, whole.map((piece) => piece.text).join('')]).toEqual([null, 'ab']);
+  expect([rest, whole.map((chunk) => chunk.text).join('')]).toEqual([null, 'ab']);
 });
 
 it('reports when it ends without knowing what was appended', async () => {
@@ -92,25 +92,25 @@ it('reports when it ends without knowing what was appended', async () => {
 });
 
 it('splits a long text into chunks of whole characters', async () => {
-  const { pieces, append } = recording();
+  const { chunks, append } = recording();
   const text = liveText(append);
   const long = `a${'😀'.repeat(5_000)}`;
   text.push(long);
   await vi.advanceTimersByTimeAsync(100);
-  expect(pieces.map((piece) => piece.text).join('')).toBe(long);
-  for (const piece of pieces) {
-    expect(piece.text.isWellFormed()).toBe(true);
-    expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(8_000);
-    expect(long.slice(piece.offset).startsWith(piece.text)).toBe(true);
+  expect(chunks.map((chunk) => chunk.text).join('')).toBe(long);
+  for (const chunk of chunks) {
+    expect(chunk.text.isWellFormed()).toBe(true);
+    expect(Buffer.byteLength(chunk.text)).toBeLessThanOrEqual(8_000);
+    expect(long.slice(chunk.offset).startsWith(chunk.text)).toBe(true);
   }
 });
 
 it('does not stream a text that is too long to be scanned repeatedly', async () => {
-  const { pieces, append } = recording();
+  const { chunks, append } = recording();
   const text = liveText(append);
   text.push('a'.repeat(60_000));
   text.push('a'.repeat(60_000));
   await vi.advanceTimersByTimeAsync(100);
   expect(await text.end()).toBe(null);
-  expect(pieces).toEqual([]);
+  expect(chunks).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createLiveOutput, type OutputPiece } from '../../../../activities/tools/live-output.ts';
+import { createLiveOutput, type OutputChunk } from '../../../../activities/tools/live-output.ts';
 import { createRedactor } from '../../../../lib/redaction/redactor.ts';
 import { createStreamRedactor } from '../../../../lib/redaction/redact-stream.ts';
 
@@ -10,13 +10,13 @@ const secret = 'correct-horse-battery-staple-1234';
 const redactor = () => createStreamRedactor({ redact: createRedactor([secret]), secrets: [secret] });
 
 function recorded({ heading, append }: { heading?: string; append?: () => Promise<boolean> } = {}) {
-  const appended: OutputPiece[][] = [];
+  const appended: OutputChunk[][] = [];
   const output = createLiveOutput({
     createRedactor: redactor,
     ...(heading === undefined ? {} : { heading }),
-    async append(pieces) {
+    async append(chunks) {
       const isTaken = (await append?.()) ?? true;
-      appended.push(pieces);
+      appended.push(chunks);
       return isTaken;
     },
   });
@@ -64,8 +64,8 @@ it('sends at most 8,000 characters per interval, with offsets that show what is 
   const { appended, push } = recorded();
   for (let at = 0; at < 10; at += 1) push(`${`${at}`.repeat(1_999)}\n`);
   await vi.advanceTimersByTimeAsync(250);
-  const pieces = appended.flat().filter(({ text }) => text !== '');
-  expect(pieces.map(({ offset, text }) => [offset, text.charAt(0)])).toEqual([
+  const chunks = appended.flat().filter(({ text }) => text !== '');
+  expect(chunks.map(({ offset, text }) => [offset, text.charAt(0)])).toEqual([
     [12_000, '6'],
     [14_000, '7'],
     [16_000, '8'],

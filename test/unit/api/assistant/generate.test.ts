@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
-import type { AnswerPiece, AnswerTool } from '../../../../api/assistant/generate.ts';
+import type { AnswerChunk, AnswerTool } from '../../../../api/assistant/generate.ts';
 
 const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModelV4StreamPart => ({
   type: 'finish',
@@ -72,8 +72,8 @@ async function run(
       ...unpaid(model, held),
     },
     usage,
-    (piece) => {
-      if (piece.type === 'text') texts.push(piece.text);
+    (chunk) => {
+      if (chunk.type === 'text') texts.push(chunk.text);
       return null;
     },
   );
@@ -171,7 +171,7 @@ describe('generate', () => {
 
   it.each([
     [
-      'pieces',
+      'chunks',
       [
         delta('a'),
         ...Array.from({ length: 30 }, () => ({ type: 'tool-input-delta' as const, id: '1', delta: 'x'.repeat(1_000) })),
@@ -204,7 +204,7 @@ describe('generate', () => {
     const usage = { promptTokens: 0, completionTokens: 0 };
     const { signal } = new AbortController();
     const model = modelOf([[delta('a'), delta('b'), finish()]]);
-    const pieces: AnswerPiece[] = [];
+    const chunks: AnswerChunk[] = [];
     await generate(
       {
         prompt: [],
@@ -217,12 +217,12 @@ describe('generate', () => {
         ...unpaid(model),
       },
       usage,
-      (piece) => {
-        pieces.push(piece);
+      (chunk) => {
+        chunks.push(chunk);
         return sleep(1_000);
       },
     );
-    expect(pieces).toHaveLength(2);
+    expect(chunks).toHaveLength(2);
   });
 
   it('fails when the model stalls', async () => {
