@@ -52,7 +52,7 @@ const numbers = `
   create temp table many as
   select number, $1::text as organization_id, $2::text as project_id, $3::text as site_id, $4::text as webhook_id,
          now() - (number::float8 / $5) * interval '365 days' as at, now() - (number::float8 / $5) * interval '29 days' as recent_at,
-         case when number <= 50 then 'active' when number > $5 / 6 then 'archived' when number % 200 = 0 then 'failed'
+         case when number <= 50 then 'active' when number > $5 / 3 then 'archived' when number % 200 = 0 then 'failed'
               else 'completed' end as status
   from generate_series(1, $5::integer) as number`;
 
