@@ -78,7 +78,8 @@ const keyOf = (value: unknown) => z.object({ key: z.string() }).parse(value).key
 async function ask(service: Service, path: string, body?: unknown, key = service.adminKey): Promise<Response> {
   const response = await fetch(`http://${service.stack.addressOf('api')}:8080${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    // a connection that is kept ends without a sign when its container does
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(30_000),
   });
