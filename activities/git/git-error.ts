@@ -1,3 +1,5 @@
+import type { TransferLimits } from './transfer-limits.ts';
+
 /** The kinds of failure that callers tell apart, derived from git's exit code and its messages. */
 export type GitErrorKind =
   | 'unreachable'
@@ -43,4 +45,32 @@ export class GitError extends Error {
     this.kind = kind;
     this.detail = options.detail ?? '';
   }
+}
+
+/** Returns the failure of a fetch or push that exceeded its time limit. */
+export function transferTimedOut({ timeoutMs }: TransferLimits): GitError {
+  const minutes = Math.round(timeoutMs / 60_000);
+  return new GitError('timeout', {
+    message: `Fetching or pushing took longer than ${minutes} minutes. To allow more, raise the worker's DOCKET_CLONE_MINUTES.`,
+  });
+}
+
+/** Returns the failure of a command whose output exceeded the limit. */
+export function outputTooLarge(): GitError {
+  const message = 'The list of files in the repository or change is larger than 64 MB. Change fewer files at once.';
+  return new GitError('too-large', { message });
+}
+
+/** Returns the failure of a fetch that exceeded its size limit. */
+export function transferTooLarge({ bytes }: TransferLimits, { detail }: GitError): GitError {
+  const megabytes = Math.floor(bytes / 1e6);
+  return new GitError('too-large', {
+    message: `The repository is larger than ${megabytes} MB. To allow it, raise the worker's DOCKET_REPOSITORY_MB.`,
+    detail,
+  });
+}
+
+/** Returns the failure of a command for which git could not be started. */
+export function cannotStart(cause?: unknown): GitError {
+  return new GitError('other', { message: 'git could not be started; install it on the worker.', cause });
 }

@@ -4,19 +4,13 @@ import { secretPartOf } from '../../lib/redaction/private-key.ts';
 import { redact } from '../../lib/redaction/redactor.ts';
 import { createEgress, type Egress } from '../../lib/network/egress.ts';
 import { credentialConfig, credentialText, type GitCredential } from './git-credential.ts';
-import { GitError } from './git-error.ts';
+import { cannotStart, GitError, outputTooLarge, transferTimedOut, transferTooLarge } from './git-error.ts';
 import { gitEnvironment, prepareHome, programPath, type Transport } from './git-environment.ts';
 import { fileFailureOf, gitFailureOf } from './git-failure.ts';
 import { runProcess, type ProcessCall, type ProcessOutcome } from './git-process.ts';
 import { checkedAddresses, pinRemote } from './pin-remote.ts';
 import { ProcessHostError } from './process-host.ts';
-import {
-  broughtTooMuch,
-  defaultTransferLimits,
-  saidTooMuch,
-  tookTooLong,
-  type TransferLimits,
-} from './transfer-limits.ts';
+import { defaultTransferLimits, type TransferLimits } from './transfer-limits.ts';
 import { isNotConnected } from './ssh-failure.ts';
 import { openSshSession, serverOf, type SshCredential } from './ssh-session.ts';
 
@@ -206,7 +200,7 @@ export function createGit(options: GitOptions): Git {
   async function runOnce(call: GitCall, way: WayOut): Promise<GitResult> {
     const { options: before = [], env = {}, secretInput = null, secrets, isSsh = false, more } = way;
     const reachesOut = call.remote !== undefined;
-    const outcome = await started(start, {
+    const outcome = await runGit(start, {
       file: gitBinary,
       args: [...before, ...call.args],
       more,
@@ -220,18 +214,18 @@ export function createGit(options: GitOptions): Git {
       timeoutMs: call.timeoutMs ?? (reachesOut ? transfer.timeoutMs : defaultTimeoutMs),
       signal: call.signal,
     });
-    if (outcome.stopped === 'timeout' && reachesOut) throw tookTooLong(transfer);
+    if (outcome.stopped === 'timeout' && reachesOut) throw transferTimedOut(transfer);
     if (outcome.stopped === 'aborted' || outcome.stopped === 'timeout') throw new GitError(outcome.stopped);
     const { stdout, stderr, exitCode } = outcome;
-    if (exitCode === notFoundByShell) throw cannotBeStarted();
+    if (exitCode === notFoundByShell) throw cannotStart();
     const truncated = outcome.stopped === 'overflow';
     // a caller that set no limit would take the truncated output for all of it
-    if (truncated && call.maxOutputBytes === undefined) throw saidTooMuch();
+    if (truncated && call.maxOutputBytes === undefined) throw outputTooLarge();
     if (truncated || exitCode === 0 || call.acceptedExitCodes?.includes(exitCode) === true) {
       return { stdout, stderr: redact(stderr, secrets), truncated, exitCode };
     }
     const failure = gitFailureOf({ stderr, secrets, isSsh });
-    throw failure.kind === 'too-large' ? broughtTooMuch(transfer, failure) : failure;
+    throw failure.kind === 'too-large' ? transferTooLarge(transfer, failure) : failure;
   }
 
   return { run, runAll };
@@ -251,23 +245,19 @@ function isNetwork(transport: Transport): boolean {
   return transport !== 'file';
 }
 
-async function started(start: (call: ProcessCall) => Promise<ProcessOutcome>, call: ProcessCall) {
+async function runGit(run: (call: ProcessCall) => Promise<ProcessOutcome>, call: ProcessCall) {
   try {
-    return await start(call);
+    return await run(call);
   } catch (error) {
     if (!existsSync(call.cwd)) throw new GitError('corrupt', { detail: 'A directory of the working copy is missing.' });
     if (error instanceof ProcessHostError)
       throw new GitError('other', { message: 'git was killed by another process.', cause: error });
-    throw cannotBeStarted(error);
+    throw cannotStart(error);
   }
 }
 
-function cannotBeStarted(cause?: unknown): GitError {
-  return new GitError('other', { message: 'git could not be started; install it on the worker.', cause });
-}
-
 async function readVersion(program: Pick<ProcessCall, 'file' | 'cwd' | 'env'>): Promise<readonly number[]> {
-  const { stdout } = await started(runProcess, {
+  const { stdout } = await runGit(runProcess, {
     ...program,
     args: ['version'],
     maxFileBytes: null,

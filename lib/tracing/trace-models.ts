@@ -94,28 +94,28 @@ function endAttributes({ unified }: LanguageModelV4FinishReason, usage: Language
 
 /** Passes a stream through and ends the span with it. */
 function endWith(span: Span, capturesContent: boolean) {
-  const said: SaidPart[] = [];
+  const output: OutputPart[] = [];
   return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
     transform(part, controller) {
       if (part.type === 'response-metadata') span.setAttributes(answerAttributes(part));
       if (part.type === 'finish') {
         span.setAttributes(endAttributes(part.finishReason, part.usage));
-        if (capturesContent) span.setAttributes(outputContent(said, part.finishReason.unified));
+        if (capturesContent) span.setAttributes(outputContent(output, part.finishReason.unified));
       }
       if (part.type === 'error') endSpan(span, 'model_error');
-      if (capturesContent) said.push(...saidIn(part));
+      if (capturesContent) output.push(...outputPartsOf(part));
       controller.enqueue(part);
     },
     flush: () => endSpan(span),
   });
 }
 
-function saidIn(part: LanguageModelV4StreamPart): SaidPart[] {
+function outputPartsOf(part: LanguageModelV4StreamPart): OutputPart[] {
   if (part.type === 'text-delta') return [{ type: 'text', text: part.delta }];
   return part.type === 'tool-call' ? [part] : [];
 }
 
-type SaidPart = LanguageModelV4Content | { type: 'text'; text: string };
+type OutputPart = LanguageModelV4Content | { type: 'text'; text: string };
 
 /** Converts a model's input to the form of OpenTelemetry's conventions. Files are omitted. */
 function inputContent(prompt: LanguageModelV4Prompt): Attributes {
@@ -131,7 +131,7 @@ function inputContent(prompt: LanguageModelV4Prompt): Attributes {
 }
 
 /** Converts a model's output; the deltas of a text become one part. */
-function outputContent(content: SaidPart[], finishReason: string): Attributes {
+function outputContent(content: OutputPart[], finishReason: string): Attributes {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? partOf(part) : []));
   const parts = [...(text === '' ? [] : [{ type: 'text', content: text }]), ...calls];
@@ -141,7 +141,7 @@ function outputContent(content: SaidPart[], finishReason: string): Attributes {
 
 type PromptPart = Exclude<LanguageModelV4Prompt[number], { role: 'system' }>['content'][number];
 
-function partOf(part: PromptPart | Extract<SaidPart, { type: 'tool-call' }>): object[] {
+function partOf(part: PromptPart | Extract<OutputPart, { type: 'tool-call' }>): object[] {
   if (part.type === 'text') return [{ type: 'text', content: part.text }];
   if (part.type === 'reasoning') return [{ type: 'reasoning', content: part.text }];
   if (part.type === 'tool-call')
