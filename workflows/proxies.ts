@@ -7,9 +7,9 @@ import { siteActivityQueue, webhookActivityQueue } from './contract/messages.ts'
 
 /**
  * Every activity is idempotent because it may run twice. Only site indexing limits its attempts, because Temporal also
- * counts the attempts of killed workers. The other activities count their own failures in the database. The backoff is for
- * work that itself ends its worker: it exceeds a second after 14 lost attempts, and the time in which a loss is noticed
- * after 18, because fewer may be mere bad luck.
+ * counts the attempts of killed workers; the other activities count their own failures in the database. The backoff slows
+ * down work that kills its worker. A few lost attempts may be bad luck, so it grows slowly: it exceeds one second after 14
+ * attempts, and the heartbeat timeout after 18.
  */
 const retry = { initialInterval: '100ms', backoffCoefficient: 1.2, maximumInterval: '20s' } as const;
 

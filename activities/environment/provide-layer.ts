@@ -27,8 +27,8 @@ export interface LayerToBuild {
 }
 
 /**
- * Time after which the layer of a builder that no longer extends it may be built by another: as long as a worker that
- * sends no heartbeat counts as alive, because after that its job is attempted again, and waits for the layer.
+ * Lease of the worker that builds a layer. Once it expires, another worker may build the layer. It equals the heartbeat
+ * timeout: after that, the job of a dead builder is attempted again and waits for the layer.
  */
 const holdMs = 2_000;
 const extendEveryMs = 500;

@@ -17,9 +17,8 @@ export type MergedBranch = { kind: 'merged'; commit: string | null } | RefusedMe
 
 export type MergeMethod = 'merge' | 'squash';
 
-/** State of a pull request on its forge, and whether it could be merged. */
 interface PullRequestCheck extends Pick<PullRequest, 'state' | 'draft'> {
-  /** Why not; null if it could, and for one that is not open. */
+  /** Why it cannot be merged; null if it can, or if it is not open. */
   obstacle: Obstacle | null;
 }
 
@@ -39,12 +38,11 @@ export interface Merging {
   merge(merge: PullRequestMerge): Promise<MergedBranch>;
 }
 
-/** A pull request as one request reads it. */
 interface ReadPullRequest extends PullRequestCheck {
   headCommit: string;
   /** Null unless it is merged. */
   mergeCommit: string | null;
-  /** The forge has not finished checking; asking again helps. */
+  /** The forge has not finished its check; a later request knows the result. */
   isPending: boolean;
 }
 

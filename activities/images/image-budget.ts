@@ -1,6 +1,6 @@
 import { ImageError } from './image-error.ts';
 
-/** Disk space that an image may use, counted over its layers. */
+/** Disk space and files that an image may have, counted over its layers. */
 export interface ImageBudget {
   /** Throws ImageError once the image is too large. */
   spend(use: { bytes?: number; entries?: number }): void;
@@ -11,7 +11,7 @@ export interface ImageLimits {
   entries: number;
 }
 
-/** Creates the budget of one image. */
+/** Creates the budget of one image, from which all of its layers are paid. */
 export function createImageBudget(limits: ImageLimits): ImageBudget {
   let bytesLeft = limits.bytes;
   let entriesLeft = limits.entries;

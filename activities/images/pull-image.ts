@@ -93,8 +93,8 @@ export function createPuller(program: string, architecture: ImageArchitecture): 
 }
 
 /**
- * Reports whether skopeo would fail at the folder in which it looks for credentials unless a variable names another:
- * where only root may enter it, an ordinary user has none there.
+ * Reports whether skopeo would fail because only root may enter the folder in which it looks for credentials. Either
+ * variable makes it look elsewhere.
  */
 async function isClosedToUs(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (env['XDG_RUNTIME_DIR'] !== undefined || env['REGISTRY_AUTH_FILE'] !== undefined) return false;

@@ -49,7 +49,6 @@ export interface SessionRequest {
 
 interface McpConnection {
   transport: Transport;
-  /** Ends the session on the server. */
   end(): Promise<void>;
   endAndKeep?: ServerProcess['endAndKeep'];
 }

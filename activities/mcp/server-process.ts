@@ -142,7 +142,10 @@ async function rootFor(provide: () => Promise<SandboxRoot | null>): Promise<Sand
   }
 }
 
-/** Opens both ends, so that neither waits for the server to open its own, nor ends when it closes it. */
+/**
+ * Opens a FIFO for reading and writing, whatever it is used for: then it opens without waiting for the server, and has
+ * no end of file when the server closes it.
+ */
 async function openPipe(path: string, use: 'read' | 'write'): Promise<Socket> {
   const fd = await descriptorOf(path, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new Socket({ fd, readable: use === 'read', writable: use === 'write' });

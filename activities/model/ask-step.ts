@@ -35,16 +35,16 @@ export interface AskStepDeps {
 }
 
 export interface StepAnswer {
-  /** The model that answered. */
+  /** As `provider/model`; a fallback may have answered. */
   model: string;
   answer: ModelAnswer;
-  /** The conversation that was sent. */
+  /** The conversation that was sent; a compaction may have shortened it. */
   transcript: Transcript;
   /** Null when the text was too long to stream. */
   text: SpokenText | null;
 }
 
-/** Asks the model for a claimed step. */
+/** Sends a claimed step to the job's model, or to a fallback while that is down. */
 export type AskStep = (call: ModelCall, claimed: ClaimedCall, signal: AbortSignal) => Promise<StepAnswer>;
 
 export function createAskStep(deps: AskStepDeps): AskStep {

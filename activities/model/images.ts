@@ -33,7 +33,7 @@ function partOf({ hash, mediaType, width, height, name }: ImageRef): FilePart {
   return { type: 'file', mediaType, data: { type: 'reference', reference }, ...filename };
 }
 
-/** Returns the number of images in a message. */
+/** Counts the images of a message; they are its only files. */
 export function imagesIn({ content }: ModelMessage): number {
   return typeof content === 'string' ? 0 : content.filter((part) => part.type === 'file').length;
 }

@@ -36,7 +36,7 @@ export function ledgerAfter(before: Ledger, steps: StepRow[]): Ledger {
   };
 }
 
-/** Returns the ledger as the model reads it. */
+/** Writes the ledger as the text that the model reads. */
 export function ledgerText({ read, changed, todo }: Ledger): string {
   const parts: string[] = [];
   if (changed.length > 0) parts.push(`Files changed so far:\n${changed.map((path) => `- ${path}`).join('\n')}`);

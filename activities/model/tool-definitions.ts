@@ -33,7 +33,6 @@ function schemaOf({ jsonSchema: own, inputSchema }: AgentTool) {
 
 /** The tools of a request as their model read them. */
 export interface SentDefinitions {
-  /** Of the definitions. */
   hash: string;
   /** JSON of a list of `ToolDefinition`. */
   definitions: string;

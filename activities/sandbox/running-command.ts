@@ -21,7 +21,6 @@ export interface SandboxCall extends ProfileCall {
 
 /** Result of a command. `output` combines its stdout and stderr. */
 export interface CommandEnd {
-  /** Null when the command was stopped. */
   exitCode: number | null;
   /** Why the command was stopped; null when it ended on its own. */
   stopped: Excess | 'timeout' | 'output' | null;

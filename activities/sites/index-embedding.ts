@@ -15,9 +15,8 @@ export interface EmbeddingTask extends EmbeddingSettings {
 
 export interface EmbeddingResult {
   model: string;
-  /** Number of passages with a vector. */
+  /** Number of passages with a vector, of all passages. */
   passages: number;
-  /** Number of all passages. */
   of: number;
   /** Why passages are left without a vector; null when all have one. */
   problem: string | null;

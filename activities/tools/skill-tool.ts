@@ -4,7 +4,7 @@ import { ToolProblem } from './tool-problem.ts';
 
 /** Reads a skill of a turn by its name. */
 export type SkillReader = (name: string) => Promise<{
-  /** Names of all skills. */
+  /** Names of all skills of the turn, for the error about an unknown one. */
   names: string[];
   /** The skill, and the path of its file in the repository, null for a skill of the project. Null if there is none. */
   found: { path: string | null; content: string } | null;

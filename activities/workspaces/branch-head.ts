@@ -8,7 +8,6 @@ interface JobAccess extends RepositoryAccess {
 }
 
 export interface BranchRequest extends JobAccess {
-  /** Limits for the tree of the branch. */
   limits: TreeLimits;
 }
 

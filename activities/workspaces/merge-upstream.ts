@@ -4,7 +4,6 @@ import { mergeTreesYielding } from './merge-trees.ts';
 
 export interface UpstreamRequest extends BranchRequest {
   branch: string;
-  /** The job's own tree. */
   tree: string;
   /** Commit and tree of the branch when it last matched the job's tree. */
   known: { commit: string; tree: string };

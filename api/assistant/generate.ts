@@ -22,7 +22,6 @@ const longestInputs = 20_000;
 /** A step with more calls is rejected. */
 const mostCallsSent = 200;
 
-/** The model call of one step. */
 type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: ReplyUsage): Promise<void> };
 
 export interface GenerateOptions {

@@ -17,7 +17,6 @@ export interface ReplyRecorderOptions {
   replies: ReplyStore;
   id: string;
   logger: Logger;
-  /** Sends text to the reader. */
   send(text: string): void;
   /** End of the stream to send when the reply was taken over and no recorded end can be read. */
   tail: string;

@@ -52,7 +52,7 @@ const shownImage = z.object({
 });
 const shownImages = z.array(shownImage).max(mostJobImages);
 
-/** The hash of an image. */
+/** Path parameters of a job's image. */
 export const ofImage = { ...ofJob, hash: z.string().regex(/^[0-9a-f]{64}$/) };
 
 export const turnListSchema = z.object({

@@ -37,7 +37,6 @@ const listedSchema = ofOneJobSchema.extend({
   deletions: lines,
 });
 
-/** The routes for lists of pull requests. */
 export const pullRequestListRoutes = {
   listPullRequests: defineRoute({
     method: 'get',

@@ -7,7 +7,7 @@ import { PlotList } from '../operations/plot-list.tsx';
 import { wholeCount } from '../operations/read-values.ts';
 import type { Selection } from './selection.ts';
 
-/** Shows the totals. */
+/** Shows the totals as a list of figures. */
 export function Figures(totals: Analytics['totals']) {
   const { questions, answered, unanswered, conversations, confirmed, resolved, up, down, costUsd, deflection } = totals;
   const figures = [

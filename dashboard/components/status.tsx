@@ -19,7 +19,6 @@ export function StatusBadge({ job }: { job: Pick<Job, 'status' | 'details'> }) {
 
 const pullRequestSymbols: Record<string, string> = { open: '●', draft: '○', merged: '✓', closed: '✕' };
 
-/** State of a pull request. */
 interface PullRequestStanding {
   state: 'open' | 'closed' | 'merged';
   draft?: boolean;

@@ -20,7 +20,6 @@ const mostLines = 1_500;
 interface DiffFileProps {
   file: PatchFile;
   layout: DiffLayout;
-  /** Comments on lines of the file. */
   comments: readonly LineComment[];
   /** Changes the comments; absent if the file is only shown. */
   onComment: Review['change'] | undefined;

@@ -89,8 +89,8 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Subscribes to an event stream while the component is mounted. Does nothing when the URL is null. Another `round`
- * reconnects after the last event, for a stream that has ended and goes on.
+ * Subscribes to an event stream while the component is mounted. Does nothing when the URL is null. A new `round`
+ * reconnects after the last event: a stream that has ended may have new events.
  */
 export function useStream(url: string | null, onEvents: (events: StreamEvent[]) => void, round = 0): Connection {
   const [connection, setConnection] = useState<Connection>('connecting');

@@ -203,7 +203,7 @@ interface QuestionViewProps {
   onEdit: (() => void) | null;
 }
 
-/** Shows a question. */
+/** Shows what the reader asked, with a button to edit it unless `onEdit` is null. */
 export function QuestionView({ message, labels, onEdit }: QuestionViewProps) {
   return (
     <div className="docket-question" role="group" aria-label={labels.you}>

@@ -3,7 +3,7 @@ import { onlyRow } from '../rows.ts';
 
 const factsAtOnce = 5_000;
 
-/** Runs a statement that returns the `count` of the rows it has processed until that is less than a batch. */
+/** Repeats a statement, which returns the `count` of rows that it processed, until that is less than a batch. */
 export async function untilLess(pool: Pool, statement: string, batch: number): Promise<void> {
   for (;;) {
     const { rows } = await pool.query<{ count: number }>(statement);
@@ -12,8 +12,8 @@ export async function untilLess(pool: Pool, statement: string, batch: number): P
 }
 
 /**
- * Rolls up the facts of a table. `added` are the CTEs that add those of `taken` to the rollups: a fact is counted by the
- * transaction that deletes it, so any number of processes may do so at once.
+ * Rolls up the facts of a table and deletes them in batches. `added` are the CTEs that add the facts in `taken`, which
+ * are one batch, to the rollups. One statement counts and deletes a fact, so many processes may roll up at once.
  */
 export async function rollUpFacts(pool: Pool, table: 'operation_facts' | 'site_facts', added: string): Promise<void> {
   const statement = `

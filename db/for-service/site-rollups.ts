@@ -4,7 +4,6 @@ import { addSiteRollups, siteRollupWidths } from '../sites/site-rollups.ts';
 import { toStoredText } from '../stored-text.ts';
 import { rollUpFacts } from './roll-up-facts.ts';
 
-/** A page that readers opened. */
 interface OpenedPage {
   siteId: string;
   path: string;

@@ -5,13 +5,12 @@ import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredJson } from '../stored-text.ts';
 
-/** Which layer of which project. */
 export interface LayerRef {
   projectId: string;
   key: string;
 }
 
-/** State of a layer: complete, being built by another worker, or claimed by the caller, who builds it. */
+/** State of a layer: complete, being built by another worker, or claimed by the caller, which builds it. */
 type LayerClaim =
   | { state: 'complete'; id: string; description: unknown }
   | { state: 'building' }

@@ -30,7 +30,7 @@ export interface AdoptedBranch {
 type BranchHead = NonNullable<AdoptedBranch['head']>;
 
 export interface OpenPullRequest {
-  /** Id of the job. */
+  /** That of the job. */
   id: string;
   organizationId: string;
   projectId: string;

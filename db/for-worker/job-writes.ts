@@ -32,7 +32,6 @@ export interface TurnWait extends WorkedTurn {
   days: number;
 }
 
-/** Summary of a turn. */
 export interface TurnSummary extends WorkedTurn {
   title: string | null;
   message: string;

@@ -21,7 +21,7 @@ export interface IndexGuard {
 export interface SiteIndexing {
   get(id: string): Promise<SiteRow | null>;
   listAll(): Promise<SiteRow[]>;
-  /** Requests an index. */
+  /** Requests an index; a pending request is replaced. */
   requestIndex(id: string): Promise<void>;
   /** Returns the id of the pending request; null when there is none. */
   readIndexRequest(id: string): Promise<string | null>;

@@ -93,7 +93,7 @@ export async function boundSnapshots(
   if (bytes > mostBytes) await pool.query(emptyBeyond, [jobId, tree, mostBytes]);
 }
 
-/** The snapshot of the newest tree of the job `$1`. */
+/** `$1` is the job. */
 const newestSnapshotOfJob = `select ${snapshotColumns} from job_snapshots where ${ofBase} and tree = (${newestTree})`;
 
 export type JobWithSnapshotRow = { job: SealedJob } & { [Column in keyof Snapshot]: Snapshot[Column] | null };
@@ -111,7 +111,7 @@ export function jobWithSnapshotOf({ job, ...columns }: JobWithSnapshotRow): JobW
   return { job, snapshot: { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } };
 }
 
-/** Creates the reads of the snapshots of jobs. */
+/** Creates the part of the snapshot store that only reads. */
 export function createSnapshotReads(pool: Pool): SnapshotReads {
   async function latestTree(jobId: string): Promise<string | null> {
     const { rows } = await pool.query<{ tree: string }>(

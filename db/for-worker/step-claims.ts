@@ -28,7 +28,7 @@ export interface StepClaims {
   claimAnswer(ref: StepRef, known?: Pick<StepRef, 'turn' | 'step'> | null): Promise<ClaimedCall | null>;
 }
 
-/** `$4` is the worker. */
+/** Claims a step for the worker `$4`; the attempt that held it before is lost if it has not ended. */
 const claimStep = (leaseUntil: string, condition = 'true') => `
   insert into job_steps (job_id, turn, step, fence, asked_until, worker) values ($1, $2, $3, 1, ${leaseUntil}, $4)
   on conflict (job_id, turn, step) do update

@@ -11,7 +11,7 @@ interface PolledJob {
   isPolled: boolean;
 }
 
-/** Jobs that clients poll. A row can be as old as the notification of its change is late, and at most 2 seconds. */
+/** Caches the jobs that clients poll. A row may be stale until its notification arrives, for at most 2 seconds. */
 export interface PolledJobs {
   find: JobStore['find'];
   /** Reads again the rows that were polled since the last call, because a notification can be lost. Call it each second. */
@@ -21,7 +21,7 @@ export interface PolledJobs {
 const mostRows = 1_000;
 const longestMs = 2_000;
 
-/** Keeps rows in memory until their jobs change, because even the cheapest statement costs more than the rest of a poll. */
+/** Creates the cache. Even the cheapest SQL statement would cost more than the rest of a poll. */
 export function createPolledJobs(deps: {
   pool: Pool;
   find: JobStore['find'];

@@ -22,7 +22,7 @@ export interface ProjectRow {
   model: string | null;
   /** Models that its jobs ask while those before them are down, in this order. */
   fallbackModels: string[];
-  /** Null for what the model does by default. A job may say otherwise, as for the following. */
+  /** Null for the default of the model. A job may override this and the next field. */
   reasoningEffort: ReasoningEffort | null;
   /** Limit of one answer, in tokens. */
   maxOutputTokens: number | null;
@@ -40,9 +40,9 @@ export interface ProjectRow {
   mayChangeWorkflows: boolean;
   /** Whether agents may run commands if the worker has a sandbox. */
   mayRun: boolean;
-  /** Whether its jobs only plan until a person approves their plan. A job may say otherwise. */
+  /** Whether its jobs only plan until a person approves their plan. A job may override it. */
   planReview: boolean;
-  /** Whether its agents may put questions to a person. A job may say otherwise. */
+  /** Whether its agents may put questions to a person. A job may override it. */
   mayAsk: boolean;
   /** Whether agents review their change before it is published; null for DOCKET_SELF_REVIEW. */
   selfReview: boolean | null;

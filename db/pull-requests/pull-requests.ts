@@ -81,7 +81,6 @@ export interface FoundPullRequest extends PullRequestRow {
   /** The last commit of its branch that is known; null before a push. */
   headCommit: string | null;
   job: PullRequestJob;
-  /** The turn that opened it. */
   turn: number;
   /** Whether its job has opened no other one since. */
   isNewest: boolean;

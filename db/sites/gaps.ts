@@ -70,7 +70,6 @@ export interface GapStore {
   restore(caller: Caller, gap: NewGap): Promise<void>;
 }
 
-/** A change of a gap. */
 interface Change {
   /** Without it, work on the gap goes on. */
   state?: Exclude<GapState, 'dismissed'>;

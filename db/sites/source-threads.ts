@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 import { toStoredText } from '../stored-text.ts';
 
-/** A source of a site. */
+/** Identifies a site's source of threads by its prefix. */
 export interface ThreadSourceRef extends SiteRef {
   prefix: string;
 }
@@ -37,7 +37,7 @@ export interface SourceThreadStore {
   remove(source: ThreadSourceRef, ids: readonly string[]): Promise<void>;
   /** Records that everything up to here has been read. */
   finish(source: ThreadSourceRef, state: ReadingState): Promise<void>;
-  /** Forgets a source. */
+  /** Deletes what is stored of a source, so that the next index reads all of its threads. */
   forget(source: ThreadSourceRef): Promise<void>;
   /** Forgets the sources that the site no longer has. */
   keepOnly(site: SiteRef, prefixes: readonly string[]): Promise<void>;
@@ -46,7 +46,7 @@ export interface SourceThreadStore {
 const own = 'site_id = (select id from sites where id = $1 and organization_id = $2)';
 const ofSource = `${own} and source = $3`;
 
-/** Creates the store of threads. */
+/** Creates the store of the threads that sites index. */
 export function createSourceThreadStore(pool: Pool): SourceThreadStore {
   const keyOf = ({ id, organizationId, prefix }: ThreadSourceRef) => [id, organizationId, prefix];
   return {

@@ -33,7 +33,7 @@ const irrelevant = new Set([
   'userEnvProbe',
 ]);
 
-/** Keys that say that the container is another one than its image. */
+/** With any of these keys, the container is built instead of started from `image`. */
 const buildKeys = ['build', 'dockerFile', 'dockerComposeFile', 'features'];
 
 /** Takes a plain image, setup commands and variables from a `devcontainer.json`. */

@@ -8,7 +8,7 @@ const blockLength = shortestFragment / 2;
 const mostAlike = 4;
 const runs = new RegExp(`[A-Za-z0-9+/=_%-]{${shortestFragment},}`, 'g');
 
-/** A block of one of the forms. */
+/** Where in which form of a secret a block stands. */
 interface Block {
   form: string;
   at: number;

@@ -76,7 +76,7 @@ export function createPassageFinder(
   // for hundreds of rows, objects would cost more than the reading
   load.setReturnArrays(true);
 
-  /** Returns stored passages. */
+  /** Returns passages by their ids, from memory where they are kept there. */
   function read(ids: number[]): StoredPassage[] {
     const known = ids.map((id) => kept.get(database, id));
     const missing = ids.filter((_, at) => known[at] === undefined);

@@ -1,4 +1,3 @@
-/** A file that a patch changes. */
 export interface ChangedFile {
   path: string;
   change: 'added' | 'changed' | 'deleted';

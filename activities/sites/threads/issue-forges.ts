@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { HostedKind } from '../../forges/forges.ts';
 import type { ListedThread, ThreadReply } from './thread-client.ts';
 
-/** An issue as a list shows it. */
+/** An entry in a forge's list of issues. */
 export interface ListedIssue extends Omit<ListedThread, 'version' | 'read'> {
   text: string;
   /** Null when the account is gone. */

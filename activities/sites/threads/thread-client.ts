@@ -5,7 +5,7 @@ import { failureOfAnswer } from '../../forges/forge-failure.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
 
-/** A thread as a list shows it. */
+/** An entry in a list of threads, whose content is read when it has changed. */
 export interface ListedThread {
   id: string;
   url: string;

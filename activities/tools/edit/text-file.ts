@@ -17,7 +17,7 @@ export interface TextFile {
 
 export type LineEndings = 'none' | 'LF' | 'CRLF' | 'mixed';
 
-/** Returns the text of a file; null for a binary one (it contains a NUL). */
+/** Decodes a file; null for a binary one, which contains a NUL. */
 export function decodeText(bytes: Buffer): TextFile | null {
   if (bytes.includes(0)) return null;
   if (!isUtf8(bytes)) return { text: bytes.toString('latin1'), hasBom: false, encoding: 'latin1' };
@@ -26,7 +26,7 @@ export function decodeText(bytes: Buffer): TextFile | null {
   return { text: hasBom ? text.slice(1) : text, hasBom, encoding: 'utf8' };
 }
 
-/** Returns the bytes of a text in the form of the file it came from. */
+/** Encodes an edited text as its file was: with its encoding and byte order mark. */
 export function encodeText(text: string, { hasBom, encoding }: Pick<TextFile, 'hasBom' | 'encoding'>): Buffer {
   return Buffer.from(hasBom ? byteOrderMark + text : text, encoding);
 }
@@ -44,7 +44,7 @@ export function lineEndingsOf(text: string): LineEndings {
   return hasLf ? 'LF' : 'none';
 }
 
-/** Returns the line number, from 1, of an offset. */
+/** Returns the number of the line at an offset; the first line is 1. */
 export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;

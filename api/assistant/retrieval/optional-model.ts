@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** A model that makes searches better, and without which they go on. */
+/** A model that improves searches. They continue without it when it fails. */
 export interface OptionalModel {
   /**
-   * Returns what the call returns; null when it fails, is late, or did so lately. A late call continues, so that it may
-   * still fill a cache.
+   * Returns the result of the call. Returns null when the call fails or is late, and without a call for a while after
+   * that. A late call continues, so that it may still fill a cache.
    */
   ask<Result>(call: (signal: AbortSignal) => Promise<Result>, signal: AbortSignal): Promise<Result | null>;
 }

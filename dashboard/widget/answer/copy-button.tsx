@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { copyText } from './copy-text.ts';
 
-/** Copies a text. */
+/** Copies a text to the clipboard and then shows `copied` as its label. */
 export function CopyButton({ text, label, copied }: { text: string; label: string; copied: string }) {
   const [isCopied, setIsCopied] = useState(false);
   const copy = (button: Element) =>

@@ -41,14 +41,12 @@ export interface AttemptResult {
   waitMs: number | null;
 }
 
-/** The job of a message. */
 export type MessageJob = PresentableJob & {
   projectId: string;
   /** The pull request that the message is about, if it is an earlier one of the job. */
   earlierPullRequest: MessagePullRequest | null;
 };
 
-/** A pull request in a message. */
 export type MessagePullRequest = NonNullable<AgentJob['details']['pullRequest']> & { link: string | null };
 
 export interface WebhookAttemptStore {
