@@ -22,7 +22,7 @@ export interface LayerRequest {
 export interface LayerToBuild {
   /** Aborts with the request, and when another worker has taken the layer over. */
   signal: AbortSignal;
-  /** Says to people that the setup starts. Says nothing and throws when another has taken the layer over. */
+  /** Adds a notice that the setup starts to the job's timeline. Throws instead when another worker has the layer. */
   start(notice: TurnRef & { text: string }): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface ForgeApi {
 export interface ForgeQuestion {
   /** Version that is known already. */
   etag?: string | null;
-  /** Asks as everybody can. */
+  /** Sends no credential, to see what is public. */
   isAnonymous?: boolean;
   signal: AbortSignal;
 }
@@ -35,7 +35,7 @@ export interface ForgeApiOptions {
   egress: Egress;
 }
 
-/** Creates the way to the API for one repository. A credential is sent only to its own server. Errors: ForgeError. */
+/** Creates the API client for one repository. A credential is sent only to its own server. Errors: ForgeError. */
 export function createForgeApi(
   repository: string,
   { kind, forge, url, apiUrl, credential, egress }: ForgeApiOptions,

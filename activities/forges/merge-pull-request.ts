@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MergeCause } from '../../db/pull-requests/pull-requests.ts';
 import { ForgeError, type PullRequest, type PullRequestAddress } from './forge.ts';
 
-/** Why a pull request could not be merged, as a sentence. The cause is null when it is not known, or passes. */
+/** Why a pull request could not be merged, as a sentence. The cause is null when it is unknown or temporary. */
 export interface Obstacle {
   problem: string;
   cause: MergeCause | null;
@@ -86,7 +86,7 @@ export function createMerging(requests: MergeRequests): Merging {
     const obstacle = obstacleOf(found, merge.headCommit);
     if (obstacle !== null) return refused(obstacle);
     if (error.kind === 'rejected') return refused({ problem: error.message, cause: null });
-    // it could be read with the same credential a moment ago
+    // the same credential has just read the pull request, so it only lacks the right to merge
     if (error.kind === 'authentication' || error.kind === 'not-found') {
       return refused({
         problem: `The ${forge} credential may not merge this pull request. Give it the right to, or merge on ${forge}.`,
@@ -104,7 +104,7 @@ export function createMerging(requests: MergeRequests): Merging {
     },
 
     async merge(merge) {
-      // a forge that is still checking refuses for that alone
+      // forges refuse a merge while their check is still running
       const found = await settled(merge);
       if (found.state === 'merged') return { kind: 'merged', commit: found.mergeCommit };
       const { headCommit } = merge;

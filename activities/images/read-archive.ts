@@ -65,7 +65,7 @@ function stopReading(entry: ReadEntry | null, error: unknown): void {
 export async function writeEntry(file: FileHandle, entry: ReadEntry): Promise<void> {
   try {
     for await (const chunk of entry) await file.writeFile(chunk);
-    // programs compare the times of sources with what they compiled from them
+    // programs compare the time of a source with that of its compiled file
     if (entry.mtime !== undefined) await file.utimes(entry.mtime, entry.mtime);
   } finally {
     await file.close();

@@ -34,7 +34,7 @@ export async function unpackLayer(
       decompress: decompressor(mediaType),
       signal,
       onChunk(chunk) {
-        // all that is decompressed, because what is only read takes time, too
+        // counts skipped entries as well, because decompressing them takes time
         budget.spend({ bytes: chunk.length });
         hash.update(chunk);
       },

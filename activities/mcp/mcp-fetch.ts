@@ -19,7 +19,7 @@ export interface McpFetchOptions {
 /** Limits of one response. */
 export const mostBytes = 4 * 1024 * 1024;
 export const jsonLimits = { deepest: 64, mostValues: 50_000 };
-/** Requests of one session. A server can make the client answer it. */
+/** Largest number of requests per session; a server can provoke some of them with requests of its own. */
 const mostRequests = 300;
 
 /** Creates the fetch of an MCP client: by checked addresses only, without redirects, and with bounded responses. */

@@ -19,7 +19,7 @@ export interface KeyVerifierDeps {
   now?: () => number;
 }
 
-// compared with when the id is unknown, so that both cases do the same work
+// stands in for the digest of an unknown id, so that known and unknown ids take the same time
 const dummyDigest = Buffer.alloc(32);
 
 interface Entry {

@@ -33,7 +33,7 @@ function sentenceOf(body: unknown, status: number): string {
   return `The server responded with ${status}. Try again in a moment.`;
 }
 
-/** Reports whether there is nothing at an address, where another attempt changes nothing. */
+/** Reports whether an error is a 404, which a retry would not change. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 404;
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { SiteRef } from '../caller.ts';
 
 export interface IndexChangeStore {
-  /** Returns the sites whose current version is another one, or which no longer exist; version 0 stands for none. */
+  /** Returns the sites whose current version differs, and those that no longer exist. Version 0 means no index. */
   changed(known: readonly (SiteRef & { version: number })[]): Promise<SiteRef[]>;
 }
 

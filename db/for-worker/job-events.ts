@@ -28,11 +28,11 @@ export interface WorkerEventStore {
   appendText(chunk: TextChunk): Promise<boolean>;
   /** Returns the number of the last event. Null when the attempt was superseded, or the step or the turn has ended. */
   appendOutput(batch: OutputBatch): Promise<number | null>;
-  /** Removes the output among the events from one number to another. */
+  /** Removes the output events among those numbered `first` to `last`. */
   removeOutput(range: { jobId: string; first: number; last: number }): Promise<void>;
 }
 
-/** Stores a step's text in the log of job events while it streams. */
+/** Creates the store with which workers append to a job's log of events: text, output and notices. */
 export function createWorkerEventStore(pool: Pool): WorkerEventStore {
   /** Locks the step against the next attempt, so that no text follows that attempt's `step-start`. */
   async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextChunk): Promise<boolean> {

@@ -31,9 +31,9 @@ const rowsAtOnce = 500;
 /** For revoked and expired keys, spending by day, and gaps: longer than any query reads. */
 const figureDays = 400;
 
-/** For what the setup of an environment installed, since it was last used. */
+/** For layers with what an environment setup installed, counted from their last use. */
 const unusedLayerDays = 30;
-/** For what a builder that no longer lives has stored. */
+/** For the incomplete layers of dead builders. */
 const abandonedLayerDays = 1;
 
 /**
@@ -46,7 +46,7 @@ export const snapshotSize = `(
     where job_steps.job_id = job_snapshots.job_id and job_steps.tree = job_snapshots.tree and job_steps.patch is not null
   ), 0))`;
 
-/** Trees that are kept longest: the newest, those of pull requests, at the end of each turn, and at its start. */
+/** Trees that are kept longest: the newest one, those of pull requests, and those at the start and end of each turn. */
 export const keptTree = `
   coalesce(tree in (
     select last.tree from job_turns as turns, lateral (

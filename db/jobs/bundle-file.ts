@@ -33,7 +33,7 @@ async function* linesOf(records: AsyncIterable<string>): AsyncGenerator<string> 
       yield `${record}\n`;
       continue;
     }
-    // several large records in a row would block the event loop, and so would a copy that has a line break
+    // several large records in a row would block the event loop; so would a copy of one to append a line break
     await nextTurn();
     yield record;
     yield '\n';
@@ -61,7 +61,7 @@ export async function* readBundle(path: string): AsyncGenerator<BundleRecord> {
 /** Bytes. A bundle has megabytes, and each chunk is a round trip to a thread. */
 const chunkSize = 256 * 1024;
 
-/** A patch has 5 MB at most (20 MB in older versions), and its JSON six times as much. */
+/** A patch has at most 5 MB, or 20 MB in older versions, and its JSON up to six times as much. */
 const longestLine = 150_000_000;
 
 async function* linesIn(path: string): AsyncGenerator<string> {

@@ -17,7 +17,7 @@ const jobStatement = `
          to_json(ended_at) as "endedAt", to_json(archived_at) as "archivedAt"
   from jobs where id = $1 and organization_id = $2`;
 
-/** Records of which a job has few, and which its prompts are made of. */
+/** Records that a prompt is built from and of which a job has few, so that they need no pages. */
 const promptStatements = [
   `select 'turn' as piece, turn, prompt, images, status, base_commit as "baseCommit", tree, tree_step as "treeStep",
           first_tree as "firstTree", to_json(created_at) as "createdAt", to_json(ended_at) as "endedAt"
@@ -58,7 +58,7 @@ const stepsStatement = (patch: 'patch' | 'null', condition = 'true') => `
          to_json(ended_at) as "endedAt"
   from job_steps where job_id = $1 and (turn, step) > ($2, $3) and ${condition} order by turn, step limit $4`;
 
-/** Condition: a step is not beyond step $6 of turn $5, and no summary that it was asked with replaces it. */
+/** Condition: a step is in the prompt of step $6 of turn $5: it is not later, and no summary replaces it there. */
 const isInPrompt = `(turn, step) <= ($5, $6) and not exists (
     select from job_compactions as summaries
     where job_id = $1 and (summaries.turn, summaries.step) <= ($5, $6)
@@ -72,7 +72,7 @@ export interface JobBundleStore {
    * the repository; keys and tokens are in none of the tables.
    */
   read(owner: Owner, jobId: string): AsyncGenerator<string>;
-  /** Yields those of the records that the request of a step to its model is made of. */
+  /** Yields only the records from which the model request of a step is built. */
   readPrompt(owner: Owner, jobId: string, at: { turn: number; step: number }): AsyncGenerator<string>;
 }
 
@@ -89,7 +89,7 @@ interface Line {
   line: string;
 }
 
-/** Returns a statement whose rows are records as JSON, beside the columns that the next page begins after. */
+/** Returns a statement whose rows are records as JSON. `position` names the columns that the next page starts after. */
 function asLines(statement: string, position: string[] = []): string {
   return `select ${['to_json(record)::text as line', ...position].join(', ')} from (${statement}) as record`;
 }

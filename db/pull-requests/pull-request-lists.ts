@@ -5,13 +5,13 @@ import { decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin } from '../pool.ts';
 import type { FoundPullRequest } from './pull-requests.ts';
 
-/** A pull request in a list of those of one job. */
+/** An entry in the list of a job's pull requests. */
 export type JobPullRequest = Pick<
   FoundPullRequest,
   'id' | 'number' | 'turn' | 'title' | 'link' | 'draft' | 'state' | 'createdAt'
 >;
 
-/** A pull request in a list of those of an organization. */
+/** An entry in the list of an organization's pull requests. */
 export interface ListedPullRequest extends JobPullRequest {
   job: { id: string; projectId: string };
   /** Size of its change; null when nothing is stored of it. Lines are null if they were not counted. */
@@ -33,7 +33,7 @@ interface PullRequestCount {
 
 /** Lists of the pull requests of an organization's jobs. */
 export interface PullRequestListStore {
-  /** Newest first, also the earlier ones of a job. Throws InvalidCursorError. */
+  /** Newest first, including the earlier ones of a job. Throws InvalidCursorError. */
   list(
     owner: Owner,
     query: PullRequestListQuery,
@@ -44,7 +44,7 @@ export interface PullRequestListStore {
   count(owner: Owner): Promise<PullRequestCount[]>;
 }
 
-/** Largest number of pull requests in the list of a job's. */
+/** Longest list of a job's pull requests. */
 export const mostOfJob = 100;
 
 const columns = `

@@ -43,9 +43,9 @@ interface MergeState {
 export const mergeCauses = ['conflict', 'behind', 'checks', 'moved', 'rules', 'access'] as const;
 export type MergeCause = (typeof mergeCauses)[number];
 
-/** Whether a pull request could be merged at some time. */
+/** Result of a check of whether a pull request can be merged. */
 export interface Mergeability {
-  /** Why not, as a sentence; null if it could. */
+  /** Why it cannot, as a sentence; null if it can. */
   problem: string | null;
   /** Null if nothing is known to block it; absent from checks of an older version. */
   cause?: MergeCause | null;
@@ -150,7 +150,7 @@ const findStatement = `
   ) as opener
   where id = $1 and organization_id = $2`;
 
-/** A tree that recurs on a later base is stored as of that. */
+/** A tree that recurs on a later base commit is stored relative to that commit. */
 const patchStatement = `
   select patch, removed_at is not null as "isRemoved"
   from pull_requests join job_snapshots as stored on stored.job_id = opened_by and tree = head_tree

@@ -38,7 +38,7 @@ export function createTableWatch(): TableWatch {
       state = { ...state, line: { ...withText(state.line, text), hasCodeWithBar } };
     },
     takeWords(text) {
-      // words behind words tell nothing new of a line
+      // once a line has words, further words change nothing
       if (!state.line.isBlank && !state.line.isRule && !text.includes('\n')) return text;
       const parts = text.split('\n').map((part, index) => {
         if (index > 0) state = withLineEnd(state);

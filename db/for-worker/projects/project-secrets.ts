@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { SecretBox } from '../../../lib/encryption/secret-box.ts';
 import { projectSecretOwner } from '../../organizations/project-secrets.ts';
 
-/** Reads the secrets that the setup of a project's jobs has. */
+/** Reads the secrets that the environment setup of a project's jobs receives. */
 export interface ProjectSecretReader {
   names(projectId: string): Promise<string[]>;
   /** Returns the values by name. Throws SealedError. */

@@ -1,7 +1,7 @@
 const deepest = 20;
 const mostValues = 20_000;
 const mostNames = 50;
-/** Places of a name at which its value is looked for. */
+/** Occurrences of a name that are searched for its value. */
 const mostPlaces = 20;
 /** White space and comments. */
 const blank = /(?:\s|\/\/[^\n]*|\/\*[^]{0,5000}?\*\/)*/y;
@@ -41,7 +41,7 @@ function createReader(text: string) {
   function named(name: string, depth: number): unknown {
     const known = names.get(name);
     if (known !== undefined || names.size >= mostNames) {
-      // a value that is used in many places counts in each, as it is as long as all of them
+      // a value counts once for each use, because the result contains it that often
       left -= known?.size ?? 0;
       return left < 0 ? undefined : known?.value;
     }
