@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { grammarHelp, parsePrompt, type Command } from '../../../models/offline-editor/grammar.ts';
 import { quote, readQuoted } from '../../../models/offline-editor/literals.ts';
-import { fc, propertyRuns } from '../../support/properties.ts';
+import { anyCharacter, fc, propertyRuns } from '../../support/properties.ts';
 
 const commandsOf = (prompt: string) => parsePrompt(prompt).map(({ commands }) => commands);
 const replace = (old: string, next: string, path: string): Command => ({ kind: 'replace', old, new: next, path });
@@ -82,7 +82,7 @@ describe('the grammar of the offline editor', () => {
   it('never throws, and loses no word of any text', () => {
     const noise = fc.array(
       fc.oneof(
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anyCharacter }),
         fc.constantFrom(
           'Replace ',
           'with',
@@ -118,7 +118,7 @@ describe('the grammar of the offline editor', () => {
 
   it('parses every quoted text back', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, rest) => {
+      fc.property(fc.string({ unit: anyCharacter }), fc.string(), (text, rest) => {
         const written = quote(text);
         expect(readQuoted(written + rest, 0)).toEqual({ value: text, end: written.length });
       }),

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { parseGroundedQuestion, renderGroundedQuestion } from '../../../models/grounded-question.ts';
-import { fc, propertyRuns } from '../../support/properties.ts';
+import { anyCharacter, fc, propertyRuns } from '../../support/properties.ts';
 
 const hostile = fc.array(
   fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.constantFrom(
       '<passages weak-score="0">\n',
       '<passage id="9" score="1">\n',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readPages } from '../../../search/read/read-pages.ts';
 import { checkCitedPassages } from '../../suites/quality/cited-passages.ts';
 import { openEarlierSearch } from '../../suites/quality/earlier-search.ts';
@@ -11,6 +11,13 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const checkout = join(import.meta.dirname, '../../..');
 
+let index: Awaited<ReturnType<typeof indexOfDocs>>;
+const indexOfDocs = async () => indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
+beforeAll(async () => {
+  index = await indexOfDocs();
+});
+afterAll(() => index[Symbol.dispose]());
+
 /** A question is 0.02: a change of a page may move two of them without the search being worse. */
 const gates = [
   { of: 'our own questions', file: 'own-questions.json', hit1: 0.75, hit5: 0.95, mrr10: 0.85, refused: 0.9 },
@@ -18,7 +25,6 @@ const gates = [
 ];
 
 it.each(gates)('finds the right page for $of, and refuses what the pages do not answer', async (gate) => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const questions = readQuestions(join(checkout, 'test/suites/quality', gate.file));
   const { hit1, hit5, mrr10, refused, wronglyRefused } = evaluate(index, questions);
   expect(hit1).toBeGreaterThanOrEqual(gate.hit1);
@@ -29,7 +35,6 @@ it.each(gates)('finds the right page for $of, and refuses what the pages do not 
 });
 
 it('tells good rewrites of follow-up questions from bad ones, and finds more with good ones than without', async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const questions = readQuestions(join(checkout, 'test/suites/quality/own-rewrites.json'));
   const off = evaluate(index, questions);
   const good = evaluate(index, questions, 'good');
@@ -42,7 +47,6 @@ it('tells good rewrites of follow-up questions from bad ones, and finds more wit
 });
 
 it('finds English pages for questions in other languages by their names only, and with queries in English', async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const questions = readQuestions(join(checkout, 'test/suites/quality/own-languages.json'));
   const asked = evaluate(index, questions);
   const good = evaluate(index, questions, 'good');
@@ -68,13 +72,11 @@ it('compares the search of another checkout, question by question', async () => 
 });
 
 it('finds both halves of a compound question', async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const file = join(checkout, 'test/suites/quality/own-compound.json');
   expect(shareOfWhole(index, file)).toBeGreaterThanOrEqual(0.7);
 });
 
 it('quotes a right page first for our own questions, and answers none that the pages do not answer', async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const answers = await answersOf(index, readQuestions(join(checkout, 'test/suites/quality/own-questions.json')));
   const answerable = answers.filter(({ isAnswerable }) => isAnswerable);
   expect(answerable.filter(({ isFirst }) => isFirst).length / answerable.length).toBeGreaterThanOrEqual(0.75);
@@ -82,7 +84,6 @@ it('quotes a right page first for our own questions, and answers none that the p
 });
 
 it('marks false sentences about our own pages, and no true ones', { tags: 'slow' }, async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   for (const figures of Object.values(checkStatements(index))) {
     for (const [wrongly, ofTrue] of [figures.true, figures.reordered])
       expect(wrongly / ofTrue).toBeLessThanOrEqual(0.01);
@@ -92,7 +93,6 @@ it('marks false sentences about our own pages, and no true ones', { tags: 'slow'
 });
 
 it('cites the passage that a sentence was taken from, and quotes it', { tags: 'slow' }, async () => {
-  using index = indexOf(temporaryDirectory(), await readPages(filesOf(join(checkout, 'docs'))));
   const figures = Object.values(await checkCitedPassages(index));
   expect(figures).toHaveLength(3);
   for (const [right, of] of figures.flatMap(({ passage, quote }) => [passage, quote])) {

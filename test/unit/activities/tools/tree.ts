@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ToolOutput } from '../../../../activities/tools/agent-tool.ts';
@@ -23,8 +24,9 @@ export async function createTree(files: Record<string, string | Uint8Array> = {}
   await mkdir(outside);
   await writeFile(join(outside, 'secret.txt'), 'top secret\n');
   for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(root, name)), { recursive: true });
-    await writeFile(join(root, name), content);
+    // without a round trip to another thread for each of a thousand files
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), content);
   }
   const toolset = createToolset();
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createDataStreamEncoder } from '../../../../api/assistant/wire/encode-data-stream.ts';
 import { createUiMessageEncoder } from '../../../../api/assistant/wire/encode-ui-message-stream.ts';
 import type { ReplyPart, StreamEncoder } from '../../../../api/assistant/reply.ts';
-import { fc } from '../../../support/properties.ts';
+import { anyCharacter, fc } from '../../../support/properties.ts';
 
 const source: ReplyPart = {
   type: 'source',
@@ -70,7 +70,7 @@ describe('the v2 stream', () => {
 
   it('preserves any text, with one event per delta', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), (deltas) => {
+      fc.property(fc.array(fc.string({ unit: anyCharacter })), (deltas) => {
         const parts = deltas.map((delta): ReplyPart => ({ type: 'text', text: delta }));
         const events = whole(v2(), parts).split('\n\n');
         const read = events
@@ -131,7 +131,7 @@ describe('the v1 stream', () => {
 
   it('keeps any text on one line', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (value) => {
+      fc.property(fc.string({ unit: anyCharacter }), (value) => {
         const line = v1(false).part({ type: 'text', text: value });
         expect(line.indexOf('\n')).toBe(line.length - 1);
         expect(JSON.parse(line.slice(2))).toBe(value);

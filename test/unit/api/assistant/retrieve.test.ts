@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { urlOf } from '../../../../api/assistant/retrieve.ts';
-import { fc, propertyRuns } from '../../../support/properties.ts';
+import { anyCharacter, fc, propertyRuns } from '../../../support/properties.ts';
 
 const piece = fc.oneof(
   fc.constantFrom(
@@ -23,7 +23,7 @@ const piece = fc.oneof(
     'evil.example',
   ),
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
 );
 const paths = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 

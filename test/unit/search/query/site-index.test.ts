@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { SearchFilter } from '../../../../search/query/search-request.ts';
 import { buildPage, indexOf } from '../build.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
-import { fc, propertyRuns } from '../../../support/properties.ts';
+import { anyCharacter, fc, propertyRuns } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -101,7 +101,7 @@ describe('search', () => {
     );
     fc.assert(
       fc.property(
-        fc.array(fc.oneof(words, fc.string({ unit: 'binary', maxLength: 12 })), { maxLength: 30 }),
+        fc.array(fc.oneof(words, fc.string({ unit: anyCharacter, maxLength: 12 })), { maxLength: 30 }),
         fc.integer({ min: 0, max: 50 }),
         (parts, limit) => {
           const hits = index.search({

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readPages } from '../../../../search/read/read-pages.ts';
 import { fileOf } from '../build.ts';
-import { fc, propertyRuns } from '../../../support/properties.ts';
+import { anyCharacter, fc, propertyRuns } from '../../../support/properties.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -243,7 +243,7 @@ describe('any file', () => {
       '\u0000',
     );
     const text = fc
-      .array(fc.oneof(bits, fc.string({ unit: 'binary', maxLength: 10 })), { maxLength: 80 })
+      .array(fc.oneof(bits, fc.string({ unit: anyCharacter, maxLength: 10 })), { maxLength: 80 })
       .map((parts) => parts.join(''));
     await fc.assert(
       fc.asyncProperty(
