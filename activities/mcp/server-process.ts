@@ -36,7 +36,7 @@ export interface ServerCommand {
   signal: AbortSignal;
 }
 
-/** What running a server as a command takes. */
+/** Dependencies of a server that runs as a command. */
 export interface ServerDeps {
   commands: Commands;
   layerFiles: LayerFiles;

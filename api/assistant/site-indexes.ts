@@ -153,7 +153,7 @@ export class SiteIndexes {
     }
   }
 
-  /** Closes the indexes that nobody has read lately, so that a process which serves many sites keeps few of them. */
+  /** Closes the indexes that have not been leased lately, so that a process that serves many sites does not keep them all. */
   async #closeUnused(): Promise<void> {
     const { unusedMs = defaultUnusedMs } = this.#deps;
     for (const [key, { current, loading, leasedAt }] of this.#entries) {

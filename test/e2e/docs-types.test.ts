@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { checkTypes, packReact } from '../support/browser/packed-react.ts';
 import { blocksOf, checkout, documents } from '../support/documentation.ts';
 
-/** What the pages leave to the reader. */
+/** Declarations of the names that the pages leave to the reader. */
 const ambient = `
 declare const Docket: import('${checkout}/dashboard/widget/main.tsx').DocketWidget;
 declare const it: import('vitest').TestAPI;
