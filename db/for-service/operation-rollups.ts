@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { addRollups, rollupWidths } from '../operations/rollups.ts';
-import { rollUpFacts, untilLess } from './roll-up-facts.ts';
+import { rollUpFacts, untilLess } from '../roll-up-facts.ts';
 
 /** Keeps the figures of all organizations' operation. Any number of processes may do so at once. */
 export interface OperationRollups {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { deleteInBatches } from '../delete-in-batches.ts';
 import { addSiteRollups, siteRollupWidths } from '../sites/site-rollups.ts';
 import { toStoredText } from '../stored-text.ts';
-import { rollUpFacts } from './roll-up-facts.ts';
+import { rollUpFacts } from '../roll-up-facts.ts';
 
 interface OpenedPage {
   siteId: string;

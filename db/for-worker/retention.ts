@@ -1,7 +1,5 @@
-import type { Pool, PoolClient } from 'pg';
-import { deleteInBatches } from '../delete-in-batches.ts';
-import { withTransaction } from '../pool.ts';
-import { onlyRow } from '../rows.ts';
+import type { Pool } from 'pg';
+import { rollUpFacts } from '../roll-up-facts.ts';
 
 /** Days to keep rows; 0 to keep them until they are deleted explicitly. */
 export interface Retention {
@@ -18,10 +16,7 @@ export interface Retention {
 }
 
 export interface RetentionStore {
-  /**
-   * Removes the oldest snapshots and conversations beyond the limits of their organization. Once per round, because it reads the
-   * sizes of all snapshots and counts the conversations that stay.
-   */
+  /** Adds the growth of organizations to their totals, and removes their oldest snapshots and conversations beyond their limits. */
   bound(retention: Pick<Retention, 'snapshotBytes' | 'threads'>): Promise<void>;
   /** Removes rows beyond their retention, a bounded number of each kind; returns whether there may be more. */
   sweep(retention: Omit<Retention, 'snapshotBytes' | 'threads'>): Promise<boolean>;
@@ -88,11 +83,18 @@ export function createRetentionStore(pool: Pool): RetentionStore {
 
   return {
     async bound({ snapshotBytes, threads }) {
-      const { rows } = await pool.query<{ id: string }>('select id from organizations order by id');
-      for (const { id } of rows) {
-        await withTransaction(pool, (client) => boundSnapshots(client, id, snapshotBytes));
-        await boundThreads(pool, id, threads);
+      await addGrowth(pool);
+      const { rows } = await pool.query<Totals>(
+        `select id, snapshot_bytes::float8 as "snapshotBytes", threads::float8 as threads,
+                snapshots_removed_to::text as "snapshotsRemovedTo"
+         from organizations where snapshot_bytes > $1 or threads > $2 order by id`,
+        [snapshotBytes, threads],
+      );
+      for (const totals of rows) {
+        await boundSnapshots(pool, totals, totals.snapshotBytes - snapshotBytes);
+        await boundThreads(pool, totals.id, totals.threads - threads);
       }
+      if (rows.length > 0) await addGrowth(pool);
     },
 
     async sweep({ jobDays, transcriptDays, auditDays }) {
@@ -148,49 +150,74 @@ async function removeTranscripts(pool: Pool, days: number): Promise<boolean> {
   return rowCount === transcriptsAtOnce;
 }
 
-/** Removes the oldest conversations beyond `most`. */
-async function boundThreads(pool: Pool, organizationId: string, most: number): Promise<void> {
-  const { rows } = await pool.query<{ updatedAt: string }>(
-    `select updated_at::text as "updatedAt" from threads where organization_id = $1
-     order by updated_at desc offset $2 limit 1`,
-    [organizationId, most],
-  );
-  const [newest] = rows;
-  if (newest === undefined) return;
-  await deleteInBatches(
+interface Totals {
+  id: string;
+  snapshotBytes: number;
+  threads: number;
+  snapshotsRemovedTo: string | null;
+}
+
+/** Adds what organizations have gained and lost to their totals, without waiting for writers. */
+function addGrowth(pool: Pool): Promise<void> {
+  return rollUpFacts(
     pool,
-    `delete from threads where ctid = any(array(
-       select ctid from threads where organization_id = $2 and updated_at <= $3
-       order by updated_at limit $1 for update skip locked
-     ))`,
-    [organizationId, newest.updatedAt],
+    'organization_growth',
+    `grown as (
+       select organization_id, sum(snapshot_bytes) as snapshot_bytes, sum(threads) as threads from taken group by organization_id
+     ), added as (
+       update organizations set snapshot_bytes = organizations.snapshot_bytes + grown.snapshot_bytes,
+                                threads = organizations.threads + grown.threads
+       from grown where id = organization_id
+     )`,
   );
 }
 
-/** Removes the oldest contents that are not kept longest, and records how much is left. */
-async function boundSnapshots(client: PoolClient, organizationId: string, mostBytes: number): Promise<void> {
-  const ofOrganization = 'job_id in (select id from jobs where organization_id = $1)';
-  const { rows } = await client.query<{ bytes: number }>(
-    `select coalesce(sum(${snapshotSize}), 0)::float8 as bytes from job_snapshots where ${ofOrganization}`,
-    [organizationId],
-  );
-  let { bytes } = onlyRow(rows);
-  if (bytes > mostBytes) {
-    const emptied = await client.query<{ bytes: number }>(
+/** Removes the oldest conversations of an organization. */
+async function boundThreads(pool: Pool, organizationId: string, excess: number): Promise<void> {
+  for (let left = excess; left > 0;) {
+    const { rowCount } = await pool.query(
+      `delete from threads where ctid = any(array(
+         select ctid from threads where organization_id = $1 order by updated_at limit $2 for update skip locked
+       ))`,
+      [organizationId, Math.min(left, rowsAtOnce)],
+    );
+    if (rowCount === 0) return;
+    left -= rowCount ?? 0;
+  }
+}
+
+const jobsAtOnce = 100;
+/** Batches of jobs without anything to remove, after which the next round continues. */
+const mostIdleBatches = 50;
+
+/**
+ * Removes `excess` bytes of snapshots that are not kept longest, from the oldest jobs on. What earlier rounds have gone through is
+ * gone through again after the newest job.
+ */
+async function boundSnapshots(pool: Pool, { id, snapshotsRemovedTo }: Totals, excess: number): Promise<void> {
+  let after = snapshotsRemovedTo;
+  for (let left = excess, idle = 0; left > 0 && idle < mostIdleBatches;) {
+    const { rows: jobs } = await pool.query<{ id: string; createdAt: string }>(
+      `select id, created_at::text as "createdAt" from jobs
+       where organization_id = $1 and created_at > coalesce($2::timestamptz, '-infinity')
+       order by created_at fetch first ${jobsAtOnce} rows with ties`,
+      [id, after],
+    );
+    const { rows } = await pool.query<{ bytes: number }>(
       emptySnapshots(`
         select job_id, tree, bytes::float8 as bytes from (
           select job_id, tree, bytes, sum(bytes) over (order by created_at, job_id, tree) - bytes as before
           from (
             select job_id, tree, created_at, ${snapshotSize} as bytes
-            from job_snapshots where ${ofOrganization} and removed_at is null and not (${keptTree})
+            from job_snapshots where job_id = any($1::text[]) and removed_at is null and not (${keptTree})
           ) as sized
         ) as loose where before < $2`),
-      [organizationId, bytes - mostBytes],
+      [jobs.map((job) => job.id), left],
     );
-    bytes -= emptied.rows.reduce((sum, row) => sum + row.bytes, 0);
+    left -= rows.reduce((sum, row) => sum + row.bytes, 0);
+    idle = rows.length === 0 ? idle + 1 : 0;
+    if (left > 0) after = jobs.at(-1)?.createdAt ?? null;
+    if (after === null) break;
   }
-  await client.query('update organizations set snapshot_bytes = $2 where id = $1 and snapshot_bytes <> $2', [
-    organizationId,
-    bytes,
-  ]);
+  await pool.query('update organizations set snapshots_removed_to = $2 where id = $1', [id, after]);
 }

@@ -94,6 +94,7 @@ function meantFor(word: string): Record<string, unknown> {
     'audit_entries.organization_id': `${word} organizations.id`,
     'operation_facts.organization_id': `${word} organizations.id`,
     'operation_facts.kind': 'created',
+    'organization_growth.organization_id': `${word} organizations.id`,
   };
 }
 

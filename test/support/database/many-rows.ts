@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { countHeld } from '../../../db/migrations/0110-organization-totals.ts';
 
 export interface RowsOwner {
   organizationId: string;
@@ -14,7 +15,7 @@ export interface RowsOwner {
 export async function insertManyRows(pool: Pool, owner: RowsOwner, jobs: number): Promise<void> {
   await run(pool, async (client) => {
     await client.query(numbers, [owner.organizationId, owner.projectId, owner.siteId, owner.webhookId, jobs]);
-    for (const statement of statements) await client.query(statement);
+    for (const statement of [...statements, countHeld]) await client.query(statement);
   });
 }
 

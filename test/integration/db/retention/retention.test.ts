@@ -60,6 +60,7 @@ const bounds: Record<string, string> = {
   operation_facts: 'rolled up every few seconds',
   operation_rollups: '100 days',
   operation_start: 'one row',
+  organization_growth: 'added up every ten minutes',
   organization_spending: '400 days',
   organizations: "the operator's",
   project_guidance: 'goes with its project',

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { onlyRow } from '../rows.ts';
+import { onlyRow } from './rows.ts';
 
 const factsAtOnce = 5_000;
 
@@ -15,7 +15,11 @@ export async function untilLess(pool: Pool, statement: string, batch: number): P
  * Rolls up the facts of a table and deletes them in batches. `added` are the CTEs that add the facts in `taken`, which
  * are one batch, to the rollups. One statement counts and deletes a fact, so many processes may roll up at once.
  */
-export async function rollUpFacts(pool: Pool, table: 'operation_facts' | 'site_facts', added: string): Promise<void> {
+export async function rollUpFacts(
+  pool: Pool,
+  table: 'operation_facts' | 'site_facts' | 'organization_growth',
+  added: string,
+): Promise<void> {
   const statement = `
     with taken as (
       delete from ${table} where ctid = any(array(
