@@ -13,3 +13,12 @@ export async function deleteInBatches(pool: Pool, statement: string, values: unk
     if ((rowCount ?? 0) < batch) return deleted;
   }
 }
+
+/** Deletes the unlocked rows of a table that `which` finds in short transactions; its placeholders begin with `$2`. */
+export async function deleteAll(pool: Pool, table: string, which: string, values: unknown[]): Promise<void> {
+  await deleteInBatches(
+    pool,
+    `delete from ${table} where ctid = any(array(select ctid from ${table} where ${which} limit $1 for update skip locked))`,
+    values,
+  );
+}

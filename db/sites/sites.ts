@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
 import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner, SiteRef } from '../caller.ts';
+import { deleteAll } from '../delete-in-batches.ts';
 import { newId } from '../ids.ts';
 import { removeOrphanBlocks } from './index-blocks.ts';
 import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
@@ -266,6 +267,10 @@ export function createSiteStore(pool: Pool): SiteStore {
 
   /** Locks the site first, so that no conversation and no index is added meanwhile. */
   async function remove(caller: Caller, id: string): Promise<boolean> {
+    await deleteAll(pool, 'threads', 'site_id = $2 and organization_id = $3 order by updated_at', [
+      id,
+      caller.organizationId,
+    ]);
     const isRemoved = await withTransaction(pool, async (client) => {
       const { rows } = await client.query<{ domain: string }>(
         'select domain from sites where id = $1 and organization_id = $2 for update',

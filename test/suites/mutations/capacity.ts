@@ -2,6 +2,7 @@ import type { Mutation } from './list.ts';
 
 const steps = { project: 'integration', tests: ['db/steps'] } as const;
 const retention = { project: 'integration', tests: ['db/retention/retention'] } as const;
+const totals = { project: 'integration', tests: ['db/retention/organization-totals'] } as const;
 const erasure = { project: 'integration', tests: ['db/retention/erasure'] } as const;
 const quotas = { project: 'integration', tests: ['api/access/quotas'] } as const;
 const fairSlots = { project: 'integration', tests: ['jobs/endings/fair-slots'] } as const;
@@ -196,8 +197,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'the newest conversations go first',
     file: 'db/for-worker/retention.ts',
-    find: 'order by updated_at desc offset',
-    replace: 'order by updated_at offset',
+    find: 'organization_id = $1 order by updated_at limit $2',
+    replace: 'organization_id = $1 order by updated_at desc limit $2',
     ...retention,
   },
   {
@@ -210,10 +211,39 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'snapshots of an organization have no bound',
     file: 'db/for-worker/retention.ts',
-    find: 'if (bytes > mostBytes) {',
-    replace: 'if (bytes < 0) {',
+    find: 'await boundSnapshots(pool, totals, totals.snapshotBytes - snapshotBytes);',
+    replace: 'void boundSnapshots;',
     ...retention,
   },
+  {
+    name: 'snapshots of old jobs that continue are never removed',
+    file: 'db/for-worker/retention.ts',
+    find: 'after = jobs.at(-1)?.createdAt ?? null;',
+    replace: 'after = jobs.at(-1)?.createdAt ?? after;',
+    ...totals,
+  },
+  {
+    name: 'a round goes through all jobs of an organization that has nothing to remove',
+    file: 'db/for-worker/retention.ts',
+    find: ' && idle < mostIdleBatches;',
+    replace: ' && idle < Infinity;',
+    ...totals,
+  },
+  ...[
+    [
+      'count_snapshot after insert or update of pack, patch or delete on job_snapshots',
+      'count_snapshot after insert on job_snapshots',
+    ],
+    ['count_new_step_patch after insert on job_steps', 'count_new_step_patch after delete on job_steps'],
+    ['count_step_patch after update of patch on job_steps', 'count_step_patch after update of error on job_steps'],
+    ['before delete on jobs', 'before truncate on jobs'],
+  ].map(([find = '', replace = '']) => ({
+    name: `the totals of an organization leave out ${find}`,
+    file: 'db/migrations/0109-organization-growth.sql',
+    find,
+    replace,
+    ...totals,
+  })),
   {
     name: 'snapshots of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
@@ -246,8 +276,8 @@ export const capacityMutations: Mutation[] = [
   {
     name: 'the executions of a deleted job run on',
     file: 'db/organizations/erasure.ts',
-    find: "select id, turn from jobs where ${column} = $1 and status = 'active' on conflict do nothing",
-    replace: 'select id, turn from jobs where ${column} = $1 and false on conflict do nothing',
+    find: "select id, turn from jobs where id = any($1::text[]) and status = 'active' on conflict do nothing",
+    replace: 'select id, turn from jobs where id = any($1::text[]) and false on conflict do nothing',
     ...erasure,
   },
   {
@@ -258,10 +288,10 @@ export const capacityMutations: Mutation[] = [
     ...erasure,
   },
   {
-    name: 'the audit log of a deleted organization stays',
+    name: 'the growth of a deleted organization stays',
     file: 'db/organizations/erasure.ts',
-    find: "for (const kept of ['audit_entries', 'operation_facts'])",
-    replace: "for (const kept of ['operation_facts'])",
+    find: "for (const kept of ['audit_entries', 'operation_facts', 'organization_growth'])",
+    replace: "for (const kept of ['audit_entries', 'operation_facts'])",
     ...erasure,
   },
   {
@@ -276,6 +306,20 @@ export const capacityMutations: Mutation[] = [
     file: 'db/organizations/erasure.ts',
     find: "await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);",
     replace: '',
+    ...erasure,
+  },
+  {
+    name: 'a project is deleted in one transaction',
+    file: 'db/organizations/erasure.ts',
+    find: "await eraseJobs(caller, 'project_id', projectId);",
+    replace: 'void eraseJobs;',
+    ...erasure,
+  },
+  {
+    name: 'the deletion of a project deletes jobs of another organization',
+    file: 'db/organizations/erasure.ts',
+    find: '${column} = $1 and organization_id = $2 order by',
+    replace: '${column} = $1 and $2::text is not null order by',
     ...erasure,
   },
   {

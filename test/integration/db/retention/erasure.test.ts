@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createErasure } from '../../../../db/organizations/erasure.ts';
+import { createPool } from '../../../../db/pool.ts';
+import { buildProject } from '../../../support/database/build.ts';
+import { recordStatements } from '../../../support/database/record-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   ofNobody,
@@ -68,6 +71,27 @@ it('deleting an organization leaves only the audit entry for it', async () => {
   expect(cancels).toHaveLength(1);
   expect(await rowsWith(database.pool, schema, 'otherword')).toEqual(other);
   expect(await erasure.organization(caller(organizationId))).toBe(false);
+});
+
+it('the jobs of a project are deleted in short transactions', async () => {
+  const pool = createPool({ url: database.url, maxConnections: 1, applicationName: 'recorded' });
+  await using _pool = { [Symbol.asyncDispose]: () => pool.end() };
+  const statements = recordStatements(pool);
+  const { id, organizationId } = await buildProject(database.pool);
+  await database.pool.query(
+    `insert into jobs (id, project_id, organization_id, status, repository, model, title, branch)
+     select 'job_batch' || number, $1, $2, 'active', 'https://github.com/acme/docs', 'offline/editor', '', '' from generate_series(1, 250) as number`,
+    [id, organizationId],
+  );
+  expect(await createErasure(pool).project(caller('otherword organizations.id'), id)).toBe(false);
+  expect((await database.pool.query('select from jobs where project_id = $1', [id])).rowCount).toBe(250);
+  statements.take();
+  expect(await createErasure(pool).project(caller(organizationId), id)).toBe(true);
+  const texts = statements.take().filter((text) => /^(?:commit|delete from (?:jobs|projects))/i.test(text));
+  const batch = ['delete from jobs where id = any($1::text[])', 'commit'];
+  expect(texts).toEqual([...batch, ...batch, ...batch, 'delete from projects where id = $1', 'commit']);
+  const { rows } = await database.pool.query(`select count(*)::int from job_cancels where job_id like 'job\\_batch%'`);
+  expect(rows).toEqual([{ count: 250 }]);
 });
 
 it('every foreign key to deletable rows cascades or is set to null, so nothing is left over', () => {
