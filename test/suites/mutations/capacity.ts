@@ -1,16 +1,13 @@
 import type { Mutation } from './list.ts';
 
 const steps = { project: 'integration', tests: ['db/steps'] } as const;
-const retention = { project: 'integration', tests: ['db/retention/retention'] } as const;
-const totals = { project: 'integration', tests: ['db/retention/organization-totals'] } as const;
-const erasure = { project: 'integration', tests: ['db/retention/erasure'] } as const;
 const quotas = { project: 'integration', tests: ['api/access/quotas'] } as const;
 const fairSlots = { project: 'integration', tests: ['jobs/endings/fair-slots'] } as const;
 const fairDatabase = { project: 'integration', tests: ['api/access/fair-database'] } as const;
 const jobMoney = { project: 'integration', tests: ['jobs/model/money'] } as const;
 const answerMoney = { project: 'integration', tests: ['assistant/money'] } as const;
 
-/** Checks on shares between organizations, on retention and on deletion. */
+/** Checks on shares between organizations. */
 export const capacityMutations: Mutation[] = [
   {
     name: 'a holder takes slots beyond its share',
@@ -78,13 +75,6 @@ export const capacityMutations: Mutation[] = [
     ...quotas,
   },
   {
-    name: 'a job begins again without room for its snapshots',
-    file: 'db/migrations/0032-retention.sql',
-    find: "when (old.status <> 'active' and",
-    replace: "when (old.status = 'active' and",
-    ...retention,
-  },
-  {
     name: "a project's budget replaces the operator's",
     file: 'activities/model/spending.ts',
     find: 'return Math.min(own, ceiling);',
@@ -127,34 +117,6 @@ export const capacityMutations: Mutation[] = [
     ...answerMoney,
   },
   {
-    name: 'jobs that were archived long ago stay',
-    file: 'db/for-worker/retention.ts',
-    find: "`status = 'archived'`",
-    replace: "'false'",
-    ...retention,
-  },
-  {
-    name: 'jobs go that were archived a moment ago',
-    file: 'db/for-worker/retention.ts',
-    find: "and ${column} < now() - $1::integer * interval '1 day'",
-    replace: 'and ${column} is not null',
-    ...retention,
-  },
-  {
-    name: 'retention of 0 days removes everything',
-    file: 'db/for-worker/retention.ts',
-    find: '$1::integer > 0 and ',
-    replace: '',
-    ...retention,
-  },
-  {
-    name: 'conversations beyond the room of an organization stay',
-    file: 'db/for-worker/retention.ts',
-    find: 'await boundThreads(pool, id, threads);',
-    replace: 'void boundThreads;',
-    ...retention,
-  },
-  {
     name: 'an ended job that is archived is counted twice',
     file: 'db/migrations/0036-job-totals.sql',
     find: "if tg_op <> 'INSERT' and old.status <> 'active' then",
@@ -195,63 +157,6 @@ export const capacityMutations: Mutation[] = [
     tests: ['db/retention/unanswered'],
   },
   {
-    name: 'the newest conversations go first',
-    file: 'db/for-worker/retention.ts',
-    find: 'organization_id = $1 order by updated_at limit $2',
-    replace: 'organization_id = $1 order by updated_at desc limit $2',
-    ...retention,
-  },
-  {
-    name: 'the ends of turns lose their contents as other snapshots do',
-    file: 'db/for-worker/retention.ts',
-    find: 'order by step desc limit 1',
-    replace: 'order by step desc limit 0',
-    ...retention,
-  },
-  {
-    name: 'snapshots of an organization have no bound',
-    file: 'db/for-worker/retention.ts',
-    find: 'await boundSnapshots(pool, totals, totals.snapshotBytes - snapshotBytes);',
-    replace: 'void boundSnapshots;',
-    ...retention,
-  },
-  {
-    name: 'snapshots of old jobs that continue are never removed',
-    file: 'db/for-worker/retention.ts',
-    find: 'after = jobs.at(-1)?.createdAt ?? null;',
-    replace: 'after = jobs.at(-1)?.createdAt ?? after;',
-    ...totals,
-  },
-  {
-    name: 'a round goes through all jobs of an organization that has nothing to remove',
-    file: 'db/for-worker/retention.ts',
-    find: ' && idle < mostIdleBatches;',
-    replace: ' && idle < Infinity;',
-    ...totals,
-  },
-  ...[
-    [
-      'count_snapshot after insert or update of pack, patch or delete on job_snapshots',
-      'count_snapshot after insert on job_snapshots',
-    ],
-    ['count_new_step_patch after insert on job_steps', 'count_new_step_patch after delete on job_steps'],
-    ['count_step_patch after update of patch on job_steps', 'count_step_patch after update of error on job_steps'],
-    ['before delete on jobs', 'before truncate on jobs'],
-  ].map(([find = '', replace = '']) => ({
-    name: `the totals of an organization leave out ${find}`,
-    file: 'db/migrations/0109-organization-growth.sql',
-    find,
-    replace,
-    ...totals,
-  })),
-  {
-    name: 'snapshots of a job have no bound',
-    file: 'db/for-worker/snapshots.ts',
-    find: 'await client.query(emptyBeyond, [jobId, snapshot.tree, mostBytes]);',
-    replace: 'void [emptyBeyond, mostBytes];',
-    ...retention,
-  },
-  {
     name: 'snapshots of the steps of a job have no bound',
     file: 'db/for-worker/snapshots.ts',
     find: 'if (bytes > mostBytes) await pool',
@@ -272,62 +177,6 @@ export const capacityMutations: Mutation[] = [
     replace: 'context',
     project: 'integration',
     tests: ['jobs/endings/follow-up-twice'],
-  },
-  {
-    name: 'the executions of a deleted job run on',
-    file: 'db/organizations/erasure.ts',
-    find: "select id, turn from jobs where id = any($1::text[]) and status = 'active' on conflict do nothing",
-    replace: 'select id, turn from jobs where id = any($1::text[]) and false on conflict do nothing',
-    ...erasure,
-  },
-  {
-    name: 'the pull requests of a deleted job stay',
-    file: 'db/migrations/0095-pull-requests-of-jobs.sql',
-    find: 'opened_by text references jobs (id) on delete cascade',
-    replace: 'opened_by text',
-    ...erasure,
-  },
-  {
-    name: 'the growth of a deleted organization stays',
-    file: 'db/organizations/erasure.ts',
-    find: "for (const kept of ['audit_entries', 'operation_facts', 'organization_growth'])",
-    replace: "for (const kept of ['audit_entries', 'operation_facts'])",
-    ...erasure,
-  },
-  {
-    name: 'the index blocks of a deleted organization stay',
-    file: 'db/organizations/erasure.ts',
-    find: 'if (isErased) await removeOrphanBlocks(pool);',
-    replace: 'void removeOrphanBlocks;',
-    ...erasure,
-  },
-  {
-    name: 'the counters of what was deleted stay',
-    file: 'db/organizations/erasure.ts',
-    find: "await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);",
-    replace: '',
-    ...erasure,
-  },
-  {
-    name: 'a project is deleted in one transaction',
-    file: 'db/organizations/erasure.ts',
-    find: "await eraseJobs(caller, 'project_id', projectId);",
-    replace: 'void eraseJobs;',
-    ...erasure,
-  },
-  {
-    name: 'the deletion of a project deletes jobs of another organization',
-    file: 'db/organizations/erasure.ts',
-    find: '${column} = $1 and organization_id = $2 order by',
-    replace: '${column} = $1 and $2::text is not null order by',
-    ...erasure,
-  },
-  {
-    name: 'a deletion is not audited',
-    file: 'db/organizations/erasure.ts',
-    find: 'await writeAudit(client, caller, { action: `${table.slice(0, -1)}.delete`, subject: id });',
-    replace: 'void [writeAudit, caller];',
-    ...erasure,
   },
   {
     name: 'an embedding model fills an index with long vectors',

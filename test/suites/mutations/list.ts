@@ -14,6 +14,7 @@ import { guidanceMutations } from './guidance.ts';
 import { linkMutations } from './links.ts';
 import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
+import { retentionMutations } from './retention.ts';
 import { organizationMutations } from './organizations.ts';
 import { environmentMutations } from './environments.ts';
 import { sandboxMutations } from './sandbox.ts';
@@ -49,6 +50,7 @@ export const mutations: Mutation[] = [
   ...readerSurfaceMutations,
   ...administrationMutations,
   ...capacityMutations,
+  ...retentionMutations,
   ...growthMutations,
   ...answerMutations,
   ...boundMutations,

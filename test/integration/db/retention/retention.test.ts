@@ -282,8 +282,7 @@ describe('snapshots', () => {
     expect(await stepsWithChange(job.id)).toEqual(['1.3', '2.1', '2.2', '2.3']);
     expect(await contents(other.job.id)).toHaveLength(4);
     const held = 'select snapshot_bytes::int as bytes from organizations where id = $1';
-    const [{ bytes }] = await rowsOf(held, [project.organizationId]);
-    expect(bytes).toBe(4 * size);
+    expect(await rowsOf(held, [project.organizationId])).toEqual([{ bytes: 4 * size }]);
 
     await database.pool.query(`update organizations set snapshot_bytes = 3 * 1073741824::bigint where id = $1`, [
       project.organizationId,
