@@ -77,15 +77,16 @@ export const retentionMutations: Mutation[] = [
     ...totals,
   },
   ...[
+    ['removed snapshots', 'insert or update of pack, patch or delete on job_snapshots', 'insert on job_snapshots'],
+    ['changes of new steps', 'when (new.patch is not null)', 'when (new.patch is null)'],
     [
-      'count_snapshot after insert or update of pack, patch or delete on job_snapshots',
-      'count_snapshot after insert on job_snapshots',
+      'removed changes of steps',
+      'when (octet_length(old.patch) is distinct from octet_length(new.patch))',
+      'when (false)',
     ],
-    ['count_new_step_patch after insert on job_steps', 'count_new_step_patch after delete on job_steps'],
-    ['count_step_patch after update of patch on job_steps', 'count_step_patch after update of error on job_steps'],
-    ['before delete on jobs', 'before truncate on jobs'],
-  ].map(([find = '', replace = '']) => ({
-    name: `the totals of an organization leave out ${find}`,
+    ['deleted jobs', 'grow_snapshots(old.id, -(', "grow_snapshots('', -("],
+  ].map(([what = '', find = '', replace = '']) => ({
+    name: `the totals of an organization leave out ${what}`,
     file: 'db/migrations/0109-organization-growth.sql',
     find,
     replace,
