@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { examplesOf } from '../../../dashboard/jobs/example-prompts.tsx';
+import { examplesOf } from '../../../../dashboard/jobs/example-prompts.tsx';
 
 it('makes prompts about the documents of a repository, and none without a document', () => {
   expect(examplesOf([])).toEqual([]);

@@ -2,8 +2,8 @@ import { text } from 'node:stream/consumers';
 import { createElement, type ReactNode } from 'react';
 import { prerenderToNodeStream } from 'react-dom/static';
 import { expect, it } from 'vitest';
-import { Result, ResultFacts } from '../../../dashboard/jobs/result.tsx';
-import type { Job, Step, Turn } from '../../../dashboard/http/types.ts';
+import { Result, ResultFacts } from '../../../../dashboard/jobs/result.tsx';
+import type { Job, Step, Turn } from '../../../../dashboard/http/types.ts';
 
 const times = { createdAt: '2026-11-21T10:00:00.000Z', endedAt: '2026-11-21T10:00:05.900Z' };
 const turn = { turn: 1, ...times, endedBy: null } as Turn;

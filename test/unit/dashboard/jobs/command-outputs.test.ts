@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { withOutput, type CommandOutputs } from '../../../dashboard/jobs/timeline/command-outputs.ts';
-import type { JobEvent } from '../../../dashboard/http/types.ts';
+import { withOutput, type CommandOutputs } from '../../../../dashboard/jobs/timeline/command-outputs.ts';
+import type { JobEvent } from '../../../../dashboard/http/types.ts';
 
 const event = (data: Record<string, unknown>, type: JobEvent['type'] = 'output'): JobEvent => ({
   seq: 1,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { placeholderOf, sentences, withPath } from '../../../dashboard/jobs/offline-grammar.tsx';
-import { grammarHelp } from '../../../models/offline-editor/grammar.ts';
+import { placeholderOf, sentences, withPath } from '../../../../dashboard/jobs/offline-grammar.tsx';
+import { grammarHelp } from '../../../../models/offline-editor/grammar.ts';
 
 it('lists every sentence that the offline model understands', () => {
   expect(sentences.map(([sentence]) => sentence)).toEqual(grammarHelp);

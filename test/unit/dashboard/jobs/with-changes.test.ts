@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { stateOf, withChanges } from '../../../dashboard/jobs/list/with-changes.ts';
-import type { ListedJob } from '../../../dashboard/http/types.ts';
+import { stateOf, withChanges } from '../../../../dashboard/jobs/list/with-changes.ts';
+import type { ListedJob } from '../../../../dashboard/http/types.ts';
 
 function job(id: string, minute: number, change: Partial<ListedJob> = {}): ListedJob {
   return {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { attemptsOf } from '../../../dashboard/jobs/timeline/attempts.ts';
-import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
-import { timesOf, type Segment } from '../../../dashboard/jobs/timeline/segments.ts';
-import { timeAxis } from '../../../dashboard/jobs/timeline/time-axis.ts';
-import { valuesOf, waterfallRows as rowsAt, type Timed } from '../../../dashboard/jobs/timeline/waterfall-rows.ts';
-import type { JobEvent, Step, Turn } from '../../../dashboard/http/types.ts';
+import { attemptsOf } from '../../../../dashboard/jobs/timeline/attempts.ts';
+import { noOutput, withEvents } from '../../../../dashboard/jobs/job-queries.ts';
+import { timesOf, type Segment } from '../../../../dashboard/jobs/timeline/segments.ts';
+import { timeAxis } from '../../../../dashboard/jobs/timeline/time-axis.ts';
+import { valuesOf, waterfallRows as rowsAt, type Timed } from '../../../../dashboard/jobs/timeline/waterfall-rows.ts';
+import type { JobEvent, Step, Turn } from '../../../../dashboard/http/types.ts';
 
 const begin = Date.UTC(2026, 10, 21, 10);
 const at = (second: number) => new Date(begin + second * 1000).toISOString();

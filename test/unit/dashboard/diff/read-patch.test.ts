@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readPatch } from '../../../dashboard/diff/read-patch.ts';
+import { readPatch } from '../../../../dashboard/diff/read-patch.ts';
 
 function only(patch: string) {
   const { files } = readPatch(patch);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ListedJob } from '../../../dashboard/http/types.ts';
-import { branchesOf } from '../../../dashboard/jobs/known-branches.ts';
+import type { ListedJob } from '../../../../dashboard/http/types.ts';
+import { branchesOf } from '../../../../dashboard/jobs/known-branches.ts';
 
 function jobOf(ref: string | null, branch: string | null, details: object = {}): ListedJob {
   return { source: { ref }, branch, details: { failure: null, pullRequest: null, ...details } } as ListedJob;

@@ -1,11 +1,11 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { noOutput, withEvents } from '../../../dashboard/jobs/job-queries.ts';
-import { timelineOf } from '../../../dashboard/jobs/timeline/timeline.ts';
-import { nameOfLink, PullRequestLink } from '../../../dashboard/jobs/turn-head.tsx';
-import { ToolCallItem } from '../../../dashboard/jobs/timeline/tool-call.tsx';
-import type { JobEvent, Step, ToolCall, Turn } from '../../../dashboard/http/types.ts';
+import { noOutput, withEvents } from '../../../../dashboard/jobs/job-queries.ts';
+import { timelineOf } from '../../../../dashboard/jobs/timeline/timeline.ts';
+import { nameOfLink, PullRequestLink } from '../../../../dashboard/jobs/turn-head.tsx';
+import { ToolCallItem } from '../../../../dashboard/jobs/timeline/tool-call.tsx';
+import type { JobEvent, Step, ToolCall, Turn } from '../../../../dashboard/http/types.ts';
 
 const at = '2026-11-21T10:00:00.000Z';
 const turnOf = (turn: number, endedAt: string | null = at) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { adviceOn, effectOfMessage, refusalOfMessage, remedyOf } from '../../../dashboard/jobs/advice.ts';
+import { adviceOn, effectOfMessage, refusalOfMessage, remedyOf } from '../../../../dashboard/jobs/advice.ts';
 
 it('advises only what can help', () => {
   expect(adviceOn({ category: 'ref_not_found', retryable: false })).toBe('');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { noOutput, type LiveOutput } from '../../../dashboard/jobs/job-queries.ts';
-import { segmentsOf, visibleSegments } from '../../../dashboard/jobs/timeline/segments.ts';
-import type { Step, Turn } from '../../../dashboard/http/types.ts';
+import { noOutput, type LiveOutput } from '../../../../dashboard/jobs/job-queries.ts';
+import { segmentsOf, visibleSegments } from '../../../../dashboard/jobs/timeline/segments.ts';
+import type { Step, Turn } from '../../../../dashboard/http/types.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 10) + second * 1000).toISOString();
 const turn = { turn: 1, createdAt: at(0), endedAt: at(20) } as Turn;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { recordedAttempts } from '../../../dashboard/jobs/timeline/attempt-history.ts';
+import { recordedAttempts } from '../../../../dashboard/jobs/timeline/attempt-history.ts';
 
 const scheduled = (eventId: string, name: string) => ({
   eventId,
@@ -35,7 +35,7 @@ it('reads who worked on each step, and why the attempt before failed', () => {
 });
 
 it('reads a history that Temporal exported', async () => {
-  const file = new URL('../../replay/histories/follow-up.json', import.meta.url);
+  const file = new URL('../../../replay/histories/follow-up.json', import.meta.url);
   const { history } = JSON.parse(await readFile(file, 'utf8'));
   const attempts = recordedAttempts(history);
   expect(attempts.length).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildTree } from '../../../dashboard/diff/build-tree.ts';
+import { buildTree } from '../../../../dashboard/diff/build-tree.ts';
 import {
   commentOn,
   inOrder,
@@ -7,8 +7,8 @@ import {
   keyOfComment,
   linesOf,
   messageOfComments,
-} from '../../../dashboard/diff/line-comments.ts';
-import { readPatch } from '../../../dashboard/diff/read-patch.ts';
+} from '../../../../dashboard/diff/line-comments.ts';
+import { readPatch } from '../../../../dashboard/diff/read-patch.ts';
 
 const patch = (added: string) =>
   `diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -9,2 +9,2 @@\n kept\n-old\n+${added}\n`;

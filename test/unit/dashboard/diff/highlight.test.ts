@@ -2,8 +2,8 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { Diff, Hunk } from 'react-diff-view';
 import { expect, it } from 'vitest';
-import { highlighted } from '../../../dashboard/diff/highlight.ts';
-import { readPatch } from '../../../dashboard/diff/read-patch.ts';
+import { highlighted } from '../../../../dashboard/diff/highlight.ts';
+import { readPatch } from '../../../../dashboard/diff/read-patch.ts';
 
 it('colors syntax with classes that mean nothing else in the page', () => {
   const lines = '+Use `code` and **bold `code`**.\n+```js\n+const a = 1;\n+```\n';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSilent, queueProblem } from '../../../dashboard/jobs/no-worker.tsx';
+import { isSilent, queueProblem } from '../../../../dashboard/jobs/no-worker.tsx';
 
 const to = '2026-11-21T10:10:00.000Z';
 const queue = { waiting: 3, oldestSeconds: 63, active: 4 };
