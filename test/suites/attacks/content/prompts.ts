@@ -17,7 +17,7 @@ import type { TestFiles } from '../../../support/git-repository.ts';
 import type { Attack } from '../stage/attack.ts';
 import type { Scene } from '../stage/scene.ts';
 import { callTool } from '../stage/call-tool.ts';
-import { signalAttacks } from './signals.ts';
+import { signalAttacks } from '../sandbox/signals.ts';
 
 /** File names that read as something else. */
 const names: [string, string, string][] = [

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { commandAttacks } from './lists/commands.ts';
-
-playAttacks(commandAttacks);

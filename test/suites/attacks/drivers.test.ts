@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { driverAttacks } from './lists/drivers.ts';
-
-playAttacks(driverAttacks);

@@ -1,0 +1,4 @@
+import { playAttacks } from '../stage/attack.ts';
+import { linkAttacks } from './links.ts';
+
+playAttacks(linkAttacks);

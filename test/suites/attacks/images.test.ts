@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { imageAttacks } from './lists/images.ts';
-
-playAttacks(imageAttacks);

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { linkAttacks } from './lists/links.ts';
-
-playAttacks(linkAttacks);

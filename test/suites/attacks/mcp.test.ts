@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { mcpAttacks } from './lists/mcp.ts';
-
-playAttacks(mcpAttacks);

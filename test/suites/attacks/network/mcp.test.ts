@@ -1,0 +1,4 @@
+import { playAttacks } from '../stage/attack.ts';
+import { mcpAttacks } from './mcp.ts';
+
+playAttacks(mcpAttacks);

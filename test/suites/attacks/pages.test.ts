@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { pageAttacks } from './lists/pages.ts';
-
-playAttacks(pageAttacks);

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { pictureAttacks } from './lists/pictures.ts';
-
-playAttacks(pictureAttacks);

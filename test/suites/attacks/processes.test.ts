@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { processAttacks } from './lists/processes.ts';
-
-playAttacks(processAttacks);

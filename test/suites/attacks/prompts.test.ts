@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { promptAttacks } from './lists/prompts.ts';
-
-playAttacks(promptAttacks);

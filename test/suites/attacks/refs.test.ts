@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { refAttacks } from './lists/refs.ts';
-
-playAttacks(refAttacks);

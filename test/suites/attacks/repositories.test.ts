@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { repositoryAttacks } from './lists/repositories.ts';
-
-playAttacks(repositoryAttacks);

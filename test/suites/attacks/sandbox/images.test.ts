@@ -1,0 +1,4 @@
+import { playAttacks } from '../stage/attack.ts';
+import { imageAttacks } from './images.ts';
+
+playAttacks(imageAttacks);

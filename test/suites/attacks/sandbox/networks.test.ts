@@ -1,0 +1,4 @@
+import { playAttacks } from '../stage/attack.ts';
+import { networkAttacks } from './networks.ts';
+
+playAttacks(networkAttacks);

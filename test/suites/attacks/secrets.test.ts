@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { secretAttacks } from './lists/secrets.ts';
-
-playAttacks(secretAttacks);

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { sizeAttacks } from './lists/sizes.ts';
-
-playAttacks(sizeAttacks);

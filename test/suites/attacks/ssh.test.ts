@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { sshAttacks } from './lists/ssh.ts';
-
-playAttacks(sshAttacks);

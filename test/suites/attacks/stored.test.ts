@@ -1,7 +1,0 @@
-import { afterAll } from 'vitest';
-import { playAttacks } from './stage/attack.ts';
-import { storedAttacks } from './lists/stored.ts';
-import { closeServiceStage } from './stage/service-stage.ts';
-
-afterAll(closeServiceStage);
-playAttacks(storedAttacks);

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { treeAttacks } from './lists/trees.ts';
-
-playAttacks(treeAttacks);

@@ -1,4 +1,0 @@
-import { playAttacks } from './stage/attack.ts';
-import { webhookAttacks } from './lists/webhooks.ts';
-
-playAttacks(webhookAttacks);
