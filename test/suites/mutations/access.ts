@@ -147,7 +147,7 @@ export const accessMutations: Mutation[] = [
     find: 'known === undefined ? null : await current.load(known)',
     replace: 'known ?? null',
     project: 'integration',
-    tests: ['db/jobs.test.ts'],
+    tests: ['db/jobs/jobs.test.ts'],
   },
   {
     name: 'jobs are not counted',

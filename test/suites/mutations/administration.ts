@@ -34,7 +34,7 @@ export const administrationMutations: Mutation[] = [
     find: 'keyOf: ({ organizationId, domain }) => `${organizationId}/${domain}`',
     replace: 'keyOf: ({ domain }) => domain',
     project: 'integration',
-    tests: ['db/sites'],
+    tests: ['db/sites/sites'],
   },
   {
     name: 'a site is changed in any organization',

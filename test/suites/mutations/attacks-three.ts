@@ -12,7 +12,7 @@ export const attackThreeMutations: Mutation[] = [
     await pool.query({
       name: 'record-turn',`,
     project: 'integration',
-    tests: ['db/threads'],
+    tests: ['db/sites/threads'],
   },
   {
     name: 'a link signs in after everybody was signed out',

@@ -7,7 +7,7 @@ const eventLoop = { project: 'unit', tests: ['lib/threads/watch-event-loop', 'li
 const fileTools = { project: 'integration', tests: ['workspaces/file-tools-hold'] } as const;
 const shares = { project: 'integration', tests: ['assistant/readers-share'] } as const;
 const loop = { project: 'integration', tests: ['models/event-loop'] } as const;
-const threads = { project: 'integration', tests: ['db/threads'] } as const;
+const threads = { project: 'integration', tests: ['db/sites/threads'] } as const;
 
 /** Work that is bounded before it is done. */
 export const boundMutations: Mutation[] = [

@@ -1,6 +1,6 @@
 import type { Mutation } from './list.ts';
 
-const steps = { project: 'integration', tests: ['db/steps'] } as const;
+const steps = { project: 'integration', tests: ['db/jobs/steps'] } as const;
 const quotas = { project: 'integration', tests: ['api/access/quotas'] } as const;
 const fairSlots = { project: 'integration', tests: ['jobs/endings/fair-slots'] } as const;
 const fairDatabase = { project: 'integration', tests: ['api/access/fair-database'] } as const;

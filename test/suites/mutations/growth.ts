@@ -8,7 +8,7 @@ export const growthMutations: Mutation[] = [
     find: "case when new.status <> 'active' then new.updated_at end;",
     replace: 'null;',
     project: 'integration',
-    tests: ['db/job-updates'],
+    tests: ['db/jobs/job-updates'],
   },
   {
     name: 'rollups replace what a slot has',

@@ -1,31 +1,31 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
-import { answerMutations } from './answers.ts';
+import { answerMutations } from './sites/answers.ts';
 import { boundMutations } from './bounds.ts';
-import { cachingMutations } from './caching.ts';
-import { moneyMutations } from './money.ts';
+import { cachingMutations } from './jobs/caching.ts';
+import { moneyMutations } from './jobs/money.ts';
 import { attackOneMutations } from './attacks-one.ts';
 import { attackTwoMutations } from './attacks-two.ts';
 import { attackFourMutations } from './attacks-four.ts';
 import { attackThreeMutations } from './attacks-three.ts';
 import { machineMutations } from './machine.ts';
-import { imageMutations } from './images.ts';
-import { guidanceMutations } from './guidance.ts';
+import { imageMutations } from './jobs/images.ts';
+import { guidanceMutations } from './jobs/guidance.ts';
 import { linkMutations } from './links.ts';
 import { noticeMutations } from './notices.ts';
 import { capacityMutations } from './capacity.ts';
 import { retentionMutations } from './retention.ts';
 import { organizationMutations } from './organizations.ts';
-import { environmentMutations } from './environments.ts';
-import { sandboxMutations } from './sandbox.ts';
-import { sourceMutations } from './sources.ts';
-import { toolMutations } from './tools.ts';
-import { readerMutations } from './readers.ts';
-import { readerSurfaceMutations } from './reader-surfaces.ts';
-import { lateAttemptMutations } from './late-attempts.ts';
+import { environmentMutations } from './jobs/environments.ts';
+import { sandboxMutations } from './jobs/sandbox.ts';
+import { sourceMutations } from './sites/sources.ts';
+import { toolMutations } from './jobs/tools.ts';
+import { readerMutations } from './sites/readers.ts';
+import { readerSurfaceMutations } from './sites/reader-surfaces.ts';
+import { lateAttemptMutations } from './jobs/late-attempts.ts';
 import { growthMutations } from './growth.ts';
 import { grantMutations } from './grants.ts';
-import { waitMutations } from './waits.ts';
+import { waitMutations } from './jobs/waits.ts';
 
 /** A check of the product, and the tests that fail without it. */
 export interface Mutation {

@@ -2,7 +2,7 @@ import type { Mutation } from './list.ts';
 
 const wakeUps = { project: 'unit', tests: ['db/wake-watchers'] } as const;
 const looks = { project: 'unit', tests: ['lib/share-looks'] } as const;
-const events = { project: 'integration', tests: ['db/job-events'] } as const;
+const events = { project: 'integration', tests: ['db/jobs/job-events'] } as const;
 const polled = { project: 'unit', tests: ['db/jobs/polled-jobs'] } as const;
 const work = { project: 'integration', tests: ['db/work-notices'] } as const;
 

@@ -1,8 +1,8 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
-const layers = { project: 'integration', tests: ['db/environment-layers'] } as const;
+const layers = { project: 'integration', tests: ['db/jobs/environment-layers'] } as const;
 const jobs = { project: 'integration', tests: ['jobs/environments'] } as const;
-const eviction = { project: 'integration', tests: ['db/layer-eviction'] } as const;
+const eviction = { project: 'integration', tests: ['db/jobs/layer-eviction'] } as const;
 const keys = { project: 'integration', tests: ['workspaces/layer-key'] } as const;
 const borrowed = { project: 'integration', tests: ['jobs/borrowed-environments'] } as const;
 const settings = { project: 'unit', tests: ['activities/environment/environment-settings'] } as const;

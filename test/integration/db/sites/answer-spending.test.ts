@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createAnswerSpendingStore } from '../../../db/sites/answer-spending.ts';
-import { inTransaction } from '../../../db/pool.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database/database.ts';
-import { seedSite } from './seed.ts';
+import { createAnswerSpendingStore } from '../../../../db/sites/answer-spending.ts';
+import { inTransaction } from '../../../../db/pool.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { seedSite } from '../seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

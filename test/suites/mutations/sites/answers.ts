@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const money = { project: 'integration', tests: ['assistant/money'] } as const;
 

@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const plan = { project: 'integration', tests: ['jobs/plan'] } as const;
 const ask = { project: 'integration', tests: ['jobs/ask'] } as const;

@@ -1,14 +1,14 @@
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { operatorOf } from '../../../db/caller.ts';
-import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createJobEndings } from '../../../db/jobs/job-endings.ts';
-import { createJobListStore } from '../../../db/jobs/job-lists.ts';
-import { createJobMessageStore } from '../../../db/jobs/job-messages.ts';
-import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { operatorOf } from '../../../../db/caller.ts';
+import { createIdleJobs } from '../../../../db/for-worker/idle-jobs.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createJobEndings } from '../../../../db/jobs/job-endings.ts';
+import { createJobListStore } from '../../../../db/jobs/job-lists.ts';
+import { createJobMessageStore } from '../../../../db/jobs/job-messages.ts';
+import { buildJob, buildProject } from '../../../support/database/build.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 
 it('updates the rows of active jobs in place, without writing to their indexes', { tags: ['slow'] }, async () => {
   await using database = await createTestDatabase();

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEffectStore } from '../../../db/for-worker/effects.ts';
-import { createProjectCredentialReader } from '../../../db/for-worker/projects/projects.ts';
-import { createJobTimelineStore } from '../../../db/jobs/job-timeline.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
-import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
-import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
-import { createJobContextStore } from '../../../db/for-worker/job-context.ts';
-import { createStepStore, type StepResponse } from '../../../db/for-worker/steps.ts';
-import { createSecretBox } from '../../../lib/encryption/secret-box.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { seedJob } from './seed.ts';
-import { asOperator } from '../../support/stack/operator.ts';
+import { createEffectStore } from '../../../../db/for-worker/effects.ts';
+import { createProjectCredentialReader } from '../../../../db/for-worker/projects/projects.ts';
+import { createJobTimelineStore } from '../../../../db/jobs/job-timeline.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
+import { createModelFailureStore } from '../../../../db/for-worker/model-failures.ts';
+import type { Snapshot } from '../../../../db/for-worker/snapshots.ts';
+import { createJobContextStore } from '../../../../db/for-worker/job-context.ts';
+import { createStepStore, type StepResponse } from '../../../../db/for-worker/steps.ts';
+import { createSecretBox } from '../../../../lib/encryption/secret-box.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { seedJob } from '../seed.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

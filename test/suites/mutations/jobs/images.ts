@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const images = { project: 'integration', tests: ['images/images'] } as const;
 const inImage = { project: 'integration', tests: ['sandbox/image'] } as const;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEffectStore } from '../../../db/for-worker/effects.ts';
-import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import type { Snapshot } from '../../../db/for-worker/snapshots.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { asOperator } from '../../support/stack/operator.ts';
-import { seedJob } from './seed.ts';
+import { createEffectStore } from '../../../../db/for-worker/effects.ts';
+import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import type { Snapshot } from '../../../../db/for-worker/snapshots.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
+import { seedJob } from '../seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -4,15 +4,15 @@ import {
   createJobEventWakeups,
   type JobEventBell,
   type JobEventWakeups,
-} from '../../../db/jobs/job-event-wakeups.ts';
-import { createWorkerEventStore } from '../../../db/for-worker/job-events.ts';
-import type { JobRow } from '../../../db/jobs/jobs.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { buildJob, buildProject } from '../../support/database/build.ts';
-import { claimAnswer } from '../../support/database/claim-answer.ts';
-import { createTestDatabase, type TestDatabase, untilBlocked } from '../../support/database/database.ts';
-import { asOperator } from '../../support/stack/operator.ts';
+} from '../../../../db/jobs/job-event-wakeups.ts';
+import { createWorkerEventStore } from '../../../../db/for-worker/job-events.ts';
+import type { JobRow } from '../../../../db/jobs/jobs.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { buildJob, buildProject } from '../../../support/database/build.ts';
+import { claimAnswer } from '../../../support/database/claim-answer.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../../../support/database/database.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { inspectArchive } from '../../../activities/environment/layer-archive.ts';
-import { createLayerFiles, type LayerFiles } from '../../../activities/environment/layer-files.ts';
-import { provideLayer, type LayerToBuild } from '../../../activities/environment/provide-layer.ts';
-import { createEnvironmentLayerStore } from '../../../db/for-worker/environment-layers.ts';
-import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { inspectArchive } from '../../../../activities/environment/layer-archive.ts';
+import { createLayerFiles, type LayerFiles } from '../../../../activities/environment/layer-files.ts';
+import { provideLayer, type LayerToBuild } from '../../../../activities/environment/provide-layer.ts';
+import { createEnvironmentLayerStore } from '../../../../db/for-worker/environment-layers.ts';
+import { buildJob, buildProject } from '../../../support/database/build.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 let database: TestDatabase;
 let directory: string;

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId } from '../../../db/ids.ts';
-import { createJobStore } from '../../../db/jobs/jobs.ts';
-import { createJobEndings } from '../../../db/jobs/job-endings.ts';
-import { createOutboxStore } from '../../../db/jobs/outbox.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { operatorOf } from '../../../db/caller.ts';
-import { newJob, seedJob, seedProject } from './seed.ts';
-import { InvalidCursorError } from '../../../db/page-cursor.ts';
+import { newId } from '../../../../db/ids.ts';
+import { createJobStore } from '../../../../db/jobs/jobs.ts';
+import { createJobEndings } from '../../../../db/jobs/job-endings.ts';
+import { createOutboxStore } from '../../../../db/jobs/outbox.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { operatorOf } from '../../../../db/caller.ts';
+import { newJob, seedJob, seedProject } from '../seed.ts';
+import { InvalidCursorError } from '../../../../db/page-cursor.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

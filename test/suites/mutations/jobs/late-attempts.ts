@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const temporal = { project: 'integration', tests: ['jobs/endings/temporal-tls'] } as const;
 const outcomes = { project: 'integration', tests: ['jobs/endings/stopped', 'jobs/check'] } as const;
@@ -63,7 +63,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: 'if (active.rowCount !== 1) return true;',
     replace: '',
     project: 'integration',
-    tests: ['db/job-branches'],
+    tests: ['db/jobs/job-branches'],
   },
   {
     name: 'the results of an ended turn change the tree of the newer one',
@@ -71,7 +71,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: ' and ${ofActiveTurn}',
     replace: '',
     project: 'integration',
-    tests: ['db/steps'],
+    tests: ['db/jobs/steps'],
   },
   {
     name: 'an overtaken attempt completes a turn that went on with a message',
@@ -79,7 +79,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: "($3 = 'failed' or (waiting_messages = 0 and ${noStepAfter('$7')}))",
     replace: "($3 = 'failed' or waiting_messages = 0)",
     project: 'integration',
-    tests: ['db/job-messages', 'jobs/endings/twice'],
+    tests: ['db/jobs/job-messages', 'jobs/endings/twice'],
   },
   {
     name: 'an overtaken attempt publishes what the turn that continued has half done',
@@ -103,7 +103,7 @@ export const lateAttemptMutations: Mutation[] = [
     find: 'or index_requested_at >= $4::timestamptz',
     replace: 'or true',
     project: 'integration',
-    tests: ['db/sites'],
+    tests: ['db/sites/sites'],
   },
   {
     name: 'a worker that stood still merges a pull request that was closed meanwhile',
@@ -151,6 +151,6 @@ export const lateAttemptMutations: Mutation[] = [
     find: 'and answered_now is null\n         )`',
     replace: 'and false\n         )`',
     project: 'integration',
-    tests: ['db/gaps'],
+    tests: ['db/sites/gaps'],
   },
 ];

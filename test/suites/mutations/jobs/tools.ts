@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const history = { project: 'integration', tests: ['git/history-tools'] } as const;
 

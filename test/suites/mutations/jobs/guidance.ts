@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const guidance = { project: 'integration', tests: ['jobs/model/guidance'] } as const;
 const skills = { project: 'integration', tests: ['jobs/model/skills'] } as const;

@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const disks = { project: 'integration', tests: ['workspaces/job-disks'] } as const;
 const limits = { project: 'integration', tests: ['sandbox/limits'] } as const;

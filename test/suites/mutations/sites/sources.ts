@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const websites = { project: 'integration', tests: ['sites/website'] } as const;
 const politeCrawl = { project: 'integration', tests: ['sites/polite-crawl'] } as const;

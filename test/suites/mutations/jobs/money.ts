@@ -1,9 +1,9 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const money = { project: 'integration', tests: ['jobs/model/money'] } as const;
 const fallback = { project: 'integration', tests: ['jobs/model/fallback'] } as const;
 const settings = { project: 'integration', tests: ['models/model-settings'] } as const;
-const asked = { project: 'integration', tests: ['db/model-call-leases'] } as const;
+const asked = { project: 'integration', tests: ['db/jobs/model-call-leases'] } as const;
 
 /** Model calls whose answers never come. */
 export const moneyMutations: Mutation[] = [

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
-import { createJobWrites } from '../../../db/for-worker/job-writes.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { claimAnswer } from '../../support/database/claim-answer.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { asOperator } from '../../support/stack/operator.ts';
-import { seedJob } from './seed.ts';
+import { createModelCallLeases } from '../../../../db/for-worker/model-call-leases.ts';
+import { createJobWrites } from '../../../../db/for-worker/job-writes.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { claimAnswer } from '../../../support/database/claim-answer.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
+import { seedJob } from '../seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const transcript = { project: 'unit', tests: ['activities/model/transcript/transcript'] } as const;
 const wire = { project: 'integration', tests: ['jobs/model/prompt-cache'] } as const;
@@ -91,6 +91,6 @@ export const cachingMutations: Mutation[] = [
     find: 'cached_tokens = jobs.cached_tokens + $13, ',
     replace: '',
     project: 'integration',
-    tests: ['db/steps'],
+    tests: ['db/jobs/steps'],
   },
 ];

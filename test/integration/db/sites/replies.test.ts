@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SiteRef } from '../../../db/caller.ts';
-import { newId } from '../../../db/ids.ts';
-import { createReplyStore } from '../../../db/sites/replies.ts';
-import { createSweeps } from '../../../db/for-service/sweeps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { seedSite } from './seed.ts';
+import type { SiteRef } from '../../../../db/caller.ts';
+import { newId } from '../../../../db/ids.ts';
+import { createReplyStore } from '../../../../db/sites/replies.ts';
+import { createSweeps } from '../../../../db/for-service/sweeps.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { seedSite } from '../seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

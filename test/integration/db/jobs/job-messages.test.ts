@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createWorkerMessageStore } from '../../../db/for-worker/job-messages.ts';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createStepStore } from '../../../db/for-worker/steps.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { seedJob } from './seed.ts';
-import { asOperator } from '../../support/stack/operator.ts';
+import { createWorkerMessageStore } from '../../../../db/for-worker/job-messages.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createStepStore } from '../../../../db/for-worker/steps.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { seedJob } from '../seed.ts';
+import { asOperator } from '../../../support/stack/operator.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { createWorkerJobStore } from '../../../db/for-worker/jobs.ts';
-import { createJobBranchStore } from '../../../db/for-worker/job-branches.ts';
-import { createJobEventWakeups } from '../../../db/jobs/job-event-wakeups.ts';
-import { createJobStore } from '../../../db/jobs/jobs.ts';
-import { createPolledJobs } from '../../../db/jobs/polled-jobs.ts';
-import { createPool } from '../../../db/pool.ts';
-import { buildJob, buildProject } from '../../support/database/build.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
+import { createWorkerJobStore } from '../../../../db/for-worker/jobs.ts';
+import { createJobBranchStore } from '../../../../db/for-worker/job-branches.ts';
+import { createJobEventWakeups } from '../../../../db/jobs/job-event-wakeups.ts';
+import { createJobStore } from '../../../../db/jobs/jobs.ts';
+import { createPolledJobs } from '../../../../db/jobs/polled-jobs.ts';
+import { createPool } from '../../../../db/pool.ts';
+import { buildJob, buildProject } from '../../../support/database/build.ts';
+import { createTestDatabase } from '../../../support/database/database.ts';
 
 it('shows what another process wrote once its notice arrives, and costs no statement until then', async () => {
   await using database = await createTestDatabase();

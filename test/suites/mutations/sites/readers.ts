@@ -1,4 +1,4 @@
-import type { Mutation } from './list.ts';
+import type { Mutation } from '../list.ts';
 
 const pageAccess = { project: 'unit', tests: ['search/query/page-access'] } as const;
 const keyOrigins = { project: 'integration', tests: ['api/access/key-origins'] } as const;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operatorOf } from '../../../db/caller.ts';
-import { createGapCheckStore } from '../../../db/for-service/gap-checks.ts';
-import { createGapStore, type NewGap } from '../../../db/sites/gaps.ts';
-import { withTransaction } from '../../../db/pool.ts';
-import { buildProject } from '../../support/database/build.ts';
-import { createTestDatabase, untilBlocked, type TestDatabase } from '../../support/database/database.ts';
-import { newJob, seedSite } from './seed.ts';
+import { operatorOf } from '../../../../db/caller.ts';
+import { createGapCheckStore } from '../../../../db/for-service/gap-checks.ts';
+import { createGapStore, type NewGap } from '../../../../db/sites/gaps.ts';
+import { withTransaction } from '../../../../db/pool.ts';
+import { buildProject } from '../../../support/database/build.ts';
+import { createTestDatabase, untilBlocked, type TestDatabase } from '../../../support/database/database.ts';
+import { newJob, seedSite } from '../seed.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
