@@ -75,8 +75,14 @@ export default defineConfig({
       project('integration-alone', { ...integration, include: alone }),
       project('attacks', { globalSetup: servers, isolate: false }, 'suites/attacks'),
       project('smoke', { ...stacks, include: [smoke] }),
-      // each file has a stack and often a browser of its own, which wait for each other
-      project('e2e', { ...stacks, exclude: [smoke, ...endToEndAlone], maxWorkers: 2, sequence: { groupOrder: 1 } }),
+      // files drive a stack and often a browser, which wait for each other
+      project('e2e', {
+        globalSetup: [...servers, 'test/support/stack/dashboard-stack.ts'],
+        env: {},
+        exclude: [smoke, ...endToEndAlone],
+        maxWorkers: 2,
+        sequence: { groupOrder: 1 },
+      }),
       project('e2e-alone', { ...stacks, include: endToEndAlone, fileParallelism: false }),
     ],
   },

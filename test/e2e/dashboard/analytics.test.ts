@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 async function ask(text: string): Promise<void> {
   const { baseUrl, domain, assistantKey } = shared.stack.localJson;

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { focusRow } from '../../support/browser/keyboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 const jobs = {} as { left: string; right: string };
 
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 describe.runIf(chromiumPath !== null)('the evaluations page', () => {
   it('compares two configurations over a set, in light and dark', { tags: ['slow'] }, async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mergePull, seriousProblems, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 describe.runIf(chromiumPath !== null)('the first steps', () => {
   it('lead to a merged pull request and an answered question, with the offline models', { tags: 'slow' }, async () => {

@@ -2,22 +2,23 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
 import { checkLooks, mergePull, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, ownDashboardStack, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
 import {
   createHostedProject,
   startHostedForge,
   withoutMergeGrant,
   type HostedForge,
 } from '../../support/forges/hosted-forge.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
 import { hasOpenssl } from '../../support/servers/test-authority.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
 
-interface Shared extends DashboardOfFile {
+interface Shared extends DashboardOfFile<TestStack> {
   forge: HostedForge;
   model: ScriptedModelServer;
 }
 
-const shared = startForFile(async (resources) => {
+const shared = ownDashboardStack(async (resources) => {
   const forge = resources.use(await startHostedForge());
   const model = resources.use(await startScriptedModelServer());
   Object.assign(shared, { forge, model });

@@ -1,18 +1,13 @@
-import { expect, it } from 'vitest';
-import { findBrowser, launchBrowser } from '../../support/browser/browser.ts';
+import { describe, expect, it } from 'vitest';
 import { checkLooks, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 import { pngOf } from '../../support/sandbox/images.ts';
-import { startTestStack } from '../../support/stack/stack.ts';
 
-const chromiumPath = findBrowser('Chromium');
+const shared = dashboardStack();
 
-it.runIf(chromiumPath !== null)(
-  'the images of a prompt are chosen in a form and shown in the conversation',
-  async () => {
-    const prices = JSON.stringify({ 'offline/editor': { images: true } });
-    await using stack = await startTestStack({ env: { DOCKET_MODEL_PRICES: prices } });
-    const browser = await launchBrowser('Chromium', chromiumPath!);
-    await using visit = await visitDashboard(browser, stack);
+describe.runIf(chromiumPath !== null)('the images of a prompt', () => {
+  it('are chosen in a form and shown in the conversation', async () => {
+    await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page, complaints } = visit;
     await page.getByRole('link', { name: 'New job' }).first().click();
     await page.getByLabel('What should change?').fill('Create seen.md with "text"');
@@ -31,6 +26,5 @@ it.runIf(chromiumPath !== null)(
     await expect.poll(() => page.locator('.said img').count()).toBe(1);
     await checkLooks(page, 'job-with-image');
     expect(complaints).toEqual([]);
-    await browser.close();
-  },
-);
+  });
+});

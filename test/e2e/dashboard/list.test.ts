@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { insertActiveJob, insertEndedJobs } from '../../support/database/many-jobs.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 describe.runIf(chromiumPath !== null)('the job list', () => {
   it('shows how long jobs have been queued and running, with one timer for all', async () => {

@@ -10,10 +10,10 @@ import {
 import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { insertEndedJobs } from '../../support/database/many-jobs.ts';
 import { focusRow } from '../../support/browser/keyboard.ts';
-import { chromiumPath, startForFile, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
 import { patienceMs } from '../../support/patience.ts';
 
-const shared = startForFile() as DashboardOfFile & { pages: Record<string, string> };
+const shared = dashboardStack() as DashboardOfFile & { pages: Record<string, string> };
 
 /** A stack with a job that changed something, one that failed, and readers' questions. */
 beforeAll(async () => {
@@ -280,7 +280,7 @@ describe.runIf(chromiumPath !== null)('a list of 10,000 jobs', () => {
   it('renders no more rows than are visible', async () => {
     const { browser, stack, pool } = shared;
     const { projectId } = stack.localJson;
-    await insertEndedJobs(pool, projectId, 10_000);
+    await insertEndedJobs(pool, projectId, 10_000, 'job_of_looks');
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const last = page.getByText('Job number 10000', { exact: true });

@@ -9,9 +9,9 @@ import {
   visitDashboard,
 } from '../../support/browser/dashboard.ts';
 import { runTestGit } from '../../support/git-repository.ts';
-import { chromiumPath, startWithModelForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStackWithModel } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startWithModelForFile();
+const shared = dashboardStackWithModel();
 
 /** Lets the agent of the next job write a file and finish. */
 function writes(path: string, content: string, title: string): void {

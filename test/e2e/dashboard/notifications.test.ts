@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 import { checkLooks, seriousProblems, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 /** Records the notifications that the page shows. A headless browser has no tab in front of which another one could be. */
 async function recordNotifications(page: Page): Promise<void> {

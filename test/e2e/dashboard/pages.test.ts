@@ -1,52 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { mergePull, seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { runTestGit } from '../../support/git-repository.ts';
+import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { focusRow } from '../../support/browser/keyboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 describe.runIf(chromiumPath !== null)('the dashboard', () => {
-  it('follows a job from its creation to its merge, on its page and in the list, while the worker is killed', async () => {
-    await using visit = await visitDashboard(shared.browser, shared.stack);
-    const { page } = visit;
-    await using watching = await visitDashboard(shared.browser, shared.stack);
-    const prompt = 'Replace "colour" with "color" everywhere. Create CHANGES.md with "Spelling."';
-    const id = await startJob(page, prompt);
-    await shared.stack.killAndWait('worker');
-    await untilStatus(page, 'completed');
-    await page.getByRole('heading', { name: 'Step 1' }).waitFor();
-    const timeline = page.getByRole('region', { name: 'Timeline' });
-    await timeline.getByRole('link', { name: /^Step 1: / }).hover();
-    await timeline.locator('.waterfall-values', { hasText: 'Step 1: ' }).waitFor();
-    // the other window has not been touched since before the job was created
-    await watching.page.locator('.row', { hasText: 'Replace "colour"' }).getByText('completed').waitFor();
-
-    await page.getByRole('tab', { name: 'Changes' }).click();
-    await page.getByRole('region', { name: 'CHANGES.md' }).waitFor();
-    await page.getByRole('tab', { name: 'Conversation' }).click();
-    await page.getByLabel('Request a change').fill('Append "More." to CHANGES.md');
-    await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByRole('region', { name: 'Turn 2' }).waitFor();
-    await untilStatus(page, 'completed');
-
-    await page.getByRole('link', { name: 'View' }).click();
-    await page.waitForURL(/\/pulls\/pr_\w+/);
-    await page.locator('.commits li').nth(1).waitFor();
-    expect(await page.locator('.commits li').count()).toBe(2);
-    await mergePull(page);
-    await page.getByText('Merged into main').and(page.getByText('by npm start.')).waitFor();
-    const repository = `${shared.stack.home}/repositories/lamp.git`;
-    expect(await runTestGit(['--git-dir', repository, 'show', 'main:CHANGES.md'], { cwd: shared.stack.home })).toBe(
-      'Spelling.\nMore.',
-    );
-    await page.getByRole('link', { name: 'this job' }).click();
-    await page.locator('.result').getByText('merged').waitFor();
-    expect(page.url()).toContain(id);
-    expect([...visit.complaints, ...watching.complaints]).toEqual([]);
-  });
-
   it('explains a failed job, and forks one from a step', async () => {
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
@@ -98,14 +58,14 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('button', { name: /^failed 1$/ }).click();
     await page.waitForURL(/status=failed/);
     await page.locator('.row', { hasText: 'Delete README.md' }).waitFor();
-    await expect.poll(() => page.locator('.row', { hasText: 'Replace "colour"' }).count()).toBe(0);
+    await expect.poll(() => page.locator('.row', { hasText: 'Create one.md' }).count()).toBe(0);
     await page.getByRole('button', { name: 'all' }).click();
-    await page.getByLabel('Search jobs').fill('colour');
-    await page.waitForURL(/q=colour/);
+    await page.getByLabel('Search jobs').fill('two.md');
+    await page.waitForURL(/q=two\.md/);
     await page.reload();
-    await page.locator('.row', { hasText: 'Replace "colour"' }).waitFor();
+    await page.locator('.row', { hasText: 'Create one.md' }).first().waitFor();
     await expect.poll(() => page.locator('.row', { hasText: 'Delete README.md' }).count()).toBe(0);
-    expect(await page.getByLabel('Search jobs').inputValue()).toBe('colour');
+    expect(await page.getByLabel('Search jobs').inputValue()).toBe('two.md');
   });
 
   it('acts on several jobs at once, by keys and check boxes, and tells each failure', async () => {
@@ -142,23 +102,6 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await toast.getByText('1 job no longer archived.').waitFor();
     await expect.poll(() => failed.count()).toBe(1);
     expect(visit.complaints).toEqual([]);
-  });
-
-  it('continues after the API restarts', async () => {
-    await using visit = await visitDashboard(shared.browser, shared.stack);
-    const { page } = visit;
-    await page.locator('.live-live').waitFor();
-    await shared.stack.killAndWait('api');
-    await page.locator('.live-live').waitFor();
-    await page.locator('.offline-bar').waitFor({ state: 'detached' });
-    const { baseUrl, projectId, adminKey } = shared.stack.localJson;
-    const made = await fetch(`${baseUrl}/v2/agent/${projectId}/job`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'Create after.md with "restart"' }),
-    });
-    expect(made.status).toBe(201);
-    await page.locator('.row', { hasText: 'after.md' }).getByText('completed').waitFor();
   });
 
   it('answers a question in the playground, with sources and the passages found', async () => {

@@ -1,14 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { operatorOf } from '../../../db/caller.ts';
-import { createKeyStore } from '../../../db/organizations/keys.ts';
 import { checkLooks, problemsFor, startJob, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
-import { buildProject } from '../../support/database/build.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
+import { buildKey, buildProject } from '../../support/database/build.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 async function showSettings(page: Page, part: string): Promise<void> {
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -72,8 +68,7 @@ describe.runIf(chromiumPath !== null)('people', () => {
   it('switch between their organizations, in all tabs, and sign out of all at once', async () => {
     const { stack, pool } = shared;
     const { organizationId } = await buildProject(pool);
-    const keys = createKeyStore(pool, (await readFile(join(stack.home, 'key-pepper'), 'utf8')).trim());
-    const { key } = await keys.create(operatorOf({ organizationId }), { kind: 'admin', role: 'member' });
+    const { key } = await buildKey(pool, { organizationId, role: 'member' });
     await using visit = await visitDashboard(shared.browser, stack);
     const { page, context } = visit;
     const tab = await context.newPage();

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { seriousProblems, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
 import { insertActiveJob, insertEndedJobs, insertSteps } from '../../support/database/many-jobs.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack, expireSessions } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
 const message = (page: Page) => page.getByLabel('Request a change');
@@ -132,7 +132,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
   });
 
   it('keeps the text of a job through a sign-in, and removes the error of an empty one as it is typed', async () => {
-    const { browser, stack, pool } = shared;
+    const { browser, stack } = shared;
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     await page.getByRole('link', { name: 'New job' }).click();
@@ -141,7 +141,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByLabel('What should change?').pressSequentially('Create kept.md with "x"');
     expect(await page.locator('.field-error').count()).toBe(0);
     await page.getByLabel('branch, tag or commit').fill('main');
-    await pool.query('update sessions set expires_at = now()');
+    await expireSessions(shared);
     await page.getByRole('button', { name: 'Start job' }).click();
     await page.getByText('Your session has ended.').waitFor();
     await page.getByLabel('Admin key').fill(stack.localJson.adminKey);
@@ -164,7 +164,7 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
 
   it('loads the list to its end, returns to the same place in it, and clears the search with the filters', async () => {
     const { browser, stack, pool } = shared;
-    await insertEndedJobs(pool, stack.localJson.projectId, 300);
+    await insertEndedJobs(pool, stack.localJson.projectId, 300, 'job_of_places');
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const toTheEnd = () =>
@@ -259,36 +259,14 @@ describe.runIf(chromiumPath !== null)('the dashboard', () => {
     await page.getByRole('checkbox', { name: /conversations and gaps/ }).waitFor({ state: 'attached' });
     await page.getByRole('list', { name: 'Suggested questions' }).waitFor();
 
-    await pool.query(`update sites set starter_questions = '{}' where domain = 'sample'`);
+    await pool.query(
+      `update sites set starter_questions = '{}' from projects
+       where projects.id = $1 and sites.organization_id = projects.organization_id`,
+      [stack.localJson.projectId],
+    );
     await page.reload();
     await page.getByRole('link', { name: 'Add some in the settings' }).click();
     await page.waitForURL(/\/settings\/sites$/);
-    expect(visit.complaints).toEqual([]);
-  });
-
-  it('says when no worker is running, and which questions count as gaps', async () => {
-    const { browser, stack, pool } = shared;
-    await using visit = await visitDashboard(browser, stack);
-    const { page } = visit;
-    await page.getByRole('link', { name: 'Gaps' }).click();
-    await page.getByText('A question in the playground counts if you select').waitFor();
-    await stack.pause('worker');
-    try {
-      await pool.query(`update workers set seen_at = now() - interval '1 minute'`);
-      await startJob(page, 'Create waiting.md with "x"');
-      await page.getByRole('heading', { name: 'No worker is running' }).waitFor();
-      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
-      await page.getByText('1 job in the queue. The last worker reported 1 min').waitFor();
-      expect(await seriousProblems(page)).toEqual([]);
-      await page.getByRole('link', { name: 'Operations No worker is running' }).waitFor();
-      await page.getByRole('link', { name: 'Show workers' }).click();
-      await page.getByRole('group', { name: 'Workers' }).getByText('not reporting').first().waitFor();
-      expect(await seriousProblems(page)).toEqual([]);
-      await page.goBack();
-    } finally {
-      await stack.resume('worker');
-    }
-    await page.getByRole('heading', { name: 'No worker is running' }).waitFor({ state: 'detached' });
     expect(visit.complaints).toEqual([]);
   });
 });

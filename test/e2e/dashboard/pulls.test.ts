@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { checkLooks, mergePull, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 /** Expects that the page shows the change of one file, and leads to two pull requests of the job, the second newest. */
 async function expectChange(page: Page, { path, not, at }: { path: string; not: string; at: number }): Promise<void> {

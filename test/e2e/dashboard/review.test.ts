@@ -8,9 +8,9 @@ import {
   type DashboardVisit,
   type VisitOptions,
 } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startWithModelForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStackWithModel } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startWithModelForFile();
+const shared = dashboardStackWithModel();
 
 const finishes = (title: string) => ({ toolCalls: [{ name: 'finish', input: { title, summary: `${title}.` } }] });
 

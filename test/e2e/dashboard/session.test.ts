@@ -1,25 +1,20 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { checkLooks, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
-import { patienceMs } from '../../support/patience.ts';
+import { chromiumPath, dashboardStack, expireSessions } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startForFile();
+const shared = dashboardStack();
 
 describe.runIf(chromiumPath !== null)('a session', () => {
   it('that has expired says so, and returns its owner to the same page after signing in', async () => {
-    await using closing = new AsyncDisposableStack();
-    const pool = new pg.Pool({ connectionString: shared.stack.localJson.databaseUrl, max: 1 });
-    closing.defer(() => pool.end());
     await using visit = await visitDashboard(shared.browser, shared.stack, { colorScheme: 'dark' });
     const { page } = visit;
     await page.goto(`${shared.stack.localJson.baseUrl}/settings/sites`);
     const index = page.getByRole('region', { name: 'sample' }).getByRole('button', { name: 'Re-index' });
     await index.waitFor();
-    await pool.query('update sessions set expires_at = now()');
+    await expireSessions(shared);
     await index.click();
     await page.getByText('Your session has ended.').waitFor();
     await checkLooks(page, 'session-ended-dark');
@@ -44,28 +39,6 @@ describe.runIf(chromiumPath !== null)('a session', () => {
     expect(await page.getByText('Your session has ended.').count()).toBe(0);
     await page.goto(`${shared.stack.localJson.baseUrl}/settings/keys`);
     await page.getByRole('heading', { name: 'Sign in to Docket' }).waitFor();
-  });
-
-  it('starts once with the printed link; the second time, the page says how to get another link', async () => {
-    const link = /http\S+#link=\S+/.exec(shared.stack.output())?.[0] ?? '';
-    for (const isFirst of [true, false]) {
-      await using resources = new AsyncDisposableStack();
-      const context = await shared.browser.newContext({ colorScheme: 'dark' });
-      context.setDefaultTimeout(patienceMs);
-      resources.defer(() => context.close());
-      const page = await context.newPage();
-      await page.goto(link);
-      if (isFirst) {
-        await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
-        expect(page.url()).not.toContain('link=');
-        expect(await context.cookies()).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
-        continue;
-      }
-      await page.getByText('This sign-in link does not work.').waitFor();
-      await page.getByText('npm run docket -- sign-in').waitFor();
-      expect(page.url()).not.toContain('link=');
-      await checkLooks(page, 'link-used-dark');
-    }
   });
 
   it('whose app does not load says what to do, but not at once', async () => {

@@ -2,16 +2,10 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { checkLooks, commitOnMain, visitDashboard } from '../../support/browser/dashboard.ts';
 import { webhookEventTypes } from '../../../workflows/contract/webhook.ts';
-import { startReceiver, type Receiver } from '../webhook-receiver.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { startReceiver } from '../webhook-receiver.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
-let receiver: Receiver;
-const shared = startForFile(async (resources) => {
-  const started = await startReceiver();
-  receiver = started.receiver;
-  resources.defer(() => void started.server.close());
-  return { DOCKET_WEBHOOK_ALLOWED_HOSTS: new URL(receiver.url).host };
-});
+const shared = dashboardStack();
 
 async function showPart(page: Page, part: string): Promise<void> {
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -20,6 +14,9 @@ async function showPart(page: Page, part: string): Promise<void> {
 
 describe.runIf(chromiumPath !== null)('the settings', () => {
   it('show why a webhook could not be delivered, and deliver it again on a click', async () => {
+    const { receiver, server } = await startReceiver();
+    await using closing = new AsyncDisposableStack();
+    closing.defer(() => void server.close());
     await using visit = await visitDashboard(shared.browser, shared.stack);
     const { page } = visit;
     await showPart(page, 'Webhooks');

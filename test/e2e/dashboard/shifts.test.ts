@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, ownDashboardStack, type DashboardOfFile } from '../../support/browser/dashboard-of-file.ts';
+import type { TestStack } from '../../support/stack/stack.ts';
 
-const shared = startForFile() as DashboardOfFile & { pages: Record<string, string> };
+const shared = ownDashboardStack() as DashboardOfFile<TestStack> & { pages: Record<string, string> };
 
 beforeAll(async () => {
   if (chromiumPath === null) return;

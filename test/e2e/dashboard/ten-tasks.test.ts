@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { mergePull, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startWithModelForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStackWithModel } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startWithModelForFile();
+const shared = dashboardStackWithModel();
 
 /** Lets the agent write a file and finish. */
 function writes(path: string, content: string): void {

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { answerOf, createApi, type Api } from '../../../cli/http/api.ts';
 import { seriousProblems, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startWithModelForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStackWithModel } from '../../support/browser/dashboard-of-file.ts';
 
-const shared = startWithModelForFile();
+const shared = dashboardStackWithModel();
 let api: Api;
 
 beforeAll(() => {

@@ -5,10 +5,10 @@ import { wakeWatchers } from '../../../db/jobs/wake-watchers.ts';
 import { newId } from '../../../db/ids.ts';
 import { createThreadStore, type RecordedTurn } from '../../../db/sites/threads.ts';
 import { checkLooks, startJob, untilStatus, visitDashboard } from '../../support/browser/dashboard.ts';
-import { chromiumPath, startForFile } from '../../support/browser/dashboard-of-file.ts';
+import { chromiumPath, dashboardStack } from '../../support/browser/dashboard-of-file.ts';
 
 const stepOf = (page: Page, step: number) => page.getByRole('article', { name: `Step ${step}`, exact: true });
-const shared = startForFile();
+const shared = dashboardStack();
 
 function turnOf(threadId: string, at: number): RecordedTurn {
   const answer = {
@@ -38,8 +38,9 @@ describe.runIf(chromiumPath !== null)('the dashboard shows everything', () => {
     await using visit = await visitDashboard(browser, stack);
     const { page } = visit;
     const { rows } = await pool.query(
-      'select id, organization_id as "organizationId", domain from sites where domain = $1',
-      [stack.localJson.domain],
+      `select sites.id, organization_id as "organizationId", domain
+       from sites join projects using (organization_id) where projects.id = $1`,
+      [stack.localJson.projectId],
     );
     const threads = createThreadStore(pool);
     const { threadId } = await threads.resolve(rows[0], null);

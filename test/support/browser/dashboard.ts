@@ -28,7 +28,7 @@ export const screenshotFolder = resolve(import.meta.dirname, '../../../test-resu
 /** Signs in. */
 export async function visitDashboard(
   browser: Browser,
-  stack: TestStack,
+  stack: Pick<TestStack, 'localJson'>,
   { colorScheme = 'light', width = 1280, hasTouch = false, key = stack.localJson.adminKey }: VisitOptions = {},
 ): Promise<DashboardVisit> {
   const context = await browser.newContext({ colorScheme, hasTouch, viewport: { width, height: 860 } });
@@ -60,7 +60,7 @@ export async function visitDashboard(
     .catch(async (cause: unknown) => {
       const text = await page.locator('body').innerText();
       const missing = `without a good answer: ${[...open].join(', ')}`;
-      throw new Error(`No sign-in at ${page.url()}: "${text}", ${missing}\n${stack.output().slice(-2_000)}`, { cause });
+      throw new Error(`No sign-in at ${page.url()}: "${text}", ${missing}`, { cause });
     });
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
@@ -151,7 +151,7 @@ export async function checkLooks(page: Page, name: string): Promise<void> {
 }
 
 /** Pushes a commit to main of the sample repository, as another person would. */
-export async function commitOnMain({ home }: TestStack, path: string, content: string): Promise<void> {
+export async function commitOnMain({ home }: Pick<TestStack, 'home'>, path: string, content: string): Promise<void> {
   const clone = join(home, 'clone-of-theirs');
   const inClone = (...args: string[]) => runTestGit(args, { cwd: clone });
   await runTestGit(['clone', '--quiet', join(home, 'repositories/lamp.git'), clone], { cwd: home });

@@ -8,8 +8,7 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /** Creates a database with the current schema, which is dropped when it is disposed of. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = inject('databaseUrl');
+export async function createTestDatabase(serverUrl = inject('databaseUrl')): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await runOnServer(serverUrl, `create database ${name} template docket_template strategy file_copy`);
   const address = new URL(serverUrl);
