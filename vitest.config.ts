@@ -25,14 +25,14 @@ const smoke = 'test/e2e/smoke.test.ts';
 const dashboard = 'test/unit/dashboard/**/*.test.ts';
 /** They end processes or fill disks at set moments, which a neighbor would move, or use all of the machine. */
 const endToEndAlone = [
-  'chaos-short',
-  'crash',
   'demo',
   'docs-commands',
-  'full-disk',
+  'faults/chaos-short',
+  'faults/crash',
+  'faults/full-disk',
+  'faults/reply-faults',
   'fuzz-short',
   'leaks-short',
-  'reply-faults',
   'repositories',
   'start',
 ].map((name) => `test/e2e/${name}.test.ts`);

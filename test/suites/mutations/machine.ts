@@ -2,7 +2,7 @@ import type { Mutation } from './list.ts';
 
 const home = { project: 'unit', tests: ['unit/local/home'] } as const;
 const caches = { project: 'unit', tests: ['unit/lib/private-folder', 'unit/lib/compile-cache'] } as const;
-const fullDisk = { project: 'e2e', tests: ['e2e/full-disk'] } as const;
+const fullDisk = { project: 'e2e', tests: ['e2e/faults/full-disk'] } as const;
 
 /** Checks on the machine of `npm start`, on a full disk, and on a change whose base is gone. */
 export const machineMutations: Mutation[] = [

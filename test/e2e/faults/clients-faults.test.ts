@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createSdkClient } from '../support/sdk-clients/sdk-client.ts';
-import { sdkVersions } from '../support/sdk-clients/sdk-client-interface.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
+import { createSdkClient } from '../../support/sdk-clients/sdk-client.ts';
+import { sdkVersions } from '../../support/sdk-clients/sdk-client-interface.ts';
+import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
 
 let running: AssistantStack;
 

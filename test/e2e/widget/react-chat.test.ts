@@ -9,11 +9,11 @@ import {
   startPageServer,
   type BrowserName,
   type PageServer,
-} from '../support/browser/browser.ts';
-import { administer, ask, complaintsOf, done } from '../support/browser/chat.ts';
-import { packReact } from '../support/browser/packed-react.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
-import { patienceMs } from '../support/patience.ts';
+} from '../../support/browser/browser.ts';
+import { administer, ask, complaintsOf, done } from '../../support/browser/chat.ts';
+import { packReact } from '../../support/browser/packed-react.ts';
+import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
+import { patienceMs } from '../../support/patience.ts';
 
 /** The chat of `@docket/react` on a page that is built with the packed package, as another project would. */
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   if (found.every(({ path }) => path === null)) return;
   const { folder } = resources.use(await packReact());
   const page = 'docket-react.jsx';
-  await copyFile(join(import.meta.dirname, 'fixtures/chat-pages', page), join(folder, page));
+  await copyFile(join(import.meta.dirname, '../fixtures/chat-pages', page), join(folder, page));
   server = resources.use(await startPageServer(folder, ['docket-react']));
   assistant = resources.use(await startAssistantStack());
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkTypes, packReact, type PackedReact } from '../support/browser/packed-react.ts';
+import { checkTypes, packReact, type PackedReact } from '../../support/browser/packed-react.ts';
 
 let packed: PackedReact;
 
@@ -50,7 +50,9 @@ export { use };
 
 it('has a client that runs without a framework', async () => {
   const file = join(packed.folder, 'node_modules/@docket/react/dist/client.js');
-  const { createClient, createConversation } = (await import(file)) as typeof import('../../dashboard/react/client.ts');
+  const { createClient, createConversation } = (await import(
+    file
+  )) as typeof import('../../../dashboard/react/client.ts');
   const client = createClient({ baseUrl: 'http://127.0.0.1:1', site: 'docs', apiKey: 'svc_dsc_x' });
   const conversation = createConversation({ client });
   await conversation.ask('How?');

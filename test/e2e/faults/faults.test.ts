@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { expect, it } from 'vitest';
-import { createProjectReader } from '../../db/for-worker/projects/projects.ts';
-import { buildProject } from '../support/database/build.ts';
-import { createTestRepository } from '../support/git-repository.ts';
-import { startScriptedModelServer } from '../support/servers/scripted-model-server.ts';
-import { mountSmallDisk } from '../support/sandbox/small-disk.ts';
-import { startTestStack, type TestStack } from '../support/stack/stack.ts';
-import { writingOf } from '../support/writing-script.ts';
+import { createProjectReader } from '../../../db/for-worker/projects/projects.ts';
+import { buildProject } from '../../support/database/build.ts';
+import { createTestRepository } from '../../support/git-repository.ts';
+import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
+import { startTestStack, type TestStack } from '../../support/stack/stack.ts';
+import { writingOf } from '../../support/writing-script.ts';
 
 interface PublicJob {
   id: string;

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findBrowser, launchBrowser, type BrowserName } from '../support/browser/browser.ts';
-import { administer, ask, done } from '../support/browser/chat.ts';
-import { open, visitWidget, type WidgetVisitOptions } from '../support/browser/widget.ts';
-import { startEmbeddingSite, type EmbeddingSite } from '../support/servers/embedding-site.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
+import { findBrowser, launchBrowser, type BrowserName } from '../../support/browser/browser.ts';
+import { administer, ask, done } from '../../support/browser/chat.ts';
+import { open, visitWidget, type WidgetVisitOptions } from '../../support/browser/widget.ts';
+import { startEmbeddingSite, type EmbeddingSite } from '../../support/servers/embedding-site.ts';
+import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
 
 /** What the page around a widget can set and forbid. */
 

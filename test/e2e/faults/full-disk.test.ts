@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { identityOf } from '../../local/processes/process-identity.ts';
-import { mountSmallDisk } from '../support/sandbox/small-disk.ts';
-import { startTestStack, type TestStack } from '../support/stack/stack.ts';
+import { identityOf } from '../../../local/processes/process-identity.ts';
+import { mountSmallDisk } from '../../support/sandbox/small-disk.ts';
+import { startTestStack, type TestStack } from '../../support/stack/stack.ts';
 
 vi.setConfig({ testTimeout: 600_000 }); // three starts, on a slow machine
 

@@ -1,12 +1,12 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { findBrowser, launchBrowser, type BrowserName } from '../support/browser/browser.ts';
-import { administer, ask, done } from '../support/browser/chat.ts';
-import { problemsFor, takeScreenshot } from '../support/browser/dashboard.ts';
-import { open, visitWidget, type WidgetVisitOptions } from '../support/browser/widget.ts';
-import { startEmbeddingSite, type EmbeddingSite } from '../support/servers/embedding-site.ts';
-import { startAssistantStack, type AssistantStack } from '../support/sdk-clients/sdk-client-service.ts';
-import { patienceMs } from '../support/patience.ts';
+import { findBrowser, launchBrowser, type BrowserName } from '../../support/browser/browser.ts';
+import { administer, ask, done } from '../../support/browser/chat.ts';
+import { problemsFor, takeScreenshot } from '../../support/browser/dashboard.ts';
+import { open, visitWidget, type WidgetVisitOptions } from '../../support/browser/widget.ts';
+import { startEmbeddingSite, type EmbeddingSite } from '../../support/servers/embedding-site.ts';
+import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
+import { patienceMs } from '../../support/patience.ts';
 
 const names: BrowserName[] = ['Chromium', 'Firefox'];
 const found = names.map((browser) => ({ browser, path: findBrowser(browser) }));

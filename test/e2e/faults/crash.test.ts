@@ -5,9 +5,9 @@ import {
   startScriptedModelServer,
   type RecordedRequest,
   type ScriptedModelServer,
-} from '../support/servers/scripted-model-server.ts';
-import type { ScriptedReply } from '../support/servers/scripted-model-wire.ts';
-import { startTestStack, type TestStack } from '../support/stack/stack.ts';
+} from '../../support/servers/scripted-model-server.ts';
+import type { ScriptedReply } from '../../support/servers/scripted-model-wire.ts';
+import { startTestStack, type TestStack } from '../../support/stack/stack.ts';
 
 interface PublicJob {
   id: string;

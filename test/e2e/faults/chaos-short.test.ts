@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runFailpointsChaos } from '../suites/chaos/failpoints.ts';
-import { runMixedChaos } from '../suites/chaos/mixed.ts';
-import { runNetworkChaos } from '../suites/chaos/network.ts';
-import { runToolsChaos } from '../suites/chaos/tools.ts';
-import { problemWithNetworks } from '../suites/chaos/servers/own-network.ts';
+import { runFailpointsChaos } from '../../suites/chaos/failpoints.ts';
+import { runMixedChaos } from '../../suites/chaos/mixed.ts';
+import { runNetworkChaos } from '../../suites/chaos/network.ts';
+import { runToolsChaos } from '../../suites/chaos/tools.ts';
+import { problemWithNetworks } from '../../suites/chaos/servers/own-network.ts';
 
 const options = { timeout: 600_000 };
 const problem = await problemWithNetworks();

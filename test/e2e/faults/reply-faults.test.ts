@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runRepliesChaos } from '../suites/chaos/replies.ts';
+import { runRepliesChaos } from '../../suites/chaos/replies.ts';
 
 it(
   'no reply is lost, duplicated or left hanging while connections are cut and the API is killed',
