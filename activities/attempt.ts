@@ -1,13 +1,14 @@
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import type { KnownSecrets } from '../lib/redaction/known-secrets.ts';
 import { FailureType } from '../workflows/contract/failures.ts';
 import type { TurnRef } from '../workflows/contract/job.ts';
 import { verdictOf } from './failures.ts';
 import type { WatchTurn } from './job/turn-watch.ts';
 
 export interface AttemptOptions {
-  /** Redacts secrets in log entries and failures. */
-  redact(text: string): string;
+  /** Each activity knows the secrets that it learns; they are redacted from log entries and failures. */
+  secrets: Pick<KnownSecrets, 'during' | 'redact'>;
   /** Retry delay after the first failure; doubles with each further one. */
   retryBaseMs?: number;
   /** Time before an activity's first heartbeat. Most activities end sooner and send none. */
@@ -47,8 +48,11 @@ const longestBackoffMs = 60_000;
  * Temporal's history.
  */
 export function createAttempt(options: AttemptOptions): Attempt {
-  const { redact, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
-  return async (scope, work) => {
+  const { secrets, retryBaseMs = 1_000, firstHeartbeatMs = 500, watchTurn, draining } = options;
+  const { redact } = secrets;
+  return (scope, work) => secrets.during(() => attempt(scope, work));
+
+  async function attempt<Result>(scope: AttemptScope, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     // leave work that has not started to another worker
     const { turn = null, isRestartable = false, outlivesHeartbeat = false } = scope;
     if (turn !== null && draining?.aborted === true) throw handedBack();
@@ -76,7 +80,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       clearTimeout(first);
       clearInterval(interval);
     }
-  };
+  }
 
   /**
    * Redacts a failure: its message may quote a repository or a client, and message and stack are stored in Temporal's

@@ -130,7 +130,7 @@ export function createActivities(deps: ActivityDeps) {
     mcpToolset: createMcpToolset(deps.traceTools),
     remindOfFinish: createFinishReminder({ ...deps, access }),
     attempt: createAttempt({
-      redact,
+      secrets,
       retryBaseMs: timing?.retryBaseMs,
       firstHeartbeatMs: timing?.firstHeartbeatMs,
       watchTurn: createTurnWatch(deps.idleJobs),

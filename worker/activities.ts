@@ -63,7 +63,7 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
     threads: { store: stores.sourceThreads, limits: threadLimits },
     websites: { pages: stores.websitePages, limits: crawlLimits },
     embedding: config.embedding && { ...config.embedding, settings: config.models },
-    attempt: createAttempt({ redact: secrets.redact }),
+    attempt: createAttempt({ secrets }),
     directory: join(config.workDirectory, 'indexes'),
   });
   return instrument('activities', activities);
@@ -72,12 +72,11 @@ export function createIndexActivities(wiring: ActivityWiring): SiteActivities {
 /** Wires the activities of webhook deliveries with the real sender and stores. */
 export function createDeliveryActivities(wiring: ActivityWiring): WebhookActivities {
   const { config, stores, secrets, instrument = uninstrumented } = wiring;
-  const { redact } = secrets;
   const activities = createWebhookActivities({
     attempts: stores.webhookAttempts,
     sender: createWebhookSender({ allowedHosts: config.webhookAllowedHosts }),
-    attempt: createAttempt({ redact }),
-    redact,
+    attempt: createAttempt({ secrets }),
+    secrets,
     baseUrl: config.baseUrl,
   });
   return instrument('activities', activities);

@@ -23,7 +23,7 @@ export async function runMain(): Promise<void> {
   try {
     const config = readConfig(process.env);
     const secrets = createKnownSecrets(secretsOf(config));
-    ({ redact } = secrets);
+    redact = secrets.redactLog;
     const log = createLogger({ process: 'worker', level: config.logLevel, redact });
     const signal = stopSignal({ log, graceMs: config.graceMs });
     await using resources = new AsyncDisposableStack();

@@ -93,7 +93,7 @@ export async function runWorkerProcess(wiring: WorkerProcess): Promise<void> {
     await openTracing({
       settings: config.tracing,
       service: 'docket-worker',
-      redact: secrets.redact,
+      redact: secrets.redactLog,
       onFailure: (error) => log.warn({ err: error }, 'trace export failed'),
     }),
   );

@@ -194,7 +194,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     const { ref, job, repository, sandbox, root, description, settings, script, key, signal } = setup;
     const jobId = `setup-${job.projectId}-${key}`;
     const values = await projectSecrets.read(job.projectId);
-    for (const value of Object.values(values)) secrets.add(value);
+    secrets.learn(job.projectId, Object.values(values));
     const commit = baseOf(job).commit;
     await workspaces.remove(jobId);
     const { limits, seconds } = settings.setup;

@@ -11,7 +11,7 @@ import type {
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { secretPartOf } from '../../lib/redaction/private-key.ts';
-import { learnValues } from '../mcp/server-values.ts';
+import { secretsOfValues } from '../mcp/server-values.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import {
   covers,
@@ -38,7 +38,7 @@ export interface GrantedAccessDeps {
   projects: Pick<ProjectReader, 'list'>;
   credentials: ProjectCredentialReader;
   forges: Forges;
-  secrets: Pick<KnownSecrets, 'add'>;
+  secrets: Pick<KnownSecrets, 'learn'>;
   /** Why this worker uses a repository for no organization; null when it may be used. */
   problemWithRepository(repository: string): string | null;
   /** The folders below which repositories and directories of this machine must be; null when none are configured. */
@@ -111,13 +111,13 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
 
   function tokenOf(access: ProjectAccess): string | null {
     const token = access.token();
-    if (token !== null) secrets.add(token);
+    if (token !== null) secrets.learn(access.project.id, [token]);
     return token;
   }
 
   function sshKeyOf(access: ProjectAccess): string | null {
     const key = access.sshKey();
-    if (key !== null) secrets.add(secretPartOf(key));
+    if (key !== null) secrets.learn(access.project.id, [secretPartOf(key)]);
     return key;
   }
 
@@ -237,8 +237,7 @@ export function createGrantedAccess(deps: GrantedAccessDeps): GrantedAccess {
       learnSecrets() {
         tokenOf(found);
         sshKeyOf(found);
-        for (const secret of found.setupSecrets()) secrets.add(secret);
-        learnValues(secrets, found.serverValues());
+        secrets.learn(job.projectId, [...found.setupSecrets(), ...secretsOfValues(found.serverValues())]);
       },
     };
   }

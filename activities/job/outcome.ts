@@ -1,6 +1,7 @@
 import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
 import type { StepStore } from '../../db/for-worker/steps.ts';
 import type { JobOutcome, WorkedTurn } from '../../workflows/contract/job.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
 import { waitOf, type Wait } from './waiting.ts';
 
@@ -10,10 +11,12 @@ export interface OutcomeActivityDeps {
   /** Days after which a job that waits for a person fails. */
   waitDays: number;
   attempt: Attempt;
-  redact(text: string): string;
+  secrets: Pick<KnownSecrets, 'learn' | 'redact'>;
 }
 
-export function createOutcomeActivities({ jobs, steps, attempt, waitDays, redact }: OutcomeActivityDeps) {
+export function createOutcomeActivities({ jobs, steps, attempt, waitDays, secrets }: OutcomeActivityDeps) {
+  const { redact } = secrets;
+
   /** Ends a turn that was not stopped; false while a message waits, or when it has ended. */
   async function endTurn({ jobId, turn, step, outcome }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
     const ref = { jobId, turn, step };
@@ -39,6 +42,8 @@ export function createOutcomeActivities({ jobs, steps, attempt, waitDays, redact
     async recordOutcome({ jobId, turn, outcome, step }: WorkedTurn & { outcome: JobOutcome }): Promise<boolean> {
       // failures are not counted: a job whose end cannot be written would stay active forever
       return attempt({ turn: null, countFailure: () => Promise.resolve(1) }, async () => {
+        const projectId = (await jobs.get(jobId))?.projectId;
+        if (projectId !== undefined) secrets.learn(projectId, []);
         if (outcome.kind === 'failed') {
           const { category, message } = outcome;
           await jobs.finish({ jobId, turn, status: 'failed', failureCategory: category, message: redact(message) });

@@ -12,7 +12,7 @@ import type { McpAccess, McpSession } from './mcp-session.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 import { resultText } from './result-text.ts';
 import type { ServerJob } from './server-process.ts';
-import { learnValues } from './server-values.ts';
+import { secretsOfValues } from './server-values.ts';
 import { hashOfTool } from './tool-hash.ts';
 
 export interface CallToolsDeps extends McpAccess {
@@ -49,7 +49,8 @@ export function createToolCaller(
     const { servers, credentials } = await toolServers.read(job.project.id);
     const server = servers.find((one) => one.name === name);
     if (server === undefined) throw new McpProblem('is no longer one of the project');
-    const values = learnValues(secrets, credentials[name]);
+    const values = [...(credentials[name] ?? [])];
+    secrets.learn(job.project.id, secretsOfValues(values));
     // calls end before the server
     const lifeMs = Math.max(leastMs, endAt - Date.now()) + leastMs;
     // most jobs have no servers, and a worker that starts should not load the protocol

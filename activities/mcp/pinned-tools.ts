@@ -7,7 +7,7 @@ import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.t
 import { McpProblem } from './mcp-problem.ts';
 import type { McpAccess, SessionRequest } from './mcp-session.ts';
 import type { ServerJob } from './server-process.ts';
-import { learnValues } from './server-values.ts';
+import { secretsOfValues } from './server-values.ts';
 import { hashOfTool } from './tool-hash.ts';
 import { toolSchema } from './tool-schema.ts';
 
@@ -65,7 +65,8 @@ export async function pinTools(
   const pinned: PinnedTools = { tools: [], notices: [] };
   const listed = await Promise.all(
     servers.map(async (server) => {
-      const values = learnValues(secrets, credentials[server.name]);
+      const values = [...(credentials[server.name] ?? [])];
+      secrets.learn(job.project.id, secretsOfValues(values));
       const lifeMs = server.url === null ? startTimeoutMs : openTimeoutMs;
       return toolsOf(access, { job, server, values, lifeMs, signal });
     }),

@@ -58,7 +58,7 @@ export function createAskStep(deps: AskStepDeps): AskStep {
     const hasNew = job.waitingMessages > 0;
     if (hasNew) await messages.take(ref);
     const text = createLiveText({
-      redactor: createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
+      redactor: createStreamRedactor(secrets.here()),
       append: (chunk) => events.appendText({ ...ref, fence, ...chunk }),
     });
     try {

@@ -26,7 +26,7 @@ import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { createGrantedAccess, type GrantedAccessDeps } from '../job/granted-access.ts';
 
 export interface SiteSourceDeps extends GrantedAccessDeps {
-  secrets: Pick<KnownSecrets, 'add' | 'redact'>;
+  secrets: Pick<KnownSecrets, 'learn' | 'redact'>;
   /** The way to websites. */
   pages: Pick<PageNetwork, 'egress'>;
   websites: { pages: WebsitePageStore; limits: CrawlLimits };
@@ -85,6 +85,8 @@ type Opened = { target: Target | AddedSource; source: OpenedSource | Error };
 export function createSiteSource(deps: SiteSourceDeps): OpenSiteSource {
   const granted = createGrantedAccess(deps);
   return async (site, signal) => {
+    // its sources may contain what jobs of the organization have used
+    for (const { id } of await deps.projects.list(site)) deps.secrets.learn(id, []);
     const main = mainFolderOf(site);
     const opened: Opened[] = [];
     const remote = await createRemoteOpeners(site, signal);

@@ -21,12 +21,14 @@ export function openOutputLog({ events, secrets }: OutputLogDeps, at: Omit<Outpu
 
   return {
     watch({ toolCallId, heading }) {
+      // output arrives outside the work that it belongs to
+      const known = secrets.here();
       const call = {
         attempt: at.step?.fence ?? 0,
         toolCallId: toolCallId === null ? null : secrets.redact(toolCallId).slice(0, 200),
       };
       return createLiveOutput({
-        createRedactor: () => createStreamRedactor({ redact: secrets.redact, secrets: secrets.values }),
+        createRedactor: () => createStreamRedactor(known),
         heading,
         async append(chunks) {
           const appended = await events.appendOutput({ ...at, chunks: chunks.map((chunk) => ({ ...call, ...chunk })) });

@@ -7,6 +7,7 @@ import type {
 } from '../../db/for-worker/webhooks/webhook-attempts.ts';
 import { presentJob, type AgentJob } from '../../db/jobs/agent-job.ts';
 import { webhookPing, type WebhookAttempt, type WebhookAttemptRef } from '../../workflows/contract/webhook.ts';
+import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import type { Attempt } from '../attempt.ts';
 import { WebhookSendError, type WebhookAnswer, type WebhookSender } from '../network/webhook-sender.ts';
 import { waitBeforeRetry } from './webhook-schedule.ts';
@@ -17,7 +18,7 @@ export interface WebhookActivityDeps {
   attempts: WebhookAttemptStore;
   sender: WebhookSender;
   attempt: Attempt;
-  redact(text: string): string;
+  secrets: Pick<KnownSecrets, 'learn' | 'redact'>;
   /** Address of the dashboard. */
   baseUrl: string;
   /** Delays between attempts, which tests can shorten. */
@@ -31,7 +32,7 @@ const mostResponseCharacters = 1_000;
 type Outcome = Omit<AttemptResult, 'durationMs' | 'waitMs'> & { retryAfter: string | null };
 
 export function createWebhookActivities(deps: WebhookActivityDeps) {
-  const { attempts, sender, attempt, redact, baseUrl, waitsMs } = deps;
+  const { attempts, sender, attempt, secrets, baseUrl, waitsMs } = deps;
 
   /** Returns the body, which is created once so that every receiver and every attempt gets the same bytes. */
   async function bodyOf(shipment: WebhookShipment): Promise<string | null> {
@@ -80,7 +81,7 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
   }
 
   function outcomeOf({ statusCode, retryAfter, text }: WebhookAnswer): Outcome {
-    const response = text === '' ? null : redact(text).slice(0, mostResponseCharacters);
+    const response = text === '' ? null : secrets.redact(text).slice(0, mostResponseCharacters);
     const answer = { statusCode, retryAfter, response };
     if (statusCode >= 200 && statusCode < 300) return { ...answer, error: null, verdict: 'delivered' };
     return { ...answer, error: problemWith(statusCode), verdict: statusCode === 410 ? 'gone' : 'failed' };
@@ -98,6 +99,8 @@ export function createWebhookActivities(deps: WebhookActivityDeps) {
         if (opened.kind === 'made') return { waitMs: opened.waitMs };
         if (opened.kind === 'over') return { waitMs: null };
         const { shipment } = opened;
+        // a receiver may answer with what the project's jobs have used
+        if (shipment.projectId !== null) secrets.learn(shipment.projectId, []);
         const body = await bodyOf(shipment);
         if (body === null) return { waitMs: null };
         const startedMs = performance.now();

@@ -1,12 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createKnownScrubber } from './known-scrubber.ts';
 import { createRedactor } from './redactor.ts';
 
-/** The secrets that a process must never store or disclose. */
-export interface KnownSecrets {
-  /** All secrets known so far; the list grows. */
-  readonly values: readonly string[];
-  /** Redacts a secret from everything from now on. */
-  add(secret: string): void;
+/** Functions that remove secrets from texts. */
+export interface SecretMasks {
   /** See `createRedactor`. */
   redact(text: string): string;
   /**
@@ -14,24 +11,89 @@ export interface KnownSecrets {
    * in what the model reads or writes would also mask it in the repository's files.
    */
   mask(text: string): string;
+  /** The same for inputs of tools, which run as they are stored: here, secrets that are plain words stay, too. */
+  maskInput(text: string): string;
 }
+
+/** Secrets that do not change any more, with their masks. */
+export interface MaskedSecrets extends SecretMasks {
+  readonly values: readonly string[];
+}
+
+/**
+ * The secrets that a process must never store or disclose. Those of a project are known only in work for that project:
+ * elsewhere, they would alter the texts of others and so reveal what they are. Outside any work, all are known.
+ */
+export interface KnownSecrets extends SecretMasks {
+  /** Adds a secret of the process, which is known in all work. */
+  add(secret: string): void;
+  /** Adds secrets of a project. From then on, the current work knows everything that was ever added for this project. */
+  learn(projectId: string, secrets: readonly string[]): void;
+  /** Runs work that knows the secrets of no project before it calls `learn`. */
+  during<Result>(work: () => Result): Result;
+  /** Returns the secrets that the current work knows so far, for callbacks that may run outside of it. */
+  here(): MaskedSecrets;
+  /** Redacts all secrets, in logs and traces: only the operator reads them. */
+  redactLog(text: string): string;
+}
+
+/** Generated passwords of letters alone are longer. */
+const plainWord = /^[a-z]{1,14}$/;
 
 /** Starts with the secrets of the process; those of projects are added when they are read. */
 export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
-  const values = [...new Set(initial)];
-  let redact = createRedactor(values);
-  let mask = createKnownScrubber(values);
+  const own = new Set(initial);
+  const all = new Set(initial);
+  const ofProjects = new Map<string, Set<string>>();
+  const projectsOfWork = new AsyncLocalStorage<Set<string>>();
+  const built = new Map<string, MaskedSecrets>();
+
+  /** Builds the masks of a set of secrets only when it has grown. */
+  function masksOf(key: string, secrets: ReadonlySet<string>): MaskedSecrets {
+    const known = built.get(key);
+    if (known?.values.length === secrets.size) return known;
+    const masks = createMasks([...secrets]);
+    built.set(key, masks);
+    return masks;
+  }
+
+  const masksOfAll = () => masksOf('all', all);
+
+  function here(): MaskedSecrets {
+    const projects = projectsOfWork.getStore();
+    if (projects === undefined) return masksOfAll();
+    const ids = [...projects].toSorted();
+    return masksOf(`of ${ids.join(' ')}`, new Set([...own, ...ids.flatMap((id) => [...(ofProjects.get(id) ?? [])])]));
+  }
+
   return {
-    values,
     add(secret) {
-      if (values.includes(secret)) return;
-      values.push(secret);
-      redact = createRedactor(values);
-      mask = createKnownScrubber(values);
+      own.add(secret);
+      all.add(secret);
     },
-    redact: (text) => redact(text),
-    mask: (text) => mask(text),
+    learn(projectId, secrets) {
+      projectsOfWork.getStore()?.add(projectId);
+      const ofProject = ofProjects.get(projectId) ?? new Set();
+      ofProjects.set(projectId, ofProject);
+      for (const secret of secrets) {
+        ofProject.add(secret);
+        all.add(secret);
+      }
+    },
+    during: (work) => projectsOfWork.run(new Set(), work),
+    here,
+    redact: (text) => here().redact(text),
+    mask: (text) => here().mask(text),
+    maskInput: (text) => here().maskInput(text),
+    redactLog: (text) => masksOfAll().redact(text),
   };
+}
+
+function createMasks(values: readonly string[]): MaskedSecrets {
+  const mask = createKnownScrubber(values);
+  const noWords = values.filter((value) => !plainWord.test(value));
+  const maskInput = noWords.length === values.length ? mask : createKnownScrubber(noWords);
+  return { values, mask, maskInput, redact: createRedactor(values, mask) };
 }
 
 /** Applies a mask to every text in a JSON value. */

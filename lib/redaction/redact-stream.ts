@@ -1,4 +1,5 @@
 import { compact, formsOf } from './known-forms.ts';
+import type { MaskedSecrets } from './known-secrets.ts';
 import { mark } from './mark.ts';
 
 export interface StreamRedactor {
@@ -8,11 +9,8 @@ export interface StreamRedactor {
   end(): string;
 }
 
-export interface StreamRedactorDeps {
-  redact(text: string): string;
-  /** Whole texts that `redact` removes. */
-  secrets: readonly string[];
-}
+/** Secrets, and the function that removes them. */
+export type StreamRedactorDeps = Pick<MaskedSecrets, 'redact' | 'values'>;
 
 /** A prefix of a secret this short reveals nothing. The rest is still redacted. */
 const harmlessLength = 3;
@@ -32,8 +30,8 @@ const splitTokenLength = 300;
  * Scrubs a text that arrives in chunks as if it had arrived at once. Anything that may be the beginning of a secret is
  * held back until enough of it has arrived to decide.
  */
-export function createStreamRedactor({ redact, secrets }: StreamRedactorDeps): StreamRedactor {
-  const beginOfSecret = createSecretSearch(secrets);
+export function createStreamRedactor({ redact, values }: StreamRedactorDeps): StreamRedactor {
+  const beginOfSecret = createSecretSearch(values);
   let held = '';
   let context = '';
 

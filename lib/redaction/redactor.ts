@@ -6,8 +6,10 @@ import { scrubShapes } from './shapes.ts';
  * truncated or split over lines) and everything shaped like a credential. It also removes NUL, which PostgreSQL rejects
  * in text.
  */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const scrubKnown = createKnownScrubber(secrets);
+export function createRedactor(
+  secrets: readonly string[],
+  scrubKnown = createKnownScrubber(secrets),
+): (text: string) => string {
   return (text) => scrubShapes(scrubKnown(text.includes('\0') ? text.replaceAll('\0', '') : text));
 }
 

@@ -1,6 +1,6 @@
 import type { StepResponse } from '../../../db/for-worker/steps.ts';
 import type { NewJobEvent } from '../../../db/jobs/event-types.ts';
-import { maskDeep, type KnownSecrets } from '../../../lib/redaction/known-secrets.ts';
+import { maskDeep, type KnownSecrets, type SecretMasks } from '../../../lib/redaction/known-secrets.ts';
 import { runInThread } from '../../../lib/threads/run-in-thread.ts';
 import { eventsOfAnswer, type AnswerCost } from '../job-events.ts';
 
@@ -29,27 +29,34 @@ export async function scrubAnswer(
   if (answer.receivedCharacters <= shortAnswer) return scrub(answer, secrets);
   return runInThread<object, ScrubbedAnswer>({
     script: new URL('./scrub-thread.ts', import.meta.url),
-    data: { answer, secrets: secrets.values },
+    data: { answer, secrets: secrets.here().values },
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
   });
 }
 
-export function scrub(answer: AnswerToScrub, { mask, redact }: Pick<KnownSecrets, 'mask' | 'redact'>): ScrubbedAnswer {
-  const response = maskedResponse(answer.response, mask);
-  const events = eventsOfAnswer({ ...answer, toolCalls: response.toolCalls }, redact);
-  return { response, events, text: redact(answer.response.text) };
+export function scrub(answer: AnswerToScrub, masks: SecretMasks): ScrubbedAnswer {
+  const response = maskedResponse(answer.response, masks);
+  const events = eventsOfAnswer({ ...answer, toolCalls: response.toolCalls }, masks.redact);
+  return { response, events, text: masks.redact(answer.response.text) };
 }
 
-function maskedResponse(response: StepResponse, mask: (text: string) => string): StepResponse {
+/** Masks a part of an answer; the input of a call like that of the call itself. */
+function maskedPart(part: unknown, { mask, maskInput }: Pick<SecretMasks, 'mask' | 'maskInput'>): unknown {
+  if (typeof part !== 'object' || part === null) return maskDeep(part, mask);
+  const masked = ([key, value]: [string, unknown]) => [key, maskDeep(value, key === 'input' ? maskInput : mask)];
+  return Object.fromEntries(Object.entries(part).map(masked));
+}
+
+function maskedResponse(response: StepResponse, { mask, maskInput }: SecretMasks): StepResponse {
   return {
-    content: response.content.map((part) => maskDeep(part, mask)),
+    content: response.content.map((part) => maskedPart(part, { mask, maskInput })),
     text: mask(response.text),
     toolCalls: response.toolCalls.map((call) => ({
       ...call,
       // the same id in the content, because results are matched by it
       toolCallId: mask(call.toolCallId),
       toolName: mask(call.toolName),
-      input: maskDeep(call.input, mask),
+      input: maskDeep(call.input, maskInput),
     })),
   };
 }

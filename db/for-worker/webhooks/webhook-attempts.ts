@@ -17,6 +17,8 @@ export interface WebhookShipment {
   /** Attempts since a person last requested one. */
   tries: number;
   messageId: string;
+  /** Null for a message about no job. */
+  projectId: string | null;
   type: string;
   createdAt: Date;
   /** The body, once it has been created. */
@@ -120,7 +122,7 @@ const findShipment = {
   text: `
     select endpoint.id as "webhookId", endpoint.format, endpoint.url,
            endpoint.sealed_url as "sealedUrl", endpoint.enabled, delivery.tries, message.id as "messageId",
-           message.type, message.created_at as "createdAt", message.body,
+           message.job->>'project_id' as "projectId", message.type, message.created_at as "createdAt", message.body,
            case when endpoint.previous_secret_until > now()
                 then array[endpoint.secret, endpoint.previous_secret] else array[endpoint.secret] end as secrets
     from webhook_deliveries as delivery

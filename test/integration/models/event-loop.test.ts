@@ -91,7 +91,7 @@ describe('a worker’s event loop stays responsive', () => {
   it.each(Object.entries(texts))('while %s are streamed', async (_, part) => {
     const text = part.repeat(590_000 / part.length);
     const follow = async () => {
-      const redactor = createStreamRedactor({ redact: secrets.redact, secrets: secrets.values });
+      const redactor = createStreamRedactor(secrets.here());
       const live = createLiveText({ redactor, append: () => Promise.resolve(true), intervalMs: 5 });
       for (let at = 0; at < text.length; at += 20_000) {
         live.push(text.slice(at, at + 20_000));

@@ -113,6 +113,7 @@ export async function startSiteWorker(options: SiteWorkerOptions): Promise<SiteW
 }
 
 function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, directory: string) {
+  const secrets = createKnownSecrets([]);
   const git = createTestGit({ home: join(directory, 'home'), transports: ['file'] });
   return {
     sites: createSiteIndexing(pool),
@@ -122,14 +123,14 @@ function depsOf({ database: { pool }, siteDirectories }: SiteWorkerOptions, dire
     projects: createProjectReader(pool),
     credentials: createProjectCredentialReader(pool, createSecretBox([])),
     forges: createForges({ local: {} as Forge, github: null, gitlab: null, gitea: null }),
-    secrets: createKnownSecrets([]),
+    secrets,
     roots: { repositories: '/', directories: siteDirectories ?? null },
     problemWithRepository: () => null,
     pages: createPageNetwork({ hosts: [], privateHosts: [] }),
     threads: { store: createSourceThreadStore(pool), limits: threadLimits },
     websites: { pages: createWebsitePageStore(pool), limits: crawlLimits },
     embedding: null,
-    attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
+    attempt: createAttempt({ secrets, retryBaseMs: 10 }),
     directory: join(directory, 'indexes'),
   } satisfies SiteActivityDeps;
 }

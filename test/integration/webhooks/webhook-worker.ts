@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
+import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { createAttempt } from '../../../activities/attempt.ts';
 import { createWebhookSender, type WebhookSenderOptions } from '../../../activities/network/webhook-sender.ts';
 import { createWebhookActivities, type WebhookActivityDeps } from '../../../activities/webhooks/webhooks.ts';
@@ -96,11 +97,12 @@ export async function startWebhookWorker(options: WebhookWorkerOptions): Promise
   resources.defer(() => native.close());
   const client = new Client({ connection });
 
+  const secrets = createKnownSecrets([]);
   const base: WebhookActivityDeps = {
     attempts: createWebhookAttemptStore(pool, testBox),
     sender: createWebhookSender({ allowedHosts: [], ...sender }),
-    attempt: createAttempt({ redact: (text) => text, retryBaseMs: 10 }),
-    redact: (text) => text,
+    attempt: createAttempt({ secrets, retryBaseMs: 10 }),
+    secrets,
     baseUrl: 'https://docket.example.com',
     waitsMs: shortWaitsMs,
   };

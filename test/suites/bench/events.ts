@@ -63,7 +63,7 @@ async function latencies(pool: Pool, { id, key, urls }: BenchJob, words: number)
   const step = { jobId: id, turn: 1, step: 1 };
   const { fence } = await claimAnswer(pool, step);
   const text = createLiveText({
-    redactor: createStreamRedactor({ redact: createRedactor([]), secrets: [] }),
+    redactor: createStreamRedactor({ redact: createRedactor([]), values: [] }),
     append: (piece) => events.appendText({ ...step, fence, ...piece }),
   });
   const times: number[] = [];

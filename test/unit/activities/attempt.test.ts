@@ -2,6 +2,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure, type ActivityCancellationDetails } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { createAttempt, type AttemptOptions, type AttemptScope } from '../../../activities/attempt.ts';
+import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { GitError } from '../../../activities/git/git-error.ts';
 
 const secret = 'ghp_0123456789abcdefghij';
@@ -12,7 +13,7 @@ interface Run<Result> {
   logged: string;
 }
 
-interface RunOptions extends Pick<AttemptOptions, 'draining' | 'watchTurn'> {
+interface RunOptions extends Partial<Pick<AttemptOptions, 'draining' | 'watchTurn' | 'secrets'>> {
   scope?: Partial<AttemptScope>;
   controller?: AbortController;
   /** The reason for the abort, as Temporal reports it. */
@@ -38,7 +39,7 @@ async function runBody<Result>(
     log: { trace: note, debug: note, info: note, warn: note, error: note, log: note },
   } as unknown as Context;
   const attempt = createAttempt({
-    redact: (text) => text.replaceAll(secret, '[redacted]'),
+    secrets: createKnownSecrets([secret]),
     firstHeartbeatMs: 1,
     ...options,
   });
@@ -92,6 +93,24 @@ describe('an attempt', () => {
   it('passes on a failure that is already typed', async () => {
     const failure = ApplicationFailure.nonRetryable('Gone.', 'superseded');
     expect(failureOf(await runBody(() => Promise.reject(failure)))).toBe(failure);
+  });
+});
+
+describe('the secrets of a project', () => {
+  const failing = ApplicationFailure.nonRetryable('It is in production.', 'internal');
+
+  it('are known to the activity that learns them, also in its failure', async () => {
+    const secrets = createKnownSecrets([]);
+    const learning = await runBody(
+      () => {
+        secrets.learn('project_1', ['production']);
+        return Promise.reject(ApplicationFailure.nonRetryable(failing.message, 'internal'));
+      },
+      { secrets },
+    );
+    expect(failureOf(learning).message).toBe('It is in [redacted].');
+    const other = await runBody(() => Promise.reject(failing), { secrets });
+    expect(failureOf(other).message).toBe('It is in production.');
   });
 });
 

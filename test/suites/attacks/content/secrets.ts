@@ -237,7 +237,7 @@ const streamed: Attack = {
   name: 'a token that comes in many small pieces of a stream',
   unprotected: async () => [...secret].map((piece) => piece.replaceAll(secret, '***')).join('') === secret,
   async product() {
-    const stream = createStreamRedactor({ redact: createRedactor([secret]), secrets: [secret] });
+    const stream = createStreamRedactor({ redact: createRedactor([secret]), values: [secret] });
     const pieces = [...`say ${secret} end`].map((piece) => stream.push(piece));
     return `${pieces.join('')}${stream.end()}`.includes(secret);
   },

@@ -43,7 +43,7 @@ export async function openAsJob(
         throw new Error('No job is opened.');
       },
     },
-    secrets: { add: () => undefined },
+    secrets: { learn: () => undefined },
   });
   const isAllowed = await granted.checkRepository(owner, repository).then(
     () => true,

@@ -55,7 +55,7 @@ function accessWith({ grants = [], worker = 'of-the-worker', root = '/srv', ...c
       gitlab: { url: 'https://gitlab.com', token: 'of-gitlab' },
       gitea: null,
     }),
-    secrets: { add: (secret) => void learned.push(secret) },
+    secrets: { learn: (_projectId, secrets) => void learned.push(...secrets) },
     problemWithRepository: () => null,
     roots: { repositories: root, directories: root },
   });

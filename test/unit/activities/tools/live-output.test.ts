@@ -7,7 +7,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const secret = 'correct-horse-battery-staple-1234';
-const redactor = () => createStreamRedactor({ redact: createRedactor([secret]), secrets: [secret] });
+const redactor = () => createStreamRedactor({ redact: createRedactor([secret]), values: [secret] });
 
 function recorded({ heading, append }: { heading?: string; append?: () => Promise<boolean> } = {}) {
   const appended: OutputChunk[][] = [];

@@ -21,11 +21,11 @@ it('covers every string in a value', () => {
 
 it('redacts secrets that it learns later, wherever it was already in use', () => {
   const secrets = createKnownSecrets(['first-secret']);
-  const { redact, mask: maskKnown, values } = secrets;
+  const { redact, mask: maskKnown } = secrets;
   expect(redact('first-secret second-secret')).toBe('[redacted] second-secret');
   secrets.add('second-secret');
   secrets.add('second-secret');
   expect(redact('first-secret second-secret')).toBe('[redacted] [redacted]');
   expect(maskKnown('second-secret')).toBe('[redacted]');
-  expect(values).toEqual(['first-secret', 'second-secret']);
+  expect(secrets.here().values).toEqual(['first-secret', 'second-secret']);
 });

@@ -5,7 +5,7 @@ import { fc, propertyRuns } from '../../../support/properties.ts';
 
 const secrets = ['model-key-0123456789', 'hunter'];
 const redact = createRedactor(secrets);
-const redactor = () => createStreamRedactor({ redact, secrets });
+const redactor = () => createStreamRedactor({ redact, values: secrets });
 
 function shown(pieces: string[]): string {
   const stream = redactor();
