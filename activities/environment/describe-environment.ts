@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import { copilotSetupPath, readCopilotSetupSteps } from '../../lib/environments/copilot-setup-steps.ts';
-import { devcontainerPaths, readDevcontainer } from '../../lib/environments/devcontainer.ts';
+import { devcontainerPaths, isNamedDevcontainer, readDevcontainer } from '../../lib/environments/devcontainer.ts';
 import {
   environmentPath,
   longestEnvironment,
@@ -34,17 +34,30 @@ const borrowed = new Map([
  * products, as of the base commit; null when there is none. Throws `setup_failed` when Docket's own is wrong.
  */
 export async function describeEnvironment(
-  workspaces: Pick<Workspaces, 'readFirst'>,
+  workspaces: Pick<Workspaces, 'readFirst' | 'listFiles'>,
   { project, commit, access }: { project: Pick<ProjectRow, 'environment'>; commit: string; access: RepositoryAccess },
 ): Promise<Description | null> {
   if (project.environment !== null) return own("the project's environment", project.environment);
   const paths = [environmentPath, ...borrowed.keys()];
-  const found = await workspaces.readFirst({ ...access, commit, paths, maxBytes: 4 * longestEnvironment });
-  if (found === null) return null;
-  const { path, content } = found;
-  const parse = borrowed.get(path);
-  if (parse === undefined) return own(path, content.toString());
-  const { environment, ignored } = parse(content.toString());
+  const read = { ...access, commit, maxBytes: 4 * longestEnvironment };
+  const found = await workspaces.readFirst({ ...read, paths });
+  if (found?.path === environmentPath) return own(found.path, found.content.toString());
+  if (found !== null) return ofOther(found);
+  const named = await workspaces.listFiles({ ...access, commit, isWanted: isNamedDevcontainer });
+  if (named.length > 1) return noneOf(named.map(({ path }) => path));
+  const only = await workspaces.readFirst({ ...read, paths: named.map(({ path }) => path) });
+  return only === null ? null : ofOther(only);
+}
+
+function noneOf(paths: string[]): Description {
+  const listed = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ', …' : '');
+  const notice = `The repository has several development containers, and Docket follows none of them: ${listed}. Describe the environment in ${environmentPath}.`;
+  return { environment: {}, name: '.devcontainer', isOwn: false, notices: [notice] };
+}
+
+function ofOther({ path, content }: { path: string; content: Buffer }): Description {
+  const read = borrowed.get(path) ?? readDevcontainer;
+  const { environment, ignored } = read(content.toString());
   const used = `The environment of this job follows ${path}.`;
   const notices = ignored.length === 0 ? [used] : [`${used} Ignored: ${ignored.slice(0, 20).join('; ')}.`];
   return { environment, name: path, isOwn: false, notices };

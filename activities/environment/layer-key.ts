@@ -9,12 +9,17 @@ const format = 1;
 
 /** Files that name what a project depends on, in any folder. */
 const usualInputs = [
-  'package.json package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock .npmrc',
-  'pyproject.toml setup.py setup.cfg requirements*.txt poetry.lock uv.lock Pipfile.lock',
-  'go.mod go.sum Cargo.toml Cargo.lock Gemfile Gemfile.lock composer.lock mix.lock',
-  'pom.xml build.gradle* settings.gradle* gradle.lockfile gradle-wrapper.properties',
-  '.tool-versions .nvmrc .node-version .python-version rust-toolchain*',
-].flatMap((names) => names.split(' ').map((name) => `**/${name}`));
+  'package.json package-lock.json npm-shrinkwrap.json pnpm-lock.yaml pnpm-workspace.yaml yarn.lock .npmrc .yarnrc.yml',
+  'bun.lock bun.lockb bunfig.toml deno.json deno.jsonc deno.lock',
+  'pyproject.toml setup.py setup.cfg requirements*.txt **/requirements/*.txt constraints*.txt poetry.lock pdm.lock uv.lock',
+  'Pipfile Pipfile.lock environment.yml environment.yaml conda-lock.yml',
+  'go.mod go.sum go.work go.work.sum Cargo.toml Cargo.lock .cargo/config.toml',
+  'Gemfile Gemfile.lock *.gemspec composer.json composer.lock mix.exs mix.lock',
+  'pom.xml build.gradle* settings.gradle* gradle.properties gradle.lockfile gradle-wrapper.properties',
+  '**/gradle/*.versions.toml',
+  '*.csproj *.fsproj packages.lock.json Directory.Packages.props Directory.Build.props global.json NuGet.Config',
+  'mise.toml .mise.toml .tool-versions .nvmrc .*-version rust-toolchain*',
+].flatMap((names) => names.split(' '));
 
 export interface LayerKeyRequest {
   environment: Environment;
@@ -33,15 +38,41 @@ export async function layerKeyOf(
   workspaces: Pick<Workspaces, 'listFiles'>,
   { environment, secretNames, kind, imageId, commit, access }: LayerKeyRequest,
 ): Promise<string> {
-  const globs = (environment.inputs ?? usualInputs).map((glob) => compileGlob(glob));
+  const isInput = inputsOf(environment);
   const inputs = await workspaces.listFiles({
     ...access,
     commit,
-    isWanted: (path) => globs.some((fits) => fits(path)),
+    isWanted: isInput,
   });
   const { setup, path, variables } = environment;
   const { repository } = access;
   const system = imageId === null ? kind : `${kind}/image-${imageId}`;
   const parts = [format, system, repository, setup, path, variables, secretNames.toSorted(), inputs];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
+}
+
+/** Returns a test of the paths that a setup depends on. */
+function inputsOf({ inputs, setup = '' }: Environment): (path: string) => boolean {
+  if (inputs !== undefined) return anyOf(inputs);
+  const isPattern = (name: string) => name.includes('*');
+  const fits = anyOf(usualInputs.filter(isPattern));
+  const names = new Set([...usualInputs.filter((name) => !isPattern(name)), ...wordsOf(setup)]);
+  return (path) => tailsOf(path).some((tail) => names.has(tail)) || fits(path);
+}
+
+function anyOf(globs: readonly string[]): (path: string) => boolean {
+  const compiled = globs.map((glob) => compileGlob(glob));
+  return (path) => compiled.some((fits) => fits(path));
+}
+
+/** Returns the words of a script: among them are the files of the repository that it runs or reads. */
+function wordsOf(script: string): Set<string> {
+  const words = script.split(/[\s"'`;&|()<>={}]+/);
+  return new Set(words.map((word) => word.replace(/^(?:\/tree\/|(?:\.\/)+)/, '')));
+}
+
+/** Returns a path as scripts in its folder and in those above it write it. */
+function tailsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.map((_, at) => parts.slice(at).join('/'));
 }

@@ -18,6 +18,11 @@ const step = z.looseObject({
   env,
   'working-directory': z.string().optional(),
 });
+const defaults = z
+  .looseObject({
+    run: z.looseObject({ shell: z.string().optional(), 'working-directory': z.string().optional() }).default({}),
+  })
+  .default({ run: {} });
 type Step = z.infer<typeof step>;
 const container = z.union([
   z.string().transform((image) => ({ image, env: {} })),
@@ -25,22 +30,38 @@ const container = z.union([
 ]);
 const schema = z.looseObject({
   env,
+  defaults,
   jobs: z.looseObject({
     'copilot-setup-steps': z.looseObject({
       env,
+      defaults,
       container: z.unknown().optional(),
       services: z.unknown().optional(),
       steps: z.array(step).max(100).default([]),
     }),
   }),
 });
+/** Keys that matter only to the product that runs the workflow. */
+const irrelevantToJob = new Set(['name', 'runs-on', 'permissions', 'timeout-minutes', 'concurrency', 'outputs']);
+const readOfJob = new Set(['env', 'defaults', 'container', 'services', 'steps']);
+const knownOfStep = new Set([
+  'name',
+  'id',
+  'uses',
+  'with',
+  'run',
+  'if',
+  'shell',
+  'env',
+  'working-directory',
+  'timeout-minutes',
+]);
 const toolOf: Record<string, string> = { node: 'Node.js', python: 'Python', go: 'Go', java: 'Java' };
 
 /** Takes the image of the container, the `run` steps and the variables from a `copilot-setup-steps.yml`. */
 export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
-  const document = parseDocument(content, { prettyErrors: false });
-  const parsed = document.errors.length > 0 ? null : schema.safeParse(document.toJS({ maxAliasCount: 20 }));
-  if (parsed?.success !== true) return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const parsed = schema.safeParse(parsedOrNull(content));
+  if (!parsed.success) return { environment: {}, ignored: ['everything, because it is not valid'] };
   const { env: ofWorkflow, jobs } = parsed.data;
   const job = jobs['copilot-setup-steps'];
   const ignored: string[] = [];
@@ -48,9 +69,24 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
   if (job.services !== undefined) ignored.push('the services');
   const { known: variables, unknown } = split({ ...ofContainer, ...ofWorkflow, ...job.env });
   ignored.push(...unknown);
-  const scripts = job.steps.flatMap((one, index) => scriptOf(one, index, ignored));
+  const unread = Object.keys(job).filter((key) => !irrelevantToJob.has(key) && !readOfJob.has(key));
+  ignored.push(...unread.map((key) => `${key.slice(0, 50)} of the job`));
+  const ofRun = { ...parsed.data.defaults.run, ...job.defaults.run };
+  const scripts = job.steps.flatMap((one, index) => scriptOf({ ...ofRun, ...one }, index, ignored));
   const setup = scripts.length === 0 ? {} : { setup: scripts.join('\n') };
   return borrowed({ ...image, ...setup, variables }, ignored);
+}
+
+function parsedOrNull(content: string): unknown {
+  const document = parseDocument(content, { prettyErrors: false });
+  if (document.errors.length > 0) return null;
+  try {
+    return document.toJS();
+  } catch (error) {
+    // an alias without an anchor, or aliases of aliases that would fill the memory
+    if (error instanceof ReferenceError) return null;
+    throw error;
+  }
 }
 
 /** Returns the image and the variables of a container. */
@@ -81,16 +117,19 @@ function scriptOf(one: Step, index: number, ignored: string[]): string[] {
   }
   if (one.run === undefined) return [];
   const { known, unknown } = split(one.env);
+  const folder = one['working-directory'];
   const isUnderstood =
     one.if === undefined &&
     unknown.length === 0 &&
     !/\$\{\{|GITHUB_(?:ENV|PATH|OUTPUT)/.test(one.run) &&
+    folder?.includes('${{') !== true &&
     ['bash', 'sh'].includes(one.shell ?? 'bash');
   if (!isUnderstood) {
     ignored.push(name);
     return [];
   }
-  const folder = one['working-directory'];
+  const unread = Object.keys(one).filter((key) => !knownOfStep.has(key));
+  ignored.push(...unread.map((key) => `${key.slice(0, 50)} of ${name}`));
   const exports = Object.entries(known).map(([key, value]) => `export ${key}=${shellWord(value)}`);
   return [['(', ...(folder === undefined ? [] : [`cd ${shellWord(folder)}`]), ...exports, one.run, ')'].join('\n')];
 }

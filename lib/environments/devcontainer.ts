@@ -7,6 +7,11 @@ import { isVariableName } from './variable-name.ts';
 /** Paths at which repositories describe a development container. */
 export const devcontainerPaths = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
 
+/** Reports whether a path is that of one of several containers, of which a person chooses one. */
+export function isNamedDevcontainer(path: string): boolean {
+  return /^\.devcontainer\/[^/]+\/devcontainer\.json$/.test(path);
+}
+
 const line = z.union([z.string(), z.array(z.string())]);
 const command = z.union([line, z.record(z.string(), line)]).nullish();
 const variables = z.record(z.string(), z.string().nullable()).default({});
@@ -33,6 +38,9 @@ const irrelevant = new Set([
   'userEnvProbe',
 ]);
 
+/** Variables that an editor replaces, with what only it knows; the shell would find nothing. */
+const variableOfEditor = /\$\{((?:local|container)(?:Env|WorkspaceFolder|WorkspaceFolderBasename)|devcontainerId)\b/;
+
 /** With any of these keys, the container is built instead of started from `image`. */
 const buildKeys = ['build', 'dockerFile', 'dockerComposeFile', 'features'];
 
@@ -52,9 +60,13 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
     if (value.includes('${') || !isVariableName(name)) ignored.push(`the variable ${name}`);
     else set[name] = value;
   }
-  const understood = commands.filter((one) => !one.includes('${localEnv:') && !one.includes('${containerEnv:'));
-  if (understood.length < commands.length) ignored.push('commands with variables of the container');
-  const setup = understood.join('\n').replaceAll(/\$\{containerWorkspaceFolder\}/g, '/tree');
+  const resolved = commands.map((one) =>
+    one.replaceAll('${containerWorkspaceFolder}', '/tree').replaceAll('${containerWorkspaceFolderBasename}', 'tree'),
+  );
+  const understood = resolved.filter((one) => !variableOfEditor.test(one));
+  const unknown = resolved.flatMap((one) => variableOfEditor.exec(one)?.[1] ?? []);
+  ignored.push(...new Set(unknown.map((variable) => `commands with \${${variable}}`)));
+  const setup = understood.join('\n');
   return borrowed({ ...image, ...(setup === '' ? {} : { setup }), variables: set }, ignored);
 }
 

@@ -34,6 +34,19 @@ it('the key of what a setup installs changes with everything that it depends on,
     [{ 'package-lock.json': '{"a": 1}' }, true],
     [{ 'web/deep/requirements-dev.txt': 'a==1\n' }, true],
     [{ 'web/deep/requirements-dev.txt': 'a==2\n' }, true],
+    ...[
+      'requirements/dev.txt constraints.txt pdm.lock environment.yml',
+      'gradle/libs.versions.toml gradle.properties go.work .cargo/config.toml pnpm-workspace.yaml',
+      'app/App.csproj packages.lock.json Directory.Packages.props deno.lock bun.lockb',
+      'mise.toml .tool-versions .ruby-version .java-version',
+    ].flatMap((names) =>
+      names.split(' ').map((name): [Record<string, string>, boolean] => [{ [`deep/${name}`]: 'x' }, true]),
+    ),
+    // files that the script names, from the folder that it may be in
+    [{ 'tools/scripts/setup.sh': 'npm ci\n' }, true, of({ setup: 'cd tools && (bash ./scripts/setup.sh)' })],
+    [{ 'tools/scripts/setup.sh': 'npm ci --omit=dev\n' }, true, of({ setup: '/tree/tools/scripts/setup.sh' })],
+    [{ 'tools/scripts/other.sh': 'npm ci\n' }, false, of({ setup: 'bash tools/scripts/setup.sh' })],
+    [{ 'tools/scripts/setup.sh': '' }, false, of({ setup: 'bash tools/scripts/setup.sh', inputs: ['*.lock'] })],
     // an environment that names its inputs depends on nothing else
     [{ 'package-lock.json': '{"a": 2}' }, false, of({ inputs: ['tools/*.txt'] })],
     [{ 'tools/versions.txt': '1\n' }, true, of({ inputs: ['tools/*.txt'] })],

@@ -228,6 +228,20 @@ export const environmentMutations: Mutation[] = [
     ...borrowed,
   },
   {
+    name: 'aliases in the file of another product end a job',
+    file: 'lib/environments/copilot-setup-steps.ts',
+    find: 'if (error instanceof ReferenceError) return null;',
+    replace: '',
+    ...parsing,
+  },
+  {
+    name: 'a script that a setup names is not part of what its result depends on',
+    file: 'activities/environment/layer-key.ts',
+    find: ', ...wordsOf(setup)]',
+    replace: ', ...wordsOf(setup).difference(wordsOf(setup))]',
+    ...keys,
+  },
+  {
     name: "another product's file names an archive of the operator",
     file: 'lib/environments/borrowed.ts',
     find: "parseImageName(value)?.kind === 'registry'",

@@ -3,6 +3,11 @@ import { readCopilotSetupSteps } from '../../../../lib/environments/copilot-setu
 import { readDevcontainer } from '../../../../lib/environments/devcontainer.ts';
 import { parseEnvironment } from '../../../../lib/environments/environment.ts';
 
+/** A workflow whose job has this text. */
+function copilotWith(job: string): string {
+  return `jobs:\n  copilot-setup-steps:\n    ${job}\n`;
+}
+
 it('parses a description', () => {
   const text = 'setup: npm ci\nvariables: {LEVEL: 3, CI: true}\nhosts: {setup: [Registry.Test]}\nlimits: {diskGb: 0.5}';
   expect(parseEnvironment(text)).toEqual({
@@ -78,6 +83,60 @@ it.each([
 ])('takes the image of the container of copilot-setup-steps.yml: %s', (container, environment, ignored) => {
   const text = `jobs:\n  copilot-setup-steps:\n    env: {LEVEL: 2}\n    container: ${container}\n`;
   expect(readCopilotSetupSteps(text)).toEqual({ environment, ignored });
+});
+
+it.each([
+  ['an alias without an anchor', 'jobs: {copilot-setup-steps: {steps: *none}}', false],
+  [
+    'one anchor used often',
+    `at: &a "1"\n${copilotWith(`env: {${Array.from({ length: 30 }, (_, at) => `V${at}: *a`)}}`)}`,
+    true,
+  ],
+  [
+    'aliases of aliases',
+    `a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c]\n${copilotWith('steps: []')}`,
+    false,
+  ],
+])('reads or ignores a copilot-setup-steps.yml with %s', (_, text, isRead) => {
+  const ignored = isRead ? [] : ['everything, because it is not valid'];
+  expect(readCopilotSetupSteps(text).ignored).toEqual(ignored);
+});
+
+it('follows the defaults of copilot-setup-steps.yml, and names what else it does not follow', () => {
+  const job = `strategy: {matrix: {node: [22]}}
+    continue-on-error: true
+    timeout-minutes: 5
+    defaults: {run: {working-directory: web}}
+    steps:
+      - run: npm ci
+      - {name: Tools, run: make, working-directory: tools, continue-on-error: true}
+      - {name: Other, run: make, shell: pwsh}
+      - {name: Dynamic, run: make, working-directory: "\${{ github.workspace }}"}`;
+  const { environment, ignored } = readCopilotSetupSteps(
+    `defaults: {run: {working-directory: top, shell: bash}}\n${copilotWith(job)}`,
+  );
+  expect(environment.setup).toBe("(\ncd 'web'\nnpm ci\n)\n(\ncd 'tools'\nmake\n)");
+  expect(ignored).toEqual([
+    'strategy of the job',
+    'continue-on-error of the job',
+    'continue-on-error of the step "Tools"',
+    'the step "Other"',
+    'the step "Dynamic"',
+  ]);
+  const ofShell = readCopilotSetupSteps(`defaults: {run: {shell: pwsh}}\n${copilotWith('steps: [{run: make}]')}`);
+  expect(ofShell.ignored).toEqual(['the step "number 1"']);
+});
+
+it('leaves no variable of an editor to the shell', () => {
+  const { environment, ignored } = readDevcontainer(
+    JSON.stringify({
+      onCreateCommand: 'cd ${containerWorkspaceFolder}/web && echo ${HOME} ${containerWorkspaceFolderBasename}',
+      updateContentCommand: 'cd /workspaces/${localWorkspaceFolderBasename} && make',
+      postCreateCommand: ['echo', '${localEnv:USER:none}'],
+    }),
+  );
+  expect(environment.setup).toBe('( cd /tree/web && echo ${HOME} tree\n)');
+  expect(ignored).toEqual(['commands with ${localWorkspaceFolderBasename}', 'commands with ${localEnv}']);
 });
 
 it('takes commands and variables from a devcontainer.json, and names what it ignores', () => {
