@@ -120,6 +120,7 @@ export function createActivities(deps: ActivityDeps) {
   });
   const shared = {
     ...deps,
+    askForReview: createSelfReview({ ...deps, access, maskSecrets }),
     environments: createEnvironments(deps),
     redact,
     maskSecrets,
@@ -148,7 +149,7 @@ export function createActivities(deps: ActivityDeps) {
         storeAnswer: createStoreAnswer(shared),
         countFailure: createFallback(shared),
       }),
-      runCalls: createRunCalls({ ...shared, askForReview: createSelfReview(shared) }),
+      runCalls: createRunCalls(shared),
     }),
     ...createPublishActivities({ ...shared, publishWork: createPublisher(shared) }),
     ...createOutcomeActivities(shared),

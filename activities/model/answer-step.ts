@@ -2,10 +2,11 @@ import { Context } from '@temporalio/activity';
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
 import type { ClaimedCall } from '../../db/for-worker/step-claims.ts';
 import type { StepResponse, StepRow, StepStore } from '../../db/for-worker/steps.ts';
-import type { ModelCall, ModelStep, StepRef, TokenUsage } from '../../workflows/contract/job.ts';
+import type { ModelCall, StepRef, StepResult, TokenUsage } from '../../workflows/contract/job.ts';
 import { takenOver, type Attempt } from '../attempt.ts';
 import type { JobAccess } from '../job/job-access.ts';
 import type { ClaimedTools } from '../tools/run-calls.ts';
+import type { AskForReview } from '../tools/self-review.ts';
 import type { AskStep } from './ask-step.ts';
 import type { CallLeases } from './call-lease.ts';
 import type { AnsweredStep, StoreAnswer } from './store-answer.ts';
@@ -23,11 +24,12 @@ export interface AnswerStepDeps {
   countFailure(ref: StepRef, error: unknown): Promise<number | 'retry-now'>;
   /** Reports whether an agent that ended with text alone is asked to continue. */
   remindOfFinish(ref: StepRef): Promise<boolean>;
+  askForReview: AskForReview;
 }
 
 /** A step that an attempt has claimed and whose answer is stored. */
 interface ClaimedAnswer {
-  result: ModelStep;
+  result: StepResult;
   claimed: ClaimedTools;
 }
 
@@ -40,7 +42,7 @@ export type AnswerStep = (call: ModelCall) => Promise<ClaimedAnswer>;
  */
 export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
   const { attempt, leases, steps, transcripts, askStep, storeAnswer, context, access } = deps;
-  const { countFailure, remindOfFinish } = deps;
+  const { countFailure, remindOfFinish, askForReview } = deps;
   return async function answerStep(call) {
     const { jobId, turn, step } = call;
     const ref = { jobId, turn, step };
@@ -78,17 +80,20 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
     return { response, finishReason: finishReason ?? 'other', usage, compaction };
   }
 
-  async function resultOf({ lastBefore = null, ...ref }: ModelCall, answered: AnsweredStep): Promise<ModelStep> {
+  async function resultOf(call: ModelCall, answered: AnsweredStep): Promise<StepResult> {
     const { response, finishReason, compaction } = answered;
-    const isForCall = compaction?.turn === ref.turn && compaction.step === ref.step;
+    const isForCall = compaction?.turn === call.turn && compaction.step === call.step;
     // usage of notes made for the call counts as its own
     const usage = isForCall ? sumOf(answered.usage, compaction.usage) : answered.usage;
     const toolCallCount = response.toolCalls.length;
     if (toolCallCount > 0) return { toolCallCount, finishReason, usage };
-    const hasMessages = await access.hasMessages(ref);
-    if (lastBefore !== null) return { toolCallCount, finishReason, usage, hasMessages, isUnfinished: !hasMessages };
-    const isEnd = !hasMessages && finishReason !== 'length';
-    return { toolCallCount, finishReason, usage, hasMessages: hasMessages || (isEnd && (await remindOfFinish(ref))) };
+    const hasMessages = await access.hasMessages(call);
+    const result = { toolCallCount, finishReason, usage, hasMessages };
+    if (call.lastBefore != null) return { ...result, isUnfinished: !hasMessages };
+    if (hasMessages || finishReason === 'length') return result;
+    if (await remindOfFinish(call)) return { ...result, hasMessages: true };
+    if (!(await askForReview(call))) return result;
+    return { ...result, tools: { finished: false, isReviewing: true, changedFiles: 0 } };
   }
 }
 

@@ -12,7 +12,9 @@ import type { WorkedTurn } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
 import { takenOver } from '../attempt.ts';
 import { checkOf, type CheckReport } from '../tools/check-report.ts';
+import { isReviewed } from '../tools/self-review.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
+import type { JobWithProject } from '../job/granted-access.ts';
 import { publishedOf } from '../job/follow-up.ts';
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { inactiveWords } from './inactive-text.ts';
@@ -29,6 +31,8 @@ export interface PublisherDeps {
   steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'snapshot'>;
   effects: EffectStore;
   context: Pick<JobContextStore, 'notes'>;
+  /** Whether agents review their change in projects that do not say. */
+  selfReview: boolean;
   branches: Pick<JobBranchStore, 'adopt'>;
   access: JobAccess;
   workspaces: Pick<Workspaces, 'publish' | 'withdraw' | 'readFirst' | 'hasBranch'>;
@@ -58,7 +62,7 @@ const pushResultSchema = z.object({ commit: z.string(), tree: z.string() });
 /** Work that a turn may publish. `stopped` is why the agent did not finish; the work then becomes a draft that says so. */
 interface Work {
   ref: WorkedTurn;
-  job: JobRow;
+  job: JobWithProject;
   stopped: string | null;
   signal: AbortSignal;
 }
@@ -103,7 +107,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     { ref, job, stopped }: Work,
     check: JobCheck | null,
   ): Promise<{ summary: Summary; text: TurnText }> {
-    const given = await readSummary(deps, ref);
+    const isWanted = stopped === null && isReviewed(job, deps.selfReview);
+    const given = await readSummary(deps, ref, { isReviewWanted: isWanted });
     // text from a stopped agent's unfinished work is not a summary
     const summary = stopped !== null && given.title === null ? { ...given, title: null, message: '' } : given;
     const asked = await jobs.prompts(ref.jobId, ref.turn);

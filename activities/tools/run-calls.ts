@@ -54,9 +54,6 @@ export interface RunCallsDeps extends CallToolsDeps {
   redact(text: string): string;
 }
 
-/** Calls of the model that a review needs: the one that finishes, one that corrects, and one that finishes again. */
-const callsOfReview = 3;
-
 interface Batch {
   ref: StepRef;
   job: JobWithProject;
@@ -69,13 +66,9 @@ interface Batch {
 }
 
 interface EndedBatch {
-  ref: StepRef;
+  batch: ToolBatch;
   calls: ToolCall[];
   results: ToolResult[];
-  /** Whether a limit rules out a further call of the model. */
-  isLast: boolean;
-  /** Whether the limits leave room for a review. */
-  mayReview: boolean;
 }
 
 /** A claimed step, with the job as it was when the attempt stored the answer; null if an earlier attempt stored it. */
@@ -93,15 +86,15 @@ export type RunCalls = (batch: ToolBatch, claim: () => Promise<ClaimedTools>) =>
 export function createRunCalls(deps: RunCallsDeps): RunCalls {
   const { steps, effects, access, workspaces, environments, toolset, mcpToolset, commands } = deps;
   const { pages, images, prices, attempt, askForReview, maskSecrets, redact } = deps;
-  return async function runCalls({ lastBefore = null, callsLeft = Infinity, ...ref }, claim) {
+  return async function runCalls(batch, claim) {
+    const { jobId, turn, step } = batch;
+    const ref = { jobId, turn, step };
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
       const { fence, response, toolResults, read: stored } = await claim();
       if (response === null) throw unanswered();
       const calls = response.toolCalls;
-      const mayReview = lastBefore === null && callsLeft >= callsOfReview;
-      const end = { ref, calls, isLast: lastBefore !== null, mayReview };
-      const endOf = (results: ToolResult[]) => endOfBatch({ ...end, results });
+      const endOf = (results: ToolResult[]) => endOfBatch({ batch, calls, results });
       if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
       const read = stored ?? (await steps.jobWithSnapshot(ref.jobId));
       if (read === null) throw unanswered();
@@ -121,15 +114,17 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     });
   };
 
-  async function endOfBatch({ ref, calls, results, isLast, mayReview }: EndedBatch) {
+  async function endOfBatch({ batch, calls, results }: EndedBatch) {
     const finish = finishOf(calls, results);
     const hasQuestion = questionOf({ response: { toolCalls: calls }, toolResults: results }) !== null;
-    if ((finish === null && !hasQuestion) || (await access.hasMessages(ref))) return { finished: false };
+    if ((finish === null && !hasQuestion) || (await access.hasMessages(batch))) return { finished: false };
     if (finish === null) return { finished: true };
-    if (mayReview && finish.complete !== false && (await askForReview(ref)))
-      return { finished: false, isReviewing: true };
+    if (finish.complete !== false && (await askForReview(batch))) return { finished: false, isReviewing: true };
     // the agent finished because of a limit, so only its own statement means that everything is done
-    return { finished: true, isUnfinished: isLast ? finish.complete !== true : finish.complete === false };
+    return {
+      finished: true,
+      isUnfinished: batch.lastBefore != null ? finish.complete !== true : finish.complete === false,
+    };
   }
 
   async function runInWorkspace(batch: Batch) {

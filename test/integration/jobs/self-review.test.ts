@@ -63,6 +63,33 @@ describe('an agent that has finished', () => {
     });
   });
 
+  it('reviews its change also when it has ended with text alone', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(write('one.txt'), { text: 'First.' }, write('two.txt'), { text: 'No test exists.' });
+      const done = await worker.runJob({ ...job, repository });
+      expect(done).toMatchObject({
+        status: 'completed',
+        message: 'First.',
+        title: 'Write one',
+        prDraft: false,
+        steps: 4,
+      });
+      expect(JSON.stringify(model.requests[2]!.body.messages.at(-1))).toContain('review it as a strict reviewer would');
+      expect(await bodyOfPullRequest(done.prId)).toContain('## Self-review\n\nNo test exists.');
+      expect(await asOperator(database.pool).latestPatch(done.id)).toContain('+two.txt');
+      await recordHistory('self-review-text', worker.client.workflow.getHandle(`agent-job/${done.id}`));
+    });
+  });
+
+  it('whose limits leave no room for a review says so in the pull request', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(write('one.txt'), finish('First.'));
+      const done = await worker.runJob({ ...job, repository }, { maxSteps: 3 });
+      expect(done).toMatchObject({ status: 'completed', message: 'First.', prDraft: false });
+      expect(await bodyOfPullRequest(done.prId)).toContain('the limits of the job left no room for it');
+    });
+  });
+
   it.each([
     ['a limit', { maxSteps: 4 }, [write('two.txt'), { text: 'Hm.' }]],
     ['the provider', {}, [{ status: 400, errorMessage: 'No.' }]],
@@ -99,7 +126,6 @@ describe('an agent that has finished', () => {
 
   it.each([
     ['nothing has changed', [finish('Nothing to do.')], {}],
-    ['the limits leave no room', [write('one.txt'), finish('First.')], { maxSteps: 3 }],
     [
       'part of the task is left',
       [write('one.txt'), { toolCalls: [{ name: 'finish', input: { title: 'x', summary: 'x', complete: false } }] }],

@@ -83,8 +83,8 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'an environment cannot name the files that its setup depends on',
     file: 'activities/environment/layer-key.ts',
-    find: 'environment.inputs ?? usualInputs',
-    replace: 'usualInputs',
+    find: 'if (inputs !== undefined) return anyOf(inputs);',
+    replace: '',
     ...keys,
   },
   {

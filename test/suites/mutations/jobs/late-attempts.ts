@@ -22,7 +22,7 @@ export const lateAttemptMutations: Mutation[] = [
   {
     name: 'a turn that a limit made finish counts as complete',
     file: 'activities/tools/run-calls.ts',
-    find: 'isLast ? finish.complete !== true : finish.complete === false',
+    find: 'batch.lastBefore != null ? finish.complete !== true : finish.complete === false',
     replace: 'finish.complete === false',
     ...outcomes,
   },
