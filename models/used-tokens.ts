@@ -1,3 +1,4 @@
+import { APICallError } from '@ai-sdk/provider';
 import type { PricedUsage } from './prices.ts';
 
 /** Token usage of a call, as the provider reports it. */
@@ -35,6 +36,35 @@ export function usedTokens(reported: ReportedUsage, { sentCharacters, receivedCh
     cacheWriteTokens: partOf(reported.cacheWriteTokens, inputTokens - cachedInputTokens),
     outputTokens: plausibleOrMost(reported.outputTokens, receivedCharacters),
   };
+}
+
+/** Returns the usage that a call is likely charged for while its answer is incomplete: what was sent and received. */
+export function likelyTokens({ sentCharacters, receivedCharacters }: CallLength): PricedUsage {
+  const [inputTokens, outputTokens] = [likelyTokensOf(sentCharacters), likelyTokensOf(receivedCharacters)];
+  return { ...noTokens, inputTokens, outputTokens };
+}
+
+/**
+ * Returns the usage that a call is charged for whose answer broke off with an error. Providers charge neither for what
+ * they reject nor for what never reached them.
+ */
+export function lostTokens(error: unknown, length: CallLength): PricedUsage {
+  return isUncharged(error) ? noTokens : likelyTokens(length);
+}
+
+const noTokens: PricedUsage = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+function isUncharged(error: unknown): boolean {
+  if (!APICallError.isInstance(error)) return false;
+  // an interrupted answer has the status it started with
+  return (error.statusCode ?? 0) >= 300 || neverSent.test(codesOf(error));
+}
+
+const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
+
+function codesOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  return `${'code' in error ? String(error.code) : ''} ${codesOf(error.cause)}`;
 }
 
 function plausibleOrMost(tokens: number | undefined, characters: number): number {

@@ -71,20 +71,6 @@ export function isRejectedContent(error: unknown): boolean {
   return [400, 415, 422].includes(error.cause.statusCode ?? 0);
 }
 
-/** Reports whether the call is free: providers charge neither for what they reject nor for what never reached them. */
-export function isUncharged({ cause }: ModelCallError): boolean {
-  if (!APICallError.isInstance(cause)) return false;
-  // an interrupted answer has the status it started with
-  return (cause.statusCode ?? 0) >= 300 || neverSent.test(codesOf(cause));
-}
-
-const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
-
-function codesOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  return `${'code' in error ? String(error.code) : ''} ${codesOf(error.cause)}`;
-}
-
 /**
  * Returns the failure of the activity: temporary failures are retried when the provider says, and a refusal ends the
  * job with a fixed sentence.

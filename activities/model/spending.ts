@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Admission, Budgets, BudgetStore } from '../../db/for-worker/budgets.ts';
-import type { PriceBook } from '../../models/prices.ts';
-import { likelyTokensOf, mostTokensOf } from '../../models/used-tokens.ts';
+import type { PriceBook, PricedUsage } from '../../models/prices.ts';
+import { likelyTokens, lostTokens, mostTokensOf } from '../../models/used-tokens.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { FailureType } from '../../workflows/contract/failures.ts';
@@ -10,7 +10,7 @@ import { takenOver } from '../attempt.ts';
 import type { JobWithProject } from '../job/granted-access.ts';
 import { dollarsOf } from '../publish/stopped-message.ts';
 import { lengthOf, type ModelAnswer, type ModelQuestion } from './ask-model.ts';
-import { isUncharged, ModelCallError } from './model-failures.ts';
+import { ModelCallError } from './model-failures.ts';
 
 export interface SpendingDeps {
   budgets: BudgetStore;
@@ -55,10 +55,11 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     const characters = lengthOf(question);
     const { fence: _, ...ref } = step;
     await holdCost({ ref, job, characters, signal: question.signal });
-    const lost = (received: number) => likelyCostOf(model, { sent: characters, received });
+    const costOf = (usage: PricedUsage) => prices.costMicrosOf(model, usage) ?? 0;
+    const lengthWith = (receivedCharacters: number) => ({ sentCharacters: characters, receivedCharacters });
     // an attempt that was cut off from Temporal, or frozen, would pay for a call that another attempt makes
     const confirm = async () => {
-      if (!(await leases.begin({ ...step, micros: lost(0) }))) throw takenOver();
+      if (!(await leases.begin({ ...step, micros: costOf(likelyTokens(lengthWith(0))) }))) throw takenOver();
     };
     try {
       const unseen = question.unseen ?? (prices.seesImages(model) ? undefined : blind);
@@ -67,7 +68,7 @@ export function createSpending(deps: SpendingDeps): AskPaid {
       // if the database is unreachable, the next attempt charges the call
       if (error instanceof ModelCallError)
         await leases
-          .lose({ ...step, micros: isUncharged(error) ? 0 : lost(error.receivedCharacters) })
+          .lose({ ...step, micros: costOf(lostTokens(error.cause, lengthWith(error.receivedCharacters))) })
           .catch(() => undefined);
       throw error;
     }
@@ -92,12 +93,6 @@ export function createSpending(deps: SpendingDeps): AskPaid {
       if (Date.now() > deadline) throw busy();
       await delay(waitMs, undefined, { signal });
     }
-  }
-
-  function likelyCostOf(model: string, { sent, received }: { sent: number; received: number }): number {
-    const [inputTokens, outputTokens] = [likelyTokensOf(sent), likelyTokensOf(received)];
-    const usage = { inputTokens, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens };
-    return prices.costMicrosOf(model, usage) ?? 0;
   }
 
   /** Throws the failure that ends a turn when the model has no price. */

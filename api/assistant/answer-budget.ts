@@ -25,9 +25,9 @@ export interface HeldCall {
   modelName: string;
   /** Longest output of the call, in tokens; null when the model decides. */
   maxOutputTokens: number | null;
-  /** Its highest possible cost, in millionths of a US dollar; an interrupted call keeps counting at it. */
+  /** Its highest possible cost, in millionths of a US dollar, which counts as spent until the call is settled. */
   mostMicros: number;
-  /** Settles the cost of the finished call and returns it. */
+  /** Settles the cost of the call, once it has ended or if it is not sent, and returns it. */
   settle(usage: ReplyUsage): Promise<number>;
 }
 

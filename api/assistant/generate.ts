@@ -6,10 +6,10 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { usedTokens, type CallLength } from '../../models/used-tokens.ts';
+import { lostTokens, usedTokens, type CallLength } from '../../models/used-tokens.ts';
 import { ApiError } from '../http/errors.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
-import type { ReplyUsage } from './reply.ts';
+import { replyUsage, type ReplyUsage } from './reply.ts';
 
 /** A tool the model may call while it answers. `run` returns text for the model, even when it finds nothing. */
 export interface AnswerTool {
@@ -23,6 +23,16 @@ const longestInputs = 20_000;
 const mostCallsSent = 200;
 
 type StepCall = Pick<HeldCall, 'model' | 'maxOutputTokens'> & { settle(usage: ReplyUsage): Promise<void> };
+
+interface RunningCall extends Omit<StepCall, 'settle'> {
+  prompt: LanguageModelV4Prompt;
+  mayCall: boolean;
+  /** Settles the cost of the call; `error` is why it broke off, if it did. */
+  settle(error: unknown): Promise<void>;
+}
+
+/** Usage of a call that was not sent. */
+const unused: ReplyUsage = { promptTokens: 0, completionTokens: 0 };
 
 export interface GenerateOptions {
   prompt: LanguageModelV4Prompt;
@@ -65,15 +75,24 @@ const tooManyCalls = 'Not run: too many calls at once. Go on with the results of
  */
 export async function generate(options: GenerateOptions, usage: ReplyUsage, take: TakeChunk): Promise<void> {
   const prompt = [...options.prompt];
+  const toolCharacters = JSON.stringify(options.tools.map(({ definition }) => definition)).length;
   let sentCharacters = options.promptCharacters;
   let hasText = false;
   for (let step = 1; ; step += 1) {
     const mayCall = step < options.maxSteps && options.tools.length > 0;
     const calls: LanguageModelV4ToolCall[] = [];
     let text = '';
+    let reasoningCharacters = 0;
     let inputCharacters = 0;
+    let used: ReplyUsage | null = null;
+    const length = (): CallLength => ({
+      sentCharacters: sentCharacters + toolCharacters,
+      receivedCharacters: text.length + reasoningCharacters + Math.max(inputCharacters, JSON.stringify(calls).length),
+    });
     const call = await options.holdCall(sentCharacters);
-    await streamStep(options, { ...call, prompt, mayCall }, (part) => {
+    if (options.signal.aborted) return call.settle(unused);
+    const settle = (error: unknown) => call.settle(used ?? replyUsage(lostTokens(error, length())));
+    await streamStep(options, { ...call, settle, prompt, mayCall }, (part) => {
       switch (part.type) {
         case 'text-delta': {
           if (part.delta === '') return null;
@@ -85,6 +104,9 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
         }
         case 'source':
           return part.sourceType === 'url' ? take({ type: 'source', url: part.url }) : null;
+        case 'reasoning-delta':
+          reasoningCharacters += part.delta.length;
+          return null;
         case 'tool-input-delta':
           inputCharacters += part.delta.length;
           if (inputCharacters > longestInputs) throw new Error('The input of the tools is too long.');
@@ -94,15 +116,11 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
           if (calls.length > mostCallsSent || part.input.length > longestInputs)
             throw new Error('The calls are too long.');
           return null;
-        case 'finish': {
-          const used = usageOf(part.usage, {
-            sentCharacters,
-            receivedCharacters: text.length + JSON.stringify(calls).length,
-          });
+        case 'finish':
+          used = usageOf(part.usage, length());
           usage.promptTokens += used.promptTokens;
           usage.completionTokens += used.completionTokens;
-          return call.settle(used);
-        }
+          return null;
         default:
           return null;
       }
@@ -117,18 +135,18 @@ export async function generate(options: GenerateOptions, usage: ReplyUsage, take
   if (!hasText) throw new GenerationError(saidNothing);
 }
 
-/** Runs one model call. A delta costs no timer, and no promise other than that of its read. */
+/** Runs one model call and settles its cost, however it ends. A delta costs no timer, and no promise but that of its read. */
 async function streamStep(
   { tools, signal, stalledMs }: GenerateOptions,
-  { model, maxOutputTokens, prompt, mayCall }: StepCall & { prompt: LanguageModelV4Prompt; mayCall: boolean },
+  { model, maxOutputTokens, settle, prompt, mayCall }: RunningCall,
   take: (part: StreamPart) => Promise<void> | null,
 ): Promise<void> {
   const controller = new AbortController();
   const abort = () => controller.abort(signal.reason);
-  if (signal.aborted) return;
   signal.addEventListener('abort', abort, { once: true });
   let hasStalled = false;
   let hasFinished = false;
+  let failure: unknown = null;
   let reader: ReadableStreamDefaultReader<StreamPart> | null = null;
   /** Time since which the model owes the next part; null when it does not, so that a slow reader is no stall. */
   let askedAt: number | null = performance.now();
@@ -180,22 +198,23 @@ async function streamStep(
       if (blocked !== null) await blocked;
     }
   } catch (error) {
+    failure = error;
     if (signal.aborted) return;
     throw new GenerationError(hasStalled ? stalled : brokeOff, { cause: error });
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
     if (!hasFinished) controller.abort();
+    await settle(failure);
   }
   if (signal.aborted) return;
   if (hasStalled) throw new GenerationError(stalled);
   if (!hasFinished) throw new GenerationError(brokeOff);
 }
 
-/** Returns the tokens that a call is charged for. */
+/** Returns the tokens that an answered call is charged for. */
 export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage, length: CallLength): ReplyUsage {
-  const used = usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length);
-  return { promptTokens: used.inputTokens, completionTokens: used.outputTokens };
+  return replyUsage(usedTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total }, length));
 }
 
 type StreamPart =

@@ -1,4 +1,5 @@
 import type { Source } from '../../db/sites/threads.ts';
+import type { PricedUsage } from '../../models/prices.ts';
 import type { Citation } from './citations/citations.ts';
 
 /** A retrieved passage, in the form v1 clients receive as the `search` tool's result. */
@@ -12,6 +13,10 @@ export interface RetrievedResult {
 export interface ReplyUsage {
   promptTokens: number;
   completionTokens: number;
+}
+
+export function replyUsage({ inputTokens, outputTokens }: PricedUsage): ReplyUsage {
+  return { promptTokens: inputTokens, completionTokens: outputTokens };
 }
 
 /** One part of a reply. A source precedes the text that cites it, citations and follow-ups follow it; a failure ends the reply. */

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4GenerateResult, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
 import type { SiteRow } from '../../../db/sites/sites.ts';
 import { remember } from '../../../lib/remember.ts';
+import { lostTokens } from '../../../models/used-tokens.ts';
 import type { SitePages } from '../../../search/query/site-index.ts';
 import { needsOtherTexts } from '../../../search/query/referred-texts.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { HeldCall, HoldCall } from '../answer-budget.ts';
 import { usageOf } from '../generate.ts';
 import type { MessageRequest } from '../message-request.ts';
+import { replyUsage } from '../reply.ts';
 import { viewedPage } from '../retrieve.ts';
 import { createOptionalModel, type OptionalModel } from './optional-model.ts';
 
@@ -106,9 +108,15 @@ export function createQueryRewriter({ languageModel, budgetOf, log, patienceMs }
         // over the site's budget, the extractive model answers
         if (held === null || held.model !== model) return { outcome: 'over_budget', query: null };
         costMicros = held.mostMicros;
-        const { content, usage } = await model.doGenerate({ prompt, maxOutputTokens: mostOutputTokens, abortSignal });
-        const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
-        costMicros = await held.settle(usageOf(usage, { sentCharacters, receivedCharacters: text.length }));
+        let answer: LanguageModelV4GenerateResult;
+        try {
+          answer = await model.doGenerate({ prompt, maxOutputTokens: mostOutputTokens, abortSignal });
+        } catch (error) {
+          costMicros = await held.settle(replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 })));
+          throw error;
+        }
+        const text = answer.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+        costMicros = await held.settle(usageOf(answer.usage, { sentCharacters, receivedCharacters: text.length }));
         const query = queryIn(text);
         if (query === null) return { outcome: 'unusable', query };
         remember(queries, key, query, mostRemembered);

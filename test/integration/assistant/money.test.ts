@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { buildKey, buildProject, buildSite } from '../../support/database/build.ts';
 import { createTestDatabase } from '../../support/database/database.ts';
 import { untilEarlyIn } from '../../support/early-in.ts';
-import { startScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
+import { startScriptedModelServer, type RecordedRequest } from '../../support/servers/scripted-model-server.ts';
 import { serveApi } from '../api/serve.ts';
 import { buildIndexedSite, eventsOf, pages, publishPages, question, textOf } from './site.ts';
 
@@ -162,24 +162,99 @@ describe("a site's budget", () => {
   });
 });
 
-it('counts an interrupted answer at the most that it could cost', async () => {
-  await using database = await createTestDatabase();
-  await using model = await startScriptedModelServer();
-  model.script({ text: ['Set ', 'a ', 'limit'], cut: 2 });
-  const env = {
-    DOCKET_ASSISTANT_MODEL: 'compatible/x',
-    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
-    OPENAI_COMPATIBLE_API_KEY: 'key',
-    DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 1}}',
-  };
-  await using api = await serveApi(database.pool, env);
-  const { site, assistantKey: key } = await buildIndexedSite(database.pool);
-  const json = question('retry limit?');
-  const { text } = await api.ask(`/discovery/v2/assistant/${site.domain}/message`, { key, json });
-  expect(textOf(text)).toContain('Set');
-  expect(text).toContain('was interrupted');
-  const { rows } = await database.pool.query('select cost_micros::int as micros from organization_spending');
-  expect(rows).toEqual([{ micros: 8_000 }]);
+describe('a call without an answer', () => {
+  const longText = 'lorem ipsum '.repeat(500);
+
+  /** A site whose budget admits one call at a time, and its model at 3 dollars for input and 15 for output. */
+  async function openScene() {
+    await using resources = new AsyncDisposableStack();
+    const database = resources.use(await createTestDatabase());
+    const model = resources.use(await startScriptedModelServer());
+    const api = resources.use(
+      await serveApi(database.pool, {
+        DOCKET_ASSISTANT_MODEL: 'compatible/x',
+        OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+        OPENAI_COMPATIBLE_API_KEY: 'key',
+        DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 3, "output": 15}}',
+      }),
+    );
+    const { site, assistantKey: key } = await buildIndexedSite(database.pool, { answerBudgetMicros: 200_000 });
+    const path = `/discovery/v2/assistant/${site.domain}/message`;
+    const running = resources.move();
+    return {
+      model,
+      ask: () => api.ask(path, { key, json: question('retry limit?') }),
+      open: (signal: AbortSignal) =>
+        fetch(`${api.url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(question('retry limit?')),
+          signal,
+        }),
+      async spent() {
+        const { rows } = await database.pool.query<{ micros: number[] }>(
+          `select array(select cost_micros::int from site_spending union all
+                        select cost_micros::int from organization_spending) as micros`,
+        );
+        return rows[0]?.micros ?? [];
+      },
+      /** Costs of the stored answers. */
+      async stored() {
+        const { rows } = await database.pool.query<{ micros: number }>(
+          `select cost_micros::int as micros from thread_messages where role = 'assistant'`,
+        );
+        return rows.map(({ micros }) => micros);
+      },
+      [Symbol.asyncDispose]: () => running.disposeAsync(),
+    };
+  }
+
+  /** The likely cost of a request and of the part of its answer that had arrived. */
+  function likelyMicros({ body }: RecordedRequest, received: number): number {
+    return (JSON.stringify(body).length / 3.5) * 3 + (received / 3.5) * 15;
+  }
+
+  it('costs what was sent and received when it breaks off', async () => {
+    await using scene = await openScene();
+    scene.model.respondWith({ text: [longText, longText, longText], cut: 3 });
+    const { text } = await scene.ask();
+    expect(text).toContain('was interrupted');
+    const [ofSite = 0, ofOrganization] = await scene.spent();
+    expect(ofOrganization).toBe(ofSite);
+    expect(ofSite / likelyMicros(scene.model.requests[0]!, 2 * longText.length)).toBeCloseTo(1, 1);
+    expect(await scene.stored()).toEqual([ofSite]);
+  });
+
+  it('costs what was sent and received when its reader disconnects', async () => {
+    await using scene = await openScene();
+    scene.model.respondWith({ text: ['Set ', 'a ', 'limit'], stall: 2 });
+    for (let reader = 1; reader <= 3; reader += 1) {
+      const controller = new AbortController();
+      const { body } = await scene.open(controller.signal);
+      const chunks = body!.pipeThrough(new TextDecoderStream()).getReader();
+      let seen = '';
+      for (let next = await chunks.read(); !next.done; next = await chunks.read()) {
+        seen += next.value;
+        if (seen.includes('Set ')) break;
+      }
+      expect(seen).toContain('Set ');
+      controller.abort();
+      await expect.poll(scene.stored).toHaveLength(reader);
+    }
+    const [micros = 0] = await scene.spent();
+    expect(micros / (3 * likelyMicros(scene.model.requests[0]!, 4))).toBeCloseTo(1, 1);
+  });
+
+  it('costs nothing when it is refused, or when the model cannot be reached', async () => {
+    await using scene = await openScene();
+    scene.model.respondWith({ status: 529 });
+    expect((await scene.ask()).text).toContain('was interrupted');
+    expect(await scene.spent()).toEqual([0, 0]);
+    await scene.model[Symbol.asyncDispose]();
+    for (let attempt = 1; attempt <= 3; attempt += 1) expect((await scene.ask()).text).toContain('was interrupted');
+    expect(await scene.spent()).toEqual([0, 0]);
+    expect(await scene.stored()).toEqual([0, 0, 0, 0]);
+  });
 });
 
 it('refuses a project budget above the operator’s, and names the ceiling', async () => {

@@ -43,12 +43,19 @@ describe('the budget', () => {
     ]);
   });
 
-  it('counts a call that failed at the most that it could cost', async () => {
-    await using api = await scene.serve(prices);
-    const site = await scene.rewritingSite();
+  it('counts a call whose answer breaks off by what was sent, and one that is refused not at all', async () => {
+    await using api = await scene.serve({
+      DOCKET_MODEL_PRICES: '{"compatible/rewriter": {"input": 10, "output": 50}}',
+    });
+    const [interrupted, refused] = [await scene.rewritingSite(), await scene.rewritingSite()];
     scene.model.respondWith({ text: 'delay', cut: true });
-    await ask(api, site);
-    expect(await spent(site)).toBe(15_000);
+    await ask(api, interrupted);
+    const sent = (JSON.stringify(scene.model.requests[0]?.body.messages).length / 3.5) * 10;
+    expect((await spent(interrupted)) / sent).toBeCloseTo(1, 1);
+    await using fresh = await scene.serve(prices);
+    scene.model.respondWith({ status: 500 });
+    await ask(fresh, refused);
+    expect([scene.model.requests.length, await spent(refused)]).toEqual([2, 0]);
   });
 
   it('of the organization lets the answer go on without a query', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { generate, GenerationError } from '../../../../api/assistant/generate.ts';
 import type { AnswerChunk, AnswerTool } from '../../../../api/assistant/generate.ts';
+import type { ReplyUsage } from '../../../../api/assistant/reply.ts';
 
 const finish = (reason: 'stop' | 'tool-calls' | 'error' = 'stop'): LanguageModelV4StreamPart => ({
   type: 'finish',
@@ -41,11 +42,11 @@ function modelOf(
   };
 }
 
-/** Steps of the model that cost nothing; `held` gets the characters of each prompt. */
-const unpaid = (model: LanguageModelV4, held: number[] = []) => ({
+/** Steps of the model; `held` gets the characters of each prompt, and `settled` the usage of each. */
+const stepsOf = (model: LanguageModelV4, held: number[] = [], settled: ReplyUsage[] = []) => ({
   async holdCall(characters: number) {
     held.push(characters);
-    return { model, maxOutputTokens: null, settle: async () => undefined };
+    return { model, maxOutputTokens: null, settle: async (used: ReplyUsage) => void settled.push(used) };
   },
 });
 
@@ -56,7 +57,14 @@ async function run(
     signal = new AbortController().signal,
     stalledMs = 10_000,
     held,
-  }: { tools?: AnswerTool[]; signal?: AbortSignal; stalledMs?: number; held?: number[] } = {},
+    settled,
+  }: {
+    tools?: AnswerTool[];
+    signal?: AbortSignal;
+    stalledMs?: number;
+    held?: number[];
+    settled?: ReplyUsage[];
+  } = {},
 ) {
   const usage = { promptTokens: 0, completionTokens: 0 };
   const texts: string[] = [];
@@ -69,7 +77,7 @@ async function run(
       stalledMs,
       longestText: 1_000,
       signal,
-      ...unpaid(model, held),
+      ...stepsOf(model, held, settled),
     },
     usage,
     (chunk) => {
@@ -143,6 +151,28 @@ describe('generate', () => {
     expect(String(error)).not.toContain('secret');
   });
 
+  it('settles each call once, one without an answer by what was sent and received', async () => {
+    const thought: LanguageModelV4StreamPart = { type: 'reasoning-delta', id: '1', delta: 't'.repeat(35) };
+    const input: LanguageModelV4StreamPart = { type: 'tool-input-delta', id: '1', delta: 'i'.repeat(70) };
+    const settled: ReplyUsage[] = [];
+    const model = modelOf([
+      [call, finish('tool-calls')],
+      [thought, delta('a'.repeat(105)), input, { type: 'error', error: new Error('broke off') }],
+    ]);
+    await expect(run(model, { tools: [tool], settled })).rejects.toThrow(GenerationError);
+    expect(settled).toEqual([
+      { promptTokens: 10, completionTokens: 2 },
+      { promptTokens: expect.any(Number), completionTokens: 60 },
+    ]);
+    expect(settled[1]!.promptTokens).toBeGreaterThan(JSON.stringify(tool.definition).length / 3.5);
+  });
+
+  it('settles a call that is not sent, because the reader has left, at nothing', async () => {
+    const [seen, settled]: [LanguageModelV4CallOptions[], ReplyUsage[]] = [[], []];
+    await run(modelOf([[delta('a'), finish()]], seen), { signal: AbortSignal.abort(), settled });
+    expect([seen, settled]).toEqual([[], [{ promptTokens: 0, completionTokens: 0 }]]);
+  });
+
   it('puts a blank line between text before a tool call and the answer', async () => {
     const model = modelOf([
       [delta('Let me look.'), call, finish('tool-calls')],
@@ -214,7 +244,7 @@ describe('generate', () => {
         stalledMs: 500,
         longestText: 1_000,
         signal,
-        ...unpaid(model),
+        ...stepsOf(model),
       },
       usage,
       (chunk) => {
