@@ -19,6 +19,11 @@ export function proofOutdated(): ApiError {
   return new ApiError(428, `The X-Proof-Of-Work has expired. ${howToProve}`);
 }
 
+/** Returns the error for a proof of work that has served all its requests. */
+export function proofSpent(): ApiError {
+  return new ApiError(428, `The X-Proof-Of-Work was used for as many requests as it allows. ${howToProve}`);
+}
+
 /** Returns the error for a challenge without the response of the CAPTCHA that the key requires. */
 export function captchaRequired(): ApiError {
   return new ApiError(400, 'This API key requires a CAPTCHA. Send its response as captcha.');

@@ -5,6 +5,7 @@ import { ApiError } from '../http/errors.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { RateLimitCounter } from '../../db/operations/rate-limits.ts';
+import { proofSpent } from './errors.ts';
 import type { EnforceRateLimit } from './rate-limit.ts';
 import type { SiteLimits, SiteLimitsOf } from './site-limits.ts';
 
@@ -21,22 +22,42 @@ const requestsPerProof = 200;
 /** Share of the hourly requests of an organization that are for one reader token, which is valid for up to an hour. */
 const tokenShare = 0.1;
 
-/**
- * Creates the check that counts an assistant-key request against the limits of its organization, its address, its
- * session, its key and its site. What proves a session is its solved challenge or its reader token; without either, it
- * cannot be told from others of its address.
- */
-export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits }: ReaderLimitDeps) {
+export interface ReaderLimit {
+  /**
+   * Counts an assistant-key request against the limits of its organization, its address, its session, its key and its
+   * site. What proves a session is its solved challenge or its reader token; without either, it cannot be told from
+   * others of its address. Throws 428 when only the challenge has served all its requests.
+   */
+  limitReader(
+    ctx: AppContext,
+    caller: ApiCaller,
+    request: { proofId: string | null; domain: string | null },
+  ): Promise<void>;
+  /**
+   * Counts a request for a challenge against a limit of its address alone. It needs no proof: counted against what
+   * readers share, such requests would lock them out.
+   */
+  limitChallenge(ctx: AppContext): Promise<void>;
+}
+
+/** Creates the limits of requests with an assistant key. */
+export function createReaderLimit({
+  enforceRateLimit,
+  addressOf,
+  keyUses,
+  siteLimitsOf,
+  limits,
+}: ReaderLimitDeps): ReaderLimit {
   const perAddress = { name: 'ip', limit: limits.assistantPerIpPerDay, windowSeconds: 86_400 };
   const perProof = { name: 'proof', limit: requestsPerProof, windowSeconds: 3_600 };
   const perToken = { name: 'token', limit: Math.ceil(limits.assistantPerHour * tokenShare), windowSeconds: 3_600 };
   const perOrganization = { name: 'org', limit: limits.assistantPerHour, windowSeconds: 3_600 };
 
-  return async function limitReader(
-    ctx: AppContext,
-    { keyId, organizationId, rules }: ApiCaller,
-    { proofId, domain }: { proofId: string | null; domain: string | null },
-  ): Promise<void> {
+  const limitReader: ReaderLimit['limitReader'] = async (
+    ctx,
+    { keyId, organizationId, rules },
+    { proofId, domain },
+  ) => {
     const token = String(ctx.req.headers['x-reader-token'] ?? '');
     // those who are signed in try out what readers get
     const site = rules === undefined || domain === null ? null : await siteLimitsOf({ organizationId }, domain);
@@ -44,7 +65,7 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
       await enforceRateLimit(ctx, [
         { key: `assistant-ip:${addressOf(ctx.req)}`, policy: perAddress },
         { key: `assistant-org:${organizationId}`, policy: perOrganization },
-        ...(proofId === null ? [] : [{ key: `assistant-proof:${proofId}`, policy: perProof }]),
+        ...(proofId === null ? [] : [{ key: `assistant-proof:${proofId}`, policy: perProof, refusal: proofSpent }]),
         ...(rules === undefined || token === ''
           ? []
           : [{ key: `assistant-token:${digestOf(token)}`, policy: perToken }]),
@@ -56,6 +77,12 @@ export function createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLi
       if (error instanceof ApiError && error.status === 429) keyUses.note(keyId, true);
       throw error;
     }
+  };
+
+  return {
+    limitReader,
+    limitChallenge: (ctx) =>
+      enforceRateLimit(ctx, [{ key: `challenges-ip:${addressOf(ctx.req)}`, policy: perAddress }]),
   };
 }
 

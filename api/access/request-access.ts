@@ -105,15 +105,22 @@ export function createRequestAccess({
   const enforceRateLimit = createRateLimit({ limiter });
   const siteLimitsOf = createSiteLimits(stores);
   const limits = config.rateLimits;
-  const limitReader = createReaderLimit({ enforceRateLimit, addressOf, keyUses, siteLimitsOf, limits });
+  const { limitReader, limitChallenge } = createReaderLimit({
+    enforceRateLimit,
+    addressOf,
+    keyUses,
+    siteLimitsOf,
+    limits,
+  });
   const proofs = createProofOfWork({ pepper: config.keyPepper, limiter, addressOf });
-  async function admitReader(
-    ctx: AppContext & { params?: unknown },
-    proofIdOf: ProofOfWork['check'],
-  ): Promise<ApiCaller> {
+  async function authenticateReader(ctx: AppContext): Promise<ApiCaller> {
     const caller = await authenticate(ctx, 'assistant');
     checkOrigin(ctx, caller);
-    const proofId = proofIdOf(ctx.req, caller);
+    return caller;
+  }
+  async function admitReader(ctx: AppContext & { params?: unknown }): Promise<ApiCaller> {
+    const caller = await authenticateReader(ctx);
+    const proofId = proofs.check(ctx.req, caller);
     const domain = siteParams.safeParse(ctx.params).data?.domain ?? null;
     // runs while the request is counted; an error is thrown where it is awaited
     const site = domain === null ? undefined : stores.sites.findByDomain(caller, domain);
@@ -123,8 +130,12 @@ export function createRequestAccess({
   }
   const admit: Admission = {
     admin: (ctx) => authenticate(ctx, 'admin'),
-    assistant: (ctx) => admitReader(ctx, proofs.check),
-    'assistant-unproven': (ctx) => admitReader(ctx, () => null),
+    assistant: admitReader,
+    async 'assistant-unproven'(ctx) {
+      const caller = await authenticateReader(ctx);
+      await limitChallenge(ctx);
+      return caller;
+    },
     async session(ctx) {
       const caller = await bySession(ctx.req, 'admin');
       if (caller === null) throw unauthorized('You are not signed in, or your session has ended. Sign in again.');

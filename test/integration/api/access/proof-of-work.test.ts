@@ -100,8 +100,34 @@ describe('a key with a proof of work', () => {
     expect(first.headers.get('ratelimit-policy')).toContain('"proof";q=200');
     const { id } = JSON.parse(Buffer.from(proof.split('.')[0] ?? '', 'base64url').toString());
     await database.pool.query('update rate_limits set current = 200 where key = $1', [`assistant-proof:${id}`]);
-    expect(await statusWith(key, proof)).toBe(429);
+    const spent = await sendAsReader(api, key, search(), { origin: own, proof });
+    expect([spent.status, spent.body.error]).toEqual([428, expect.stringContaining('as many requests as it allows')]);
     expect(await statusWith(key, solve(await challengeOf(key)))).toBe(200);
+    // another challenge would not help against the limit of the key
+    const limited = await provenKey({ requestsPerDay: 1 });
+    const last = solve(await challengeOf(limited));
+    expect(await statusWith(limited, last)).toBe(200);
+    await database.pool.query(`update rate_limits set current = 200 where key like 'assistant-proof:%'`);
+    expect(await statusWith(limited, last)).toBe(429);
+  });
+
+  it('keeps its limits for readers, however many challenges are asked for', async () => {
+    await using small = await serveApi(database.pool, {
+      DOCKET_ASSISTANT_PER_HOUR: '3',
+      DOCKET_ASSISTANT_PER_IP_PER_DAY: '6',
+    });
+    const key = await provenKey({ requestsPerMinute: 3, requestsPerDay: 3 });
+    await database.pool.query('delete from rate_limits');
+    const proof = solve(await challengeOf(key));
+    const ask = () =>
+      small.ask('/discovery/v1/challenge', { method: 'POST', key, headers: { Origin: 'https://evil.example' } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 7; count += 1) statuses.push((await ask()).status);
+    // one of the address was for the reader
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    for (let count = 0; count < 3; count += 1)
+      expect((await sendAsReader(small, key, search(), { origin: own, proof })).status).toBe(200);
+    expect((await sendAsReader(small, key, search(), { origin: own, proof })).status).toBe(429);
   });
 
   it('gets harder with the challenges of an address', async () => {

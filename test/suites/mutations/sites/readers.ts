@@ -48,7 +48,7 @@ export const readerMutations: Mutation[] = [
   {
     name: 'a key that requires a proof of work is used without one',
     file: 'api/access/request-access.ts',
-    find: 'admitReader(ctx, proofs.check)',
+    find: 'proofs.check(ctx.req, caller)',
     replace: 'admitReader(ctx, () => null)',
     ...proofOfWork,
   },
@@ -100,8 +100,29 @@ export const readerMutations: Mutation[] = [
   {
     name: 'a proof of work serves any number of requests',
     file: 'api/access/reader-limit.ts',
-    find: '[{ key: `assistant-proof:${proofId}`, policy: perProof }]',
+    find: '[{ key: `assistant-proof:${proofId}`, policy: perProof, refusal: proofSpent }]',
     replace: '[]',
+    ...proofOfWork,
+  },
+  {
+    name: 'a reader whose proof of work is used up is told to wait, not to solve another challenge',
+    file: 'api/access/reader-limit.ts',
+    find: ', refusal: proofSpent',
+    replace: '',
+    ...proofOfWork,
+  },
+  {
+    name: "challenges, which need no proof, use up the readers' limits",
+    file: 'api/access/request-access.ts',
+    find: 'await limitChallenge(ctx);',
+    replace: 'await limitReader(ctx, caller, { proofId: null, domain: null });',
+    ...proofOfWork,
+  },
+  {
+    name: 'an address gets any number of challenges',
+    file: 'api/access/request-access.ts',
+    find: 'await limitChallenge(ctx);',
+    replace: '',
     ...proofOfWork,
   },
   {
