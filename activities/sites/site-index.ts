@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { SiteRow } from '../../db/sites/sites.ts';
-import type { SiteIndexing } from '../../db/for-worker/site-indexing.ts';
+import { worseIndex, type SiteIndexing } from '../../db/for-worker/site-indexing.ts';
 import { embeddingName } from '../../lib/inputs/embedding-choice.ts';
 import { createTurns } from '../../lib/threads/turns.ts';
 import { readKnownSources, sourceKey } from '../../search/query/known-pages.ts';
@@ -22,9 +22,6 @@ import { createSiteArtifacts } from './site-artifacts.ts';
 import { createSiteSource, type SitePart, type SiteSource, type SiteSourceDeps } from './site-source.ts';
 import type { SourceReport } from '../../db/sites/site-sources.ts';
 import type { SiteIndexStore, StoredIndex } from '../../db/sites/site-indexes.ts';
-
-/** Category of the failure of a site whose new index is worse than its guard allows. */
-const worseIndex = 'site_worse';
 
 export interface SiteActivityDeps extends SiteSourceDeps {
   sites: Pick<
@@ -125,9 +122,9 @@ export function createSiteActivities(deps: SiteActivityDeps) {
     if (built === 'no-pages') throw unreadable("The site's folder has no pages in a format that Docket reads.");
     signal.throwIfAborted();
     const isWithdrawn = parts.some((part) => part.isWithdrawn);
-    if (current !== null && previousFile !== undefined && !isWithdrawn) {
+    if (current !== null && earlierFile !== undefined && !isWithdrawn) {
       // before the passages are embedded, which costs money
-      const problem = await problemWith(site, { currentFile: previousFile, file, signal });
+      const problem = await problemWith(site, { currentFile: earlierFile, file, signal });
       if (problem !== null) {
         await sites.recordIndexFailure(site.id, { request, category: worseIndex, message: problem });
         log.warn('a worse index of a site is not used', { site: site.id });

@@ -37,6 +37,9 @@ export interface SiteIndexing {
   recordIndexFailure(id: string, failure: { request: string | null; category: string; message: string }): Promise<void>;
 }
 
+/** Category of the failure of a site whose new index is worse than its guard allows. */
+export const worseIndex = 'site_worse';
+
 export function createSiteIndexing(pool: Pool): SiteIndexing {
   return {
     async get(id) {
@@ -92,12 +95,13 @@ export function createSiteIndexing(pool: Pool): SiteIndexing {
     },
 
     async requestOutdated(format) {
+      // another build of what the site's guard refused would be refused, too
       await pool.query(
         `update sites set index_requested_at = now()
          from site_indexes as serving
          where serving.site_id = sites.id and serving.version = sites.index_version and serving.format < $1
-           and sites.index_requested_at is null`,
-        [format],
+           and sites.index_requested_at is null and sites.index_failure is distinct from $2`,
+        [format, worseIndex],
       );
     },
 

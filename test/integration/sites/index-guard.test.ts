@@ -6,7 +6,8 @@ import { createSiteStore } from '../../../db/sites/sites.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTestRepository } from '../../support/git-repository.ts';
-import { search, startSiteWorker, type SiteWorker } from './site-worker.ts';
+import { indexFormat } from '../../../search/query/index-format.ts';
+import { publishAsOlderFormat, search, startSiteWorker, type SiteWorker } from './site-worker.ts';
 
 let resources: AsyncDisposableStack;
 let database: TestDatabase;
@@ -74,6 +75,23 @@ it('keeps the index when the next one is worse, says why, and uses it when force
   await sites.requestIndex(caller, site.id);
   expect(await worker.index(site)).toMatchObject({ version: 2 });
 });
+
+it(
+  'keeps an index of an older format when the next one is worse, and builds no other at once',
+  { tags: ['slow'] },
+  async () => {
+    const { repository, site, sites, caller } = await buildGuardedSite(0.2);
+    await using _repository = repository;
+    await publishAsOlderFormat(database, site);
+    await repository.commit({ 'heron.md': '# Fish\n', 'crane.md': '# Frogs\n' });
+    await sites.requestIndex(caller, site.id);
+    await worker.index(site);
+    expect(await stateOf(site.id)).toMatchObject({ indexFailure: 'site_worse', indexRequestedAt: null });
+    expect(await search(database, site, 'heron')).toEqual(['The heron']);
+    await createSiteIndexing(database.pool).requestOutdated(indexFormat);
+    expect(await stateOf(site.id)).toMatchObject({ indexRequestedAt: null });
+  },
+);
 
 it(
   'uses an index that is worse by no more than the margin, and any index without a guard',

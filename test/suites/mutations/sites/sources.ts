@@ -9,6 +9,22 @@ const forum = { project: 'integration', tests: ['sites/forum'] } as const;
 /** Checks on what sites read from other servers. */
 export const sourceMutations: Mutation[] = [
   {
+    name: 'the guard of an index does not hold after an upgrade to another format',
+    file: 'activities/sites/site-index.ts',
+    find: 'earlierFile !== undefined && !isWithdrawn',
+    replace: 'previousFile !== undefined && !isWithdrawn',
+    project: 'integration',
+    tests: ['sites/index-guard'],
+  },
+  {
+    name: 'an outdated index whose guard refuses the next one is built again every 30 seconds',
+    file: 'db/for-worker/site-indexing.ts',
+    find: ' and sites.index_failure is distinct from $2`',
+    replace: ' and $2::text is not null`',
+    project: 'integration',
+    tests: ['sites/index-guard'],
+  },
+  {
     name: 'a crawl follows redirects out of its website',
     file: 'activities/sites/website/crawl.ts',
     find: 'if (withinScope(next, scope) === null) return',
