@@ -13,6 +13,7 @@ import type { SearchPassages } from './retrieval/search-passages.ts';
 import { GenerationError, holdNext, type GenerateOptions } from './generate.ts';
 import type { MessageRequest } from './message-request.ts';
 import { docsLocationOf } from './docs-location.ts';
+import { pathOnSite } from './path-on-site.ts';
 import { isAnswer, notFoundSentence, promptOf } from './prompt.ts';
 import type { Reply, ReplyUsage, TakePart } from './reply.ts';
 import type { HeldCall, HoldCall } from './answer-budget.ts';
@@ -55,7 +56,12 @@ const checkedAnswers = lazily(() => import('./checked-answer.ts'));
 /** Creates the assistant, which answers questions from a site's pages. */
 export function createAssistant(deps: AssistantDeps): Assistant {
   return {
-    async reply({ site, index, request, signal }) {
+    async reply({ site, index, request: sent, signal }) {
+      const { currentPath } = sent;
+      const request = {
+        ...sent,
+        currentPath: currentPath === null ? null : pathOnSite(currentPath, { site, index }),
+      };
       const { threadId, isNew } = await deps.threads.resolve(site, request.threadId);
       const opened = isNew ? openThread(deps, site, { threadId, fp: request.fp }) : null;
       const rewritten = await deps.rewriteQuery({ site, index, request, signal });

@@ -72,7 +72,10 @@ const envelopeSchema = z.looseObject({
   currentPath: z
     .string()
     .refine((path) => [...path].length <= longestCurrentPath, `must have at most ${longestCurrentPath} characters`)
-    .nullish(),
+    .nullish()
+    .meta({
+      description: "Path of the page that the reader is on: that of the site's page, or of the browser's address.",
+    }),
   id: z.unknown().optional(),
   trigger: z.unknown().optional(),
   resumable: z.boolean().nullish(),

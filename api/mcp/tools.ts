@@ -54,7 +54,7 @@ const askInput = closedBody({
     .refine((text) => text.trim() !== '', 'must not be blank')
     .meta({ description: 'A complete question; it has to make sense without earlier ones.' }),
   threadId: messageBodySchema.shape.threadId.meta({ description: 'The conversation that the question continues.' }),
-  currentPath: messageBodySchema.shape.currentPath.meta({ description: 'The page that the reader is looking at.' }),
+  currentPath: messageBodySchema.shape.currentPath,
   filter,
 });
 

@@ -70,6 +70,20 @@ describe('retrieval', () => {
     }
   });
 
+  it('prefers the reader’s current page on a site published below a folder', async () => {
+    const below = await buildIndexedSite(database.pool, { baseUrl: 'https://example.com/docs' });
+    await publishPages(database.pool, below.site, manyPages);
+    const json = question('How do I set the time limit?', { currentPath: '/docs/v2/setup/index.html' });
+    const path = `/discovery/v2/assistant/${below.site.domain}/message`;
+    const answer = await api.ask(path, { key: below.assistantKey, json });
+    expect(eventsOf(answer.text).find(({ type }) => type === 'source-url')?.url).toBe(
+      'https://example.com/docs/v2/setup',
+    );
+    const thread = `/discovery/v1/assistant/${below.site.domain}/thread/${answer.headers.get('x-thread-id')}`;
+    const { messages } = (await api.ask(thread, { key: below.adminKey })).body;
+    expect(messages[0]).toMatchObject({ currentPath: '/v2/setup' });
+  });
+
   it('prefers the topics of the context and the earlier questions', async () => {
     for (const [path, code] of [
       ['queue', 'const queue = createQueue({ name });'],

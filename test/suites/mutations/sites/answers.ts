@@ -11,6 +11,8 @@ const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewri
 const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
 const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
+const turn = { project: 'integration', tests: ['assistant/turn'] } as const;
+const pathOnSite = { project: 'unit', tests: ['assistant/path-on-site'] } as const;
 const vectors = { project: 'integration', tests: ['sites/vectors'] } as const;
 const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
 
@@ -269,6 +271,20 @@ export const answerMutations: Mutation[] = [
     find: 'site: { ...site, instructions, queryRewriting },',
     replace: 'site: { ...site, queryRewriting },',
     ...evaluated,
+  },
+  {
+    name: 'the folder below which a site is published hides the page of the reader',
+    file: 'api/assistant/assistant.ts',
+    find: 'pathOnSite(currentPath, { site, index })',
+    replace: 'currentPath',
+    ...turn,
+  },
+  {
+    name: 'the path of the published site comes before the path that a page has',
+    file: 'api/assistant/path-on-site.ts',
+    find: '[sent, `/${address}`, ...paths]',
+    replace: '[...paths, `/${address}`, sent]',
+    ...pathOnSite,
   },
   {
     name: 'a citation names a passage of a page that the sentence does not cite',
