@@ -31,6 +31,8 @@ export interface CheckedAnswer {
   nearestPages(): string;
 }
 
+interface CitablePassage extends ShownPassage, QuotablePassage {}
+
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestChunk = 250;
 const longestKnown = 50_000;
@@ -49,9 +51,7 @@ export async function generateChecked(
   const { index, site, request, hits } = turn;
   const known: SearchHit[] = [];
   const shown: string[] = [];
-  const passages: ShownPassage[] = [];
-  /** Passages to cite, read only for an answer that is cited: splitting a whole page takes time. */
-  const quotable: (() => QuotablePassage[])[] = [];
+  const passages: CitablePassage[] = [];
   const ownUrls = new Map<string, string>();
   const noteUrl = ({ path, metadata }: { path: string; metadata: PageMetadata }) =>
     metadata.url !== undefined && ownUrls.set(metadata.url, path);
@@ -59,10 +59,7 @@ export async function generateChecked(
     known.push(...more);
     more.forEach(noteUrl);
     shown.push(...more.map(({ content }) => content));
-    passages.push(
-      ...more.map(({ path, title, headings, content }) => ({ path, text: [title, ...headings, content].join('\n') })),
-    );
-    quotable.push(() => more.map((hit) => passageOf(hit, site.baseUrl)));
+    passages.push(...more.map((hit) => passageOf(hit, site.baseUrl)));
   }
   show(hits);
   const { filter } = request;
@@ -80,9 +77,8 @@ export async function generateChecked(
       noteUrl(page);
       shown.push(content);
       const { path, metadata } = page;
-      passages.push({ path, text: `${metadata.title}\n${content}` });
-      quotable.push(() =>
-        chunkPage(content, metadata.title).chunks.map(({ start, end, anchor, headings }) =>
+      passages.push(
+        ...chunkPage(content, metadata.title).chunks.map(({ start, end, anchor, headings }) =>
           passageOf(
             { path, metadata, title: metadata.title, anchor, headings, content: content.slice(start, end) },
             site.baseUrl,
@@ -149,12 +145,7 @@ export async function generateChecked(
     leftOut: support.leftOut(),
     async cite(answer) {
       const citations: Citation[] = [];
-      const shownPassages: QuotablePassage[] = [];
-      for (const read of quotable) {
-        shownPassages.push(...read());
-        await nextTurn();
-      }
-      const findPassage = await createCitedPassages(shownPassages);
+      const findPassage = await createCitedPassages(passages);
       for (const citation of citationsOf(answer, { ...pages, sources, findPassage })) {
         citations.push(citation);
         if (citations.length % sentencesPerTurn === 0) await nextTurn();
@@ -169,8 +160,14 @@ export async function generateChecked(
 function passageOf(
   { path, anchor, metadata, title, headings, content }: Omit<SearchHit, 'score'>,
   baseUrl: string | null,
-): QuotablePassage {
-  return { path, url: urlOf({ path, anchor, metadata }, baseUrl), title: headings.at(-1) ?? title, content };
+): CitablePassage {
+  return {
+    path,
+    url: urlOf({ path, anchor, metadata }, baseUrl),
+    title: headings.at(-1) ?? title,
+    content,
+    text: [title, ...headings, content].join('\n'),
+  };
 }
 
 /** Returns what the site is called and what the reader said: an answer may repeat their names. */

@@ -12,6 +12,7 @@ export interface Line {
   text: string;
 }
 
+export const wholeLinks = /\[[^[\]\n]{0,500}\]\(<?[^()\s<>]{1,2000}>?\)/g;
 const markers = String.raw`[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*)*`;
 const fence = new RegExp(String.raw`^${markers}(\`{3,}|~{3,})`);
 const row = /^[ \t]*\|/;

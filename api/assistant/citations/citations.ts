@@ -3,7 +3,8 @@ import type { Source } from '../../../db/sites/threads.ts';
 import { unspaced } from '../../../search/build/unspaced.ts';
 import { containsFact, normalized } from '../../../search/query/facts.ts';
 import type { CitedPassage, FindCitedPassage } from './cited-passage.ts';
-import { createBlockReader, linesOf, sentencesOf } from './blocks.ts';
+import { createBlockReader, linesOf, sentencesOf, wholeLinks } from './blocks.ts';
+import { isMisplaced, isNumber } from './misplaced-numbers.ts';
 import { foldNames, haveName, isEnglish, isOfNames, namesIn, type Name } from './names.ts';
 
 /** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
@@ -58,6 +59,8 @@ export interface CitedPages {
 export interface CheckedSentence {
   text: string;
   paths: string[];
+  /** Its numbers, code, options and identifiers that they contain. */
+  supported: string[];
   unsupported: string[];
 }
 
@@ -81,34 +84,31 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
   ];
   return (block) => {
     let leftInBlock = Math.min(factsLeft, mostFactsOfBlock);
-    const ofBlock = pathsIn(block, pathOf);
+    // a link to a page that was not shown is the source of no other sentence
+    const ofBlock = pathsIn(block, pathOf).filter((path) => shown.some((passage) => passage.path === path));
     const options = { isEnglish: isEnglish(block) };
     const checked = linesOf(block).map((line) => ({
       kind: line.kind,
       sentences: sentencesOf(line).map((text) => {
         const own = pathsIn(text, pathOf);
         const paths = own.length > 0 ? own : ofBlock.length > 0 ? ofBlock : latest;
-        if (!isSentence(text) || sentencesLeft === 0) return { text, paths, unsupported: [] };
+        if (!isSentence(text) || sentencesLeft === 0) return { text, paths, supported: [], unsupported: [] };
         sentencesLeft -= 1;
-        const facts = factsOf(text.trim().slice(0, longestSentence), options).slice(0, leftInBlock);
-        leftInBlock -= facts.length;
-        factsLeft -= facts.length;
-        const evidence = facts.length === 0 ? [] : evidenceOf(shown, paths);
-        const names = facts.length === 0 ? [] : namesShown(evidence);
-        const unsupported = facts.filter((fact) =>
-          typeof fact === 'string'
-            ? !evidence.some((passage) =>
-                containsFact(cached(normalizedPassages, passage, evidenceText), normalized(fact)),
-              )
-            : !haveName(names, fact),
-        );
-        return {
-          text,
-          paths,
-          unsupported: [
-            ...new Set(unsupported.map((fact) => (typeof fact === 'string' ? fact : fact.words.join(' ')))),
-          ],
-        };
+        const supported: string[] = [];
+        const unsupported = new Set<string>();
+        for (const { part, evidence } of partsOf(text.trim().slice(0, longestSentence), { shown, paths })) {
+          const facts = factsOf(part, options).slice(0, leftInBlock);
+          leftInBlock -= facts.length;
+          factsLeft -= facts.length;
+          const names = facts.length === 0 ? [] : namesShown(evidence);
+          for (const fact of facts) {
+            if (typeof fact !== 'string') {
+              if (!haveName(names, fact)) unsupported.add(fact.words.join(' '));
+            } else if (isStated(fact, { sentence: part, evidence })) supported.push(fact);
+            else unsupported.add(fact);
+          }
+        }
+        return { text, paths, supported, unsupported: [...unsupported] };
       }),
     }));
     if (ofBlock.length > 0) latest = ofBlock.slice(-1);
@@ -128,7 +128,7 @@ export function* citationsOf(
   const check = createBlockCheck(pages);
   let sentencesLeft = mostCitations;
   for (const block of [...reader.push(answer), reader.flush()]) {
-    for (const { text, paths, unsupported } of check(block).flatMap(({ sentences }) => sentences)) {
+    for (const { text, paths, supported, unsupported } of check(block).flatMap(({ sentences }) => sentences)) {
       if (!isSentence(text)) continue;
       if (sentencesLeft === 0) return;
       sentencesLeft -= 1;
@@ -136,7 +136,7 @@ export function* citationsOf(
       yield {
         text: sentence,
         sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
-        passage: findPassage(sentence, paths),
+        passage: findPassage(sentence, { paths, facts: supported }),
         unsupported,
       };
     }
@@ -153,10 +153,34 @@ export function pathsIn(text: string, pathOf: CitedPages['pathOf']): string[] {
   return [...new Set([...text.matchAll(links)].flatMap(([, url = '']) => pathOf(url) ?? []))];
 }
 
-/** Returns what was shown of the cited pages; of all pages if the sentence cites none. */
-function evidenceOf(shown: readonly ShownPassage[], paths: readonly string[]): readonly ShownPassage[] {
-  const ofPaths = shown.filter(({ path }) => paths.includes(path));
-  return ofPaths.length > 0 ? ofPaths : shown;
+/**
+ * Returns what was shown of the cited pages; of all pages if the sentence cites none. Of a page that was not shown, the
+ * model knows only what other pages call it.
+ */
+function partsOf(
+  sentence: string,
+  { shown, paths }: { shown: readonly ShownPassage[]; paths: readonly string[] },
+): { part: string; evidence: readonly ShownPassage[] }[] {
+  if (paths.length === 0) return [{ part: sentence, evidence: shown }];
+  const evidence = shown.filter(({ path }) => paths.includes(path));
+  if (evidence.length > 0) return [{ part: sentence, evidence }];
+  return [
+    { part: sentence.replaceAll(wholeLinks, ']'), evidence: [] },
+    { part: (sentence.match(wholeLinks) ?? []).join(' '), evidence: shown },
+  ];
+}
+
+/** Reports whether passages state a fact; a number, in words like those of the sentence. */
+function isStated(
+  fact: string,
+  { sentence, evidence }: { sentence: string; evidence: readonly ShownPassage[] },
+): boolean {
+  const wanted = normalized(fact);
+  const states = (passage: ShownPassage) => containsFact(cached(normalizedPassages, passage, evidenceText), wanted);
+  if (!isNumber(fact)) return evidence.some(states);
+  const own = evidence.filter(states);
+  const others = evidence.filter((passage) => !own.includes(passage));
+  return own.length > 0 && !isMisplaced(fact, { sentence, own, others });
 }
 
 /** Returns the code, options, identifiers, numbers and names of a sentence. */

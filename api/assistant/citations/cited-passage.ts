@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { termsOf } from '../../../search/build/words.ts';
+import { containsFact, normalized } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, markerOf, sentencesOf } from './blocks.ts';
 
 /** A passage that the model was shown, and where readers find it. */
@@ -21,12 +22,21 @@ export interface CitedPassage extends Pick<QuotablePassage, 'path' | 'url' | 'ti
 }
 
 /** Returns the passage of the given pages that supports a sentence best, of all pages if none is given. */
-export type FindCitedPassage = (sentence: string, paths: readonly string[]) => CitedPassage | null;
+export type FindCitedPassage = (
+  sentence: string,
+  options: {
+    paths: readonly string[];
+    /** Numbers, code, options and identifiers of the sentence that these pages contain. */
+    facts: readonly string[];
+  },
+) => CitedPassage | null;
 
 export const longestQuote = 500;
 const targets = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 /** How much a link to its section counts, compared with all words of a sentence. */
 const linkedShare = 0.25;
+/** How much the facts of a sentence count, compared with all of its words. */
+const factsShare = 0.1;
 /** Share of a sentence's words that a passage must have if the answer cites no page for it. */
 const fewestWithoutLink = 0.5;
 /** Share of the words of both that a quotation must have in common. */
@@ -38,16 +48,19 @@ const unquotable = /^\s*(?:#|<|!\[|\[[^\]]*\]:)/;
 interface ReadPassage {
   passage: QuotablePassage;
   terms: ReadonlySet<string>;
+  /** In the form in which facts are looked for. */
+  normalized: string;
 }
 
 /**
- * Creates a function that finds the passage behind a sentence by the words that they share; rare ones count more. A
+ * Creates a function that finds the passage behind a sentence by the facts and words that they share; rare words count more. A
  * sentence in another language than the page it cites shares few, so that the page's first passage is taken.
  */
 export async function createCitedPassages(passages: readonly QuotablePassage[]): Promise<FindCitedPassage> {
   const read: ReadPassage[] = [];
   for (const passage of passages) {
-    read.push({ passage, terms: new Set(termsOf(passage.content)) });
+    const { title, content } = passage;
+    read.push({ passage, terms: new Set(termsOf(content)), normalized: normalized(`${title}\n${content}`) });
     await nextTurn();
   }
   const occurrences = new Map<string, number>();
@@ -70,15 +83,18 @@ export async function createCitedPassages(passages: readonly QuotablePassage[]):
     return best?.text ?? null;
   }
 
-  return (sentence, paths) => {
+  return (sentence, { paths, facts }) => {
     const terms = new Set(termsOf(sentence.replaceAll(targets, ']')));
     const weight = weightOfAll(terms) || 1;
     const linked = new Set([...sentence.matchAll(targets)].map(([, url = '']) => url));
     const own = paths.length === 0 ? read : read.filter(({ passage }) => paths.includes(passage.path));
-    let best: { passage: QuotablePassage; share: number } | null = null;
-    for (const { passage, terms: inPassage } of own) {
+    const wanted = facts.map(normalized);
+    let best: { passage: QuotablePassage; share: number; rank: number } | null = null;
+    for (const { passage, terms: inPassage, normalized: text } of own) {
       const share = shared(terms, inPassage) / weight + (linked.has(passage.url) ? linkedShare : 0);
-      if (share > (best?.share ?? -1)) best = { passage, share };
+      const stated = wanted.filter((fact) => containsFact(text, fact)).length / (wanted.length || 1);
+      const rank = share + factsShare * stated;
+      if (rank > (best?.rank ?? -1)) best = { passage, share, rank };
     }
     if (best === null || (paths.length === 0 && best.share < fewestWithoutLink)) return null;
     const { path, url, title } = best.passage;

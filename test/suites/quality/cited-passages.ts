@@ -1,4 +1,9 @@
-import { createCitedPassages } from '../../../api/assistant/citations/cited-passage.ts';
+import { citationsOf } from '../../../api/assistant/citations/citations.ts';
+import {
+  createCitedPassages,
+  type CitedPassage,
+  type FindCitedPassage,
+} from '../../../api/assistant/citations/cited-passage.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 import { sentencesIn } from './statements.ts';
 
@@ -26,7 +31,7 @@ export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigur
       ['every second word', thinned(sentence), [path]],
       ['no page cited', sentence, []],
     ] as const) {
-      const cited = find(said, paths);
+      const cited = passageOf(said, { paths, shown, find });
       const { passage, quote } = (figures[name] ??= { passage: [0, 0], quote: [0, 0] });
       passage[1] += 1;
       quote[1] += 1;
@@ -35,6 +40,26 @@ export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigur
     }
   }
   return figures;
+}
+
+/** Returns the passage that the citation of a sentence names, which an answer says of a page or of none. */
+function passageOf(
+  said: string,
+  {
+    paths: [path],
+    shown,
+    find,
+  }: {
+    paths: readonly string[];
+    shown: readonly { path: string; title: string; content: string }[];
+    find: FindCitedPassage;
+  },
+): CitedPassage | null {
+  const pages = shown.map(({ title, content, ...passage }) => ({ path: passage.path, text: `${title}\n${content}` }));
+  const answer = path === undefined ? said : `${said.replace(/[.!?]*$/, '')} ([Page](/page)).`;
+  const options = { sources: [], shown: pages, known: () => '', pathOf: () => path ?? null, findPassage: find };
+  const [citation] = citationsOf(answer, options);
+  return citation?.passage ?? null;
 }
 
 function thinned(sentence: string): string {

@@ -2,7 +2,7 @@ import { linesOf, markerOf, sentencesOf } from '../../../api/assistant/citations
 import { citationsOf, type ShownPassage } from '../../../api/assistant/citations/citations.ts';
 import { isEnglish } from '../../../api/assistant/citations/names.ts';
 import { isIdentifier } from '../../../search/build/identifiers.ts';
-import { normalized } from '../../../search/query/facts.ts';
+import { normalized, statesFact } from '../../../search/query/facts.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 
 export const factKinds = ['number', 'code', 'flag', 'identifier', 'name', 'long name', 'acronym'] as const;
@@ -28,12 +28,15 @@ export interface KindFigures {
   altered: [number, number];
   /** Sentences that state a fact of another page. */
   swapped: [number, number];
+  /** Sentences that state a number of another passage of their page. */
+  moved: [number, number];
 }
 
 /** Checked in English sentences only. */
 const nameKinds: ReadonlySet<FactKind> = new Set<FactKind>(['name', 'long name', 'acronym']);
 const mostStatements = 300;
 const passages = 5;
+const link = /!?\[([^[\]]*)\]\([^()]*\)/g;
 const codeSpan = /`([^`\n]{2,60})`/g;
 const facts: Record<FactKind, RegExp> = {
   number: /(?<![\p{L}\p{N}_.,:/#$€-])\d+(?:[.,]\d+)*(?![\p{L}\p{N}_:/-]|[.,]\d)/gu,
@@ -50,7 +53,7 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
   const sentences = sentencesIn(index);
   const figuresOf = (kind: FactKind): KindFigures => {
     const statements = statementsOf(index, sentences, kind);
-    const figures: KindFigures = { true: [0, 0], reordered: [0, 0], altered: [0, 0], swapped: [0, 0] };
+    const figures: KindFigures = { true: [0, 0], reordered: [0, 0], altered: [0, 0], swapped: [0, 0], moved: [0, 0] };
     const count = (figure: keyof KindFigures, statement: Statement, sentence: string) => {
       figures[figure][1] += 1;
       if (isMarked(statement, sentence)) figures[figure][0] += 1;
@@ -71,6 +74,8 @@ export function checkStatements(index: SiteIndex): Record<FactKind, KindFigures>
       const other = [...statements.slice(position), ...statements].find(({ path }) => path !== statement.path);
       if (other !== undefined && normalized(other.fact) !== normalized(fact))
         count('swapped', statement, withFact(statement, other.fact));
+      const moved = kind === 'number' ? movedNumber(statement) : null;
+      if (moved !== null) count('moved', statement, withFact(statement, moved));
     }
     return figures;
   };
@@ -91,7 +96,7 @@ export function sentencesIn(index: SiteIndex): { path: string; sentence: string 
     linesOf(index.page(path)?.content ?? '')
       .filter(({ kind, text }) => kind === 'sentences' && !/^\s*(?:#|<|import |export )/.test(text))
       .flatMap((line) => sentencesOf({ ...line, text: line.text.slice(markerOf(line.text).length) }))
-      .map((text) => text.replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1').trim())
+      .map((text) => text.replaceAll(link, '$1').trim())
       .filter((text) => text.length > 30 && text.length < 400 && !/[<>{}[\]]/.test(text))
       .map((sentence) => ({ path, sentence })),
   );
@@ -126,6 +131,14 @@ function factIn(sentence: string, kind: FactKind): { fact: string; at: number } 
     return { fact, at: match.index + match[0].indexOf(fact) };
   }
   return null;
+}
+
+/** Returns a number of another passage of the same page, which the passages with the sentence do not have. */
+function movedNumber({ path, sentence, shown }: Statement): string | null {
+  const ofPage = shown.filter((passage) => passage.path === path).map(({ text }) => text.replaceAll(link, '$1'));
+  const own = ofPage.filter((text) => text.includes(sentence));
+  const numbers = ofPage.filter((text) => !own.includes(text)).flatMap((text) => text.match(facts.number) ?? []);
+  return own.length === 0 ? null : (numbers.find((number) => !own.some((text) => statesFact(text, number))) ?? null);
 }
 
 function withFact({ sentence, fact, at }: Statement, other: string): string {

@@ -13,6 +13,7 @@ const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-quer
 const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
 const turn = { project: 'integration', tests: ['assistant/turn'] } as const;
 const pathOnSite = { project: 'unit', tests: ['assistant/path-on-site'] } as const;
+const checked = { project: 'unit', tests: ['assistant/citations/citations'] } as const;
 const vectors = { project: 'integration', tests: ['sites/vectors'] } as const;
 const referred = { project: 'unit', tests: ['search/query/referred-texts'] } as const;
 
@@ -299,5 +300,26 @@ export const answerMutations: Mutation[] = [
     find: 'paths.length === 0 && best.share < fewestWithoutLink',
     replace: 'false',
     ...cited,
+  },
+  {
+    name: 'a citation names a passage without the facts of the sentence',
+    file: 'api/assistant/citations/cited-passage.ts',
+    find: 'share + factsShare * stated',
+    replace: 'share',
+    ...cited,
+  },
+  {
+    name: 'a number counts as supported by a passage about something else',
+    file: 'api/assistant/citations/citations.ts',
+    find: 'own.length > 0 && !isMisplaced(fact, { sentence, own, others })',
+    replace: 'own.length > 0',
+    ...checked,
+  },
+  {
+    name: 'a page that the model was not shown supports what other pages say',
+    file: 'api/assistant/citations/citations.ts',
+    find: "sentence.replaceAll(wholeLinks, ']'), evidence: [] }",
+    replace: "sentence.replaceAll(wholeLinks, ']'), evidence: shown }",
+    ...checked,
   },
 ];

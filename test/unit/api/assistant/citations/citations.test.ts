@@ -92,6 +92,39 @@ it.each([
   expect(unsupportedIn(wrong)).toEqual([marked]);
 });
 
+const apart = [
+  { path: 'retries', text: 'Timeout\nThe timeout of a request is 30 seconds.' },
+  { path: 'retries', text: 'Attempts\nA failed call is retried 5 times. The service stops after 2 minutes.' },
+];
+
+it.each([
+  ['The timeout is 5 seconds ([Retries](/retries)).', ['5']],
+  ['The timeout of a request is 2 seconds ([Retries](/retries)).', ['2']],
+  ['The timeout is 30 seconds ([Retries](/retries)).', []],
+  ['The timeout is 30 seconds, and a call is retried 5 times ([Retries](/retries)).', []],
+  ['A call is retried 5 times, each with a timeout of 30 seconds ([Retries](/retries)).', []],
+  ['Nach 5 Versuchen ist Schluss, das Timeout beträgt 30 Sekunden ([Retries](/retries)).', []],
+  ['It gives up after 5 ([Retries](/retries)).', []],
+])('finds the numbers of %j that are those of another passage', (answer, unsupported) => {
+  expect(citationsIn(answer, apart).map((citation) => citation.unsupported)).toEqual([unsupported]);
+});
+
+it('supports nothing by a page that the model was not shown', () => {
+  const limits = shown.filter(({ path }) => path === 'limits');
+  const unsupportedIn = (answer: string) => citationsIn(answer, limits).map(({ unsupported }) => unsupported);
+  expect(unsupportedIn('At most 100 requests ([Retries](/retries)).')).toEqual([['100']]);
+  expect(unsupportedIn('See [100 requests](/retries), not [7](/retries).')).toEqual([['7']]);
+  expect(unsupportedIn('At most 100 requests. More in [Retries](/retries).\n\nSo 100.')).toEqual([[], [], []]);
+});
+
+it('passes the facts that it found to the choice of the passage', () => {
+  const given: unknown[] = [];
+  const answer = 'Set `retry_limit` to 7 ([Retries](/retries)).';
+  const spy = (_: string, options: unknown) => (given.push(options), null);
+  expect([...citationsOf(answer, { sources, shown, known, pathOf, findPassage: spy })]).toHaveLength(1);
+  expect(given).toEqual([{ paths: ['retries'], facts: ['retry_limit'] }]);
+});
+
 it('compares a sentence without any source with all that was shown', () => {
   expect(cite('There are 100 requests.')).toEqual([[[], []]]);
   expect(cite('There are 7 requests.')).toEqual([[[], ['7']]]);

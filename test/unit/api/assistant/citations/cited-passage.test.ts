@@ -16,7 +16,8 @@ const delay = {
     '- Requests wait for 1,500 ms.\n- The `backoff` doubles the wait after each attempt.\n\n```js\nbackoff = 2;\n```',
 };
 const install = { path: 'install', url: '/install', title: 'Install', content: 'Run the installer, and wait for it.' };
-const find = await createCitedPassages([limit, delay, install]);
+const findPassage = await createCitedPassages([limit, delay, install]);
+const find = (sentence: string, paths: string[], facts: string[] = []) => findPassage(sentence, { paths, facts });
 
 it.each([
   ['The limit of requests is changed by `retryLimit`.', limit, 'Set `retryLimit` to change **how often**.'],
@@ -44,4 +45,9 @@ it('takes the first passage of a page that shares no words with the sentence, an
 it('names a passage for a sentence that cites no page only if it has most of its words', () => {
   expect(find('Run the installer and wait.', [])).toMatchObject({ url: '/install' });
   expect(find('Run the coffee machine in the kitchen next door.', [])).toBeNull();
+});
+
+it('prefers the passage that has the facts of a sentence', () => {
+  expect(find('Requests have `retryLimit` or `backoff`.', ['retries'])?.url).toBe('/retries#limit');
+  expect(find('Requests have `retryLimit` or `backoff`.', ['retries'], ['backoff'])?.url).toBe('/retries#delay');
 });
