@@ -1,4 +1,4 @@
-import { isRecord, parseYaml, textOf } from './front-matter.ts';
+import { isRecord, parseYaml, textOf, tomlOf } from './front-matter.ts';
 import { pathOf } from './paths.ts';
 import type { SourceFile } from './source-file.ts';
 
@@ -107,8 +107,9 @@ export function readConfig(file: SourceFile | undefined): string {
   return file === undefined ? '' : file.read().slice(0, 4_000_000);
 }
 
-/** Returns the value of a YAML or JSON file; undefined if it is missing or malformed. */
+/** Returns the value of a YAML, TOML or JSON file; undefined if it is missing or malformed. */
 export function parseFile(file: SourceFile | undefined): unknown {
+  if (file?.path.endsWith('.toml') === true) return tomlOf(readConfig(file));
   if (file?.path.endsWith('.json') !== true) return parseConfig(file);
   try {
     return JSON.parse(readConfig(file));

@@ -55,7 +55,7 @@ export async function readText(
   const prepared = layout.prepare?.(included, { path: file.path, values }, references) ?? included;
   const page = await converted(prepared, { format, isMdx, path: file.path, layout, references });
   const isShared = included !== whole || (isMdx && usesSnippets(source)) || isUsed();
-  const isAlone = !isShared && layout.isNavigation?.(file.path, source) !== true;
+  const isAlone = !isShared && layout.isNavigation?.({ path: file.path, values }, source) !== true;
   const addressFrom: AddressOf = (name) => addressOf(layout.linked?.(name, file.path) ?? name);
   const body = layout.name === null ? page.body : withPageLinks(page.body, { path: file.path, addressOf: addressFrom });
   // whichever of the two restricts the page counts

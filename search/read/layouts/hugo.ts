@@ -1,27 +1,32 @@
 import { posix } from 'node:path';
-import { isRecord, textOf, tomlOf } from '../front-matter.ts';
+import { isRecord, textOf } from '../front-matter.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
-import { addressOf, configFilesOf, orderOf, textOfFile, type ConfigFile } from './config-file.ts';
+import type { SourceFile } from '../source-file.ts';
+import { addressOf, configFilesOf, orderOf } from './config-file.ts';
 import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
+import { contentFolders, placeOf, type ContentFolder, type HugoContent } from './hugo-content.ts';
 import { hugoIncludes } from './hugo-includes.ts';
+import { menuPartOf, readMenu, type HugoMenu } from './hugo-menus.ts';
 import { isSection, sectionsAbove, sectionsOf, weightOf, type HugoSections } from './hugo-sections.ts';
 import { withoutShortcodes } from './hugo-shortcodes.ts';
 
 /** Hugo: `hugo.toml` or an older `config.*` beside a folder of content. */
 export function hugoLayout(files: SourceFiles): Layout | null {
   const configs = configFilesOf(files, /(?:^|\/)(?:config\/_default\/)?(?:hugo|config)\.(?:toml|ya?ml|json)$/);
-  for (const config of configs) {
-    const settings = settingsOf(config);
-    const content = posix.join(config.folder, textOf(settings.contentDir) ?? 'content', '/');
-    const isHugo =
-      /hugo\.\w+$/.test(config.file.path) || ['baseURL', 'languages', 'module'].some((key) => key in settings);
-    if (!isHugo || ![...files.keys()].some((path) => path.startsWith(content))) continue;
-    const folders = languagesOf(settings, { base: config.folder, content, files });
+  for (const { file, folder: base } of configs) {
+    const settings = settingsOf(file);
+    const top = posix.join(base, textOf(settings.contentDir) ?? 'content', '/');
+    const isHugo = /hugo\.\w+$/.test(file.path) || ['baseURL', 'languages', 'module'].some((key) => key in settings);
+    if (!isHugo || ![...files.keys()].some((path) => path.startsWith(top))) continue;
+    const languages = settingOf('languages', settings, { base, files });
+    const folders = contentFolders(languages, { base, content: top, files });
     const main = textOf(settings.defaultContentLanguage) ?? folders[0]?.language ?? 'en';
-    const params = paramsOf(settings, config, files);
-    const headings = headingsOf(files, config.folder);
+    const content = { folders, main };
+    const params = settingOf('params', settings, { base, files });
+    const headings = headingsOf(files, base);
     const names = folders.map(({ folder }) => folder);
     const sections = sectionsOf(files, names);
+    const menu = readMenu(files, { content, menusIn: menusBy(settings, languages, { base, files }) });
     const version = textOf(params.version);
     const inSubfolder = settings.defaultContentLanguageInSubdir === true;
     return {
@@ -33,11 +38,12 @@ export function hugoLayout(files: SourceFiles): Layout | null {
         inSubfolder,
         params,
         sections: [...sections],
+        menu: [...menu],
         headings: [...headings].map(([name, texts]) => [name, ...texts]),
       },
-      locate: (file) => locationOf(file, { folders, main, inSubfolder, sections, version }),
-      // the titles and weights of sections apply to all pages below
-      isNavigation: isSection,
+      locate: (page) => locationOf(page, { content, inSubfolder, sections, menu, version }),
+      // the titles and weights of sections apply to all pages below, and menus to all
+      isNavigation: ({ path, values }) => isSection(path) || 'menu' in values || 'menus' in values,
       includes: { markdown: hugoIncludes(files, names) },
       prepare: (text, { path }) =>
         withoutShortcodes(text, {
@@ -49,20 +55,38 @@ export function hugoLayout(files: SourceFiles): Layout | null {
   return null;
 }
 
-function settingsOf({ file }: ConfigFile): Record<string, unknown> {
-  const value = file.path.endsWith('.toml') ? tomlOf(textOfFile(file)) : parseFile(file);
+function settingsOf(file: SourceFile | undefined): Record<string, unknown> {
+  const value = parseFile(file);
   return isRecord(value) ? value : {};
 }
 
-function paramsOf(
+interface Project {
+  /** The folder of the project. */
+  base: string;
+  files: SourceFiles;
+}
+
+/** Returns a table of the settings, which may be a file of its own. */
+function settingOf(name: string, settings: Record<string, unknown>, { base, files }: Project): Record<string, unknown> {
+  const stated = settings[name];
+  if (isRecord(stated)) return stated;
+  const paths = ['toml', 'yaml', 'yml', 'json'].map((end) => `${base}config/_default/${name}.${end}`);
+  return settingsOf(paths.map((path) => files.get(path)).find((file) => file !== undefined));
+}
+
+/** Returns a function that finds the menus of a language, which replace those of all languages. */
+function menusBy(
   settings: Record<string, unknown>,
-  { file, folder }: ConfigFile,
-  files: SourceFiles,
-): Record<string, unknown> {
-  if (isRecord(settings.params)) return settings.params;
-  const path = ['toml', 'yaml', 'yml', 'json'].map((end) => `${posix.dirname(file.path)}/params.${end}`);
-  const found = path.map((each) => files.get(each)).find((each) => each !== undefined);
-  return found === undefined ? {} : settingsOf({ file: found, folder });
+  languages: Record<string, unknown>,
+  project: Project,
+): (language: string) => unknown {
+  const inFiles = (end: string) =>
+    ['menus', 'menu', 'menus/menus', 'menu/menu'].map((name) => settingOf(`${name}${end}`, {}, project));
+  const menusIn = (value: unknown) => (isRecord(value) ? (value.menus ?? value.menu) : undefined);
+  return (language) =>
+    [menusIn(languages[language]), ...inFiles(`.${language}`), menusIn(settings), ...inFiles('')].find(
+      (menus) => isRecord(menus) && Object.keys(menus).length > 0,
+    );
 }
 
 /** Returns the texts of the headings that pages name, by language: of `whatsnext_heading` under `whatsnext`. */
@@ -73,7 +97,7 @@ function headingsOf(files: SourceFiles, base: string): Map<string, Map<string, s
       ? /\/([\w-]+)\.(?:toml|ya?ml)$/.exec(file.path)?.[1]?.toLowerCase()
       : undefined;
     if (language === undefined) continue;
-    const texts = Object.entries(settingsOf({ file, folder: base })).flatMap(([key, value]): [string, string][] => {
+    const texts = Object.entries(settingsOf(file)).flatMap(([key, value]): [string, string][] => {
       const text = isRecord(value) ? textOf(value.other) : textOf(value);
       return key.endsWith('_heading') && text !== undefined ? [[key.slice(0, -'_heading'.length), text]] : [];
     });
@@ -86,64 +110,45 @@ function languageOf(path: string, folders: readonly ContentFolder[]): string | u
   return folders.find(({ folder }) => path.startsWith(folder))?.language;
 }
 
-interface ContentFolder {
-  folder: string;
-  language: string | undefined;
-}
-
-/** Returns the folders of content; a language may have its own, below the common one. */
-function languagesOf(
-  settings: Record<string, unknown>,
-  { base, content, files }: { base: string; content: string; files: SourceFiles },
-): ContentFolder[] {
-  const languages = isRecord(settings.languages) ? Object.entries(settings.languages).slice(0, 100) : [];
-  const own = languages.flatMap(([language, value]): ContentFolder[] => {
-    const stated = isRecord(value) ? textOf(value.contentDir) : undefined;
-    const folder = stated === undefined ? `${content}${language}/` : posix.join(base, stated, '/');
-    return [...files.keys()].some((path) => path.startsWith(folder)) ? [{ folder, language }] : [];
-  });
-  return [...own, { folder: content, language: undefined }];
-}
-
 interface Surroundings {
-  folders: ContentFolder[];
-  main: string;
+  content: HugoContent;
   inSubfolder: boolean;
   sections: HugoSections;
+  menu: HugoMenu;
   version: string | undefined;
 }
 
 function locationOf(
   { path, values }: LayoutFile,
-  { folders, main, inSubfolder, sections, version }: Surroundings,
+  { content, inSubfolder, sections, menu, version }: Surroundings,
 ): PageLocation | null {
-  const root = folders.find(({ folder }) => path.startsWith(folder));
-  if (root === undefined) return null;
-  const bare = path.slice(root.folder.length).replace(/\.(?:mdx?|markdown|html?|adoc|asciidoc|rst)$/i, '');
-  const suffix = root.language === undefined ? /\.([a-z]{2}(?:-[a-z]{2,4})?)$/i.exec(bare)?.[1] : undefined;
-  const segments = (suffix === undefined ? bare : bare.slice(0, -suffix.length - 1)).split('/');
-  if (segments.some((segment) => /^_(?!index$)/.test(segment))) return null;
-  const language = root.language ?? suffix ?? (folders.length > 1 ? main : undefined);
-  const prefix = language === undefined || (language === main && !inSubfolder) ? '' : language;
-  const name = segments.at(-1) ?? '';
-  const isFolder = name === '_index' || name === 'index';
-  const parents = segments.slice(0, isFolder && name === 'index' ? -2 : -1);
-  const slug = textOf(values.slug);
-  const own = isFolder && name === '_index' ? [] : [slug ?? (isFolder ? (segments.at(-2) ?? '') : name)];
+  const place = placeOf(path, content);
+  if (place === null) return null;
+  const { root, language, suffix, name } = place;
+  const prefix = language === undefined || (language === content.main && !inSubfolder) ? '' : language;
+  const own = name === null ? [] : [textOf(values.slug) ?? name];
   const url = textOf(values.url);
   const address =
     url !== undefined && !/^[a-z]+:/i.test(url)
       ? [url.startsWith('/') ? '' : prefix, url]
-      : [prefix, ...parents, ...own];
-  const above = sectionsAbove(parents, { content: root.folder, language: suffix, sections });
-  const isOfSection = name === '_index';
-  const positions = [...above.map((section) => section?.weight), ...(isOfSection ? [] : [weightOf(values)])];
-  const groups = (isOfSection ? above.slice(0, -1) : above).flatMap((section) => section?.title ?? []);
+      : [prefix, ...place.sections, ...own];
+  const above = sectionsAbove(place.sections, { content: root.folder, language: suffix, sections });
+  const weights = [...above.map((section) => section?.weight), ...(name === null ? [] : [weightOf(values)])];
+  const titles = (name === null ? above.slice(0, -1) : above).map((section) => section?.title);
+  const listed = menuPartOf(place, menu);
+  // what no menu has comes last
+  const [positions, groups] =
+    listed === null
+      ? [[...(menu.size > 0 ? [undefined] : []), ...weights], titles]
+      : [
+          [...listed.positions, ...weights.slice(listed.depth)],
+          [...listed.groups, ...titles.slice(Math.max(0, listed.depth - 1))],
+        ];
   return {
     path: addressOf(...address.map((part) => part.toLowerCase().replaceAll(' ', '-'))),
     language,
     version,
-    groups,
-    order: orderOf(positions, language !== undefined && language !== main),
+    groups: groups.filter((title) => title !== undefined),
+    order: orderOf(positions, language !== undefined && language !== content.main),
   };
 }

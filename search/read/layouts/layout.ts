@@ -58,7 +58,7 @@ export interface Layout {
   /** AsciiDoc attributes of a file. */
   attributesOf?(file: string): Record<string, string>;
   /** The navigation is also read from this page, which is therefore always read. */
-  isNavigation?(path: string, text: string): boolean;
+  isNavigation?(file: LayoutFile, text: string): boolean;
   /** Substitutions of reStructuredText that all pages share. */
   substitutions?: ReadonlyMap<string, string>;
   /** Finds what references of reStructuredText or MyST name in other files, which are read for it. */

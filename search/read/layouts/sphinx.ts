@@ -71,7 +71,7 @@ export function sphinxLayout(files: SourceFiles): Layout | null {
         : withBlocks(mystToMarkdown(source, { substitutions, references, translate: translations.translate(path) }), [
             colonBlock,
           ]),
-    isNavigation: (_path, source) => source.includes('toctree'),
+    isNavigation: (_file, source) => source.includes('toctree'),
     includes: { restructuredtext: fromOriginal(rstIncludes(top)), markdown: fromOriginal(mystIncludes(top)) },
     substitutions,
     references: { ...references, document: (name, from) => references.document(name, originalOf(from)) },
