@@ -3,6 +3,7 @@ import { docusaurusLayout } from './docusaurus.ts';
 import { gitbookLayout } from './gitbook.ts';
 import { hugoLayout } from './hugo.ts';
 import type { Layout, RecognizeLayout, SourceFiles } from './layout.ts';
+import { mikeLayout } from './mike.ts';
 import { mintlifyLayout } from './mintlify.ts';
 import { mkdocsLayout } from './mkdocs.ts';
 import { plainLayout } from './plain.ts';
@@ -14,6 +15,7 @@ import { vitepressLayout } from './vitepress.ts';
 const layouts: RecognizeLayout[] = [
   mintlifyLayout,
   mkdocsLayout,
+  mikeLayout,
   docusaurusLayout,
   vitepressLayout,
   starlightLayout,

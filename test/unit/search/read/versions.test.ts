@@ -61,3 +61,60 @@ it('reads Starlight with malformed versions', async () => {
   const files = { 'astro.config.mjs': config, 'src/content/versions/2.json': '[', 'src/content/docs/2/a.md': '# A' };
   expect(await versionsOf(files)).toEqual({ '2/a': '2' });
 });
+
+const html = (title: string, lang = 'en') =>
+  `<!doctype html><html lang="${lang}"><body><nav>Menu</nav><main><h1>${title}</h1></main></body></html>`;
+const published = {
+  'versions.json':
+    '[{"version": "dev", "title": "dev", "aliases": []}, {"version": "1.1", "title": "1.1 (new)", "aliases": ["latest"]}, {"version": "1.0", "title": "1.0", "aliases": []}, {"version": "0.9", "aliases": []}]',
+  'index.html':
+    '<html><head><meta http-equiv="refresh" content="1; url=latest/"></head><body>Redirecting</body></html>',
+  '404.html': html('Not found'),
+  'old/index.html': html('Old'),
+  'dev/a/index.html': html('A'),
+  '1.1/index.html': html('Home'),
+  '1.1/404.html': html('Not found'),
+  '1.1/a/index.html': html('A'),
+  '1.1/b/index.html': html('B'),
+  '1.1/flat.html': html('Flat', 'de'),
+  '1.0/a/index.html': html('A'),
+  'latest/a/index.html': html('A'),
+};
+
+it('reads the versions that mike publishes, the default one first and at the address that its alias has', async () => {
+  const pages = await readPages(Object.entries(published).map(([path, text]) => fileOf(path, text)));
+  const sorted = pages.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0) || (a.path < b.path ? -1 : 1));
+  expect(sorted.map(({ path, metadata }) => [path, metadata.version, metadata.language])).toEqual([
+    ['latest', '1.1', 'en'],
+    ['latest/a', '1.1', 'en'],
+    ['latest/b', '1.1', 'en'],
+    ['latest/flat', '1.1', 'de'],
+    ['dev/a', 'dev', 'en'],
+    ['1.0/a', '1.0', 'en'],
+  ]);
+});
+
+it.each([
+  ['an alias', 'url=latest/', ['1.0/a', 'latest/a']],
+  ['a version', 'url=1.0/', ['1.0/a', '1.1/a']],
+  ['nothing that exists', 'url=../x/', ['1.0/a', 'latest/a']],
+])('gives the default version of mike the address to which the top leads: %s', async (_name, target, paths) => {
+  const files = { ...published, 'index.html': published['index.html'].replace('url=latest/', target) };
+  const found = await versionsOf(files);
+  expect(
+    Object.keys(found)
+      .filter((path) => /^(?:1|latest).*\/a$/.test(path))
+      .sort(),
+  ).toEqual(paths);
+});
+
+it.each([
+  '[]',
+  '["1.1", "1.0"]',
+  '{"version": "1.1"}',
+  '[{"version": "1.1"}]',
+  '[{"version": "3", "aliases": []}]',
+  '[',
+])('takes other files named versions.json for none of mike: %s', async (text) => {
+  expect(Object.keys(await versionsOf({ ...published, 'versions.json': text }))).toContain('old/index');
+});
