@@ -6,12 +6,19 @@ const marks = /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+|[ \t]*>[ \t]?)*[ \t]*(?:\[[
 const list = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const alone = /^[ \t]*(?:\||\([^()\n]{1,200}\)=|\{(?=[.#])|:::|(?:=+|-+)[ \t]*$)/;
 
+/** The description of an image, which is a message of its own. */
+const image = /!\[([^\]\n]{1,500})\]\(/g;
+
 /**
- * Translates the headings, paragraphs, list items and cells of Markdown without code, each if it has a translation. A
+ * Translates the headings, paragraphs, list items, cells and images of Markdown without code, each if it has a translation. A
  * translated heading keeps its id.
  */
 export function withTranslations(lines: readonly string[], translate: (text: string) => string | null): string[] {
   const out: string[] = [];
+  const altOf = (alt: string) => {
+    const shown = translate(alt);
+    return shown === null ? null : `![${oneLine(shown)}](`;
+  };
   for (let at = 0; at < lines.length;) {
     const line = lines[at] ?? '';
     const [, mark, title = ''] = heading.exec(line) ?? [];
@@ -28,7 +35,11 @@ export function withTranslations(lines: readonly string[], translate: (text: str
       const [lead = ''] = marks.exec(line) ?? [];
       const rest = lines.slice(at + 1, end).map((each) => each.replace(/^(?:[ \t]*>)*[ \t]*/, ''));
       const shown = translate([line.slice(lead.length), ...rest].join('\n'));
-      out.push(...(shown === null ? lines.slice(at, end) : [lead + oneLine(shown)]));
+      out.push(
+        ...(shown === null
+          ? lines.slice(at, end).map((each) => each.replace(image, (whole, alt: string) => altOf(alt) ?? whole))
+          : [lead + oneLine(shown)]),
+      );
       at = end;
     }
   }

@@ -85,7 +85,7 @@ export function mystToMarkdown(
     if (kind === 'code') return [...target, codeBlock(text, argument || (name === 'math' ? 'math' : ''))];
     const inner = ['', ...blocks(text, depth + 1), ''];
     if (kind === 'container') return [...target, ...inner];
-    if (kind === 'image') return [...target, options.get('alt') ?? '', ...inner];
+    if (kind === 'image') return [...target, translated(options.get('alt') ?? ''), ...inner];
     if (kind === 'object') {
       const scope = { module: options.get('module') ?? '', around: '', program: '' };
       const anchors = objectOf(name, argument, scope).ids.map(anchorTag).join('');

@@ -204,7 +204,7 @@ export function readRst(
     const anchor = anchorOf(options.get('name') ?? '');
     const target = anchor === '' ? [] : [anchorTag(anchor), ''];
     if (kind === 'code') return [...target, ...fenced(rest, argument || (name === 'math' ? 'math' : ''))];
-    if (kind === 'image') return [...target, options.get('alt') ?? '', '', ...blocks(rest, depth + 1)];
+    if (kind === 'image') return [...target, translated(options.get('alt') ?? ''), '', ...blocks(rest, depth + 1)];
     if (kind === 'admonition') {
       const { label, hasArgument } = admonitionLabel(name, argument);
       const text = hasArgument ? rest : [argument, ...rest];

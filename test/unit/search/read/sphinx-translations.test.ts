@@ -116,6 +116,25 @@ it('translates headings, paragraphs, items and cells of MyST', async () => {
   );
 });
 
+it('translates the descriptions of images', async () => {
+  const pages = await read({
+    'conf.py': '',
+    'index.rst': 'Top\n===\n\n.. image:: a.png\n   :alt: A lamp\n\n.. figure:: b.png\n   :alt: Unknown\n\n   Shown.\n',
+    'other.md':
+      '# Top\n\n![A lamp](a.png)\n\n- ![Unknown](b.png) ![A lamp](c.png)\n\n```{image} d.png\n:alt: A lamp\n```\n',
+    ...Object.fromEntries(
+      ['index', 'other'].map((name) => [
+        `locales/de/LC_MESSAGES/${name}.po`,
+        catalog({ Top: 'Oben', 'A lamp': 'Eine Lampe', 'Shown.': 'Gezeigt.' }),
+      ]),
+    ),
+  });
+  expect(pages['de/index']?.content).toBe('# Oben {#top}\n\nEine Lampe\n\nUnknown\n\nGezeigt.');
+  expect(pages['de/other']?.content.trim()).toBe(
+    '# Oben {#top}\n\n![Eine Lampe](a.png)\n\n- ![Unknown](b.png) ![Eine Lampe](c.png)\n\nEine Lampe',
+  );
+});
+
 it('leaves out the translations of pages that do not exist, and does not replace pages of the project', async () => {
   const pages = await read({
     'conf.py': '',
