@@ -255,7 +255,10 @@ export const siteSchema = z.object({
       .object({
         layout: z.string().nullable().meta({ description: 'Documentation tool that was recognized; null for none.' }),
         formats: z.record(z.string(), z.number().int()).meta({ description: 'Pages by the format of their source.' }),
-        skipped: z.array(z.string()).max(mostSkipped).meta({ description: 'The first files without a readable page.' }),
+        skipped: z.array(z.string()).max(mostSkipped).meta({
+          description:
+            'The first files that were not read: configurations that compute their values, and files without a readable page.',
+        }),
         sources: z
           .array(
             z.object({

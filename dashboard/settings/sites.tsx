@@ -113,7 +113,7 @@ function SiteCard({ site }: { site: Site }) {
             {Object.entries(index.report.formats)
               .map(([format, pages]) => `${plural(pages, 'page')} of ${format}`)
               .join(', ')}
-            {index.report.skipped.length > 0 && <p className="hint">No page in {index.report.skipped.join(', ')}</p>}
+            {index.report.skipped.length > 0 && <p className="hint">Not read: {index.report.skipped.join(', ')}</p>}
           </Fact>
         )}
         {index.report?.vectors != null && (

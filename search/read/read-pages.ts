@@ -36,7 +36,7 @@ export interface SourceReport {
   layout: string | null;
   /** Number of pages by the format of their source. */
   formats: Partial<Record<SourceFormat | 'api', number>>;
-  /** Files without a page that look like one; the first of them. */
+  /** Configurations that are not read whole, then files without a page that look like one; the first of them. */
   skipped: string[];
 }
 
@@ -68,7 +68,11 @@ export async function collectPages<Known extends KnownPage>(
   }
   const pages = new Map<string, SourcePage | Known>();
   const documented = new Set<Operation>();
-  const report: SourceReport = { layout: layout.name, formats: {}, skipped: [] };
+  const report: SourceReport = {
+    layout: layout.name,
+    formats: {},
+    skipped: (layout.unread ?? []).slice(0, mostSkipped),
+  };
   const included = createIncludedFiles(byPath, readIncluded);
   const pageFiles = pageFilesOf(sorted, layout);
   const addressOf = createAddressOf(byPath, { layout, knownPath: (file) => find(file, layout)?.path ?? null });

@@ -24,6 +24,8 @@ export interface DocSidebars {
   docs: Map<string, DocPart>;
   /** Folders whose pages are listed by their own positions; `.` for the whole. */
   folders: Map<string, DocPart>;
+  /** Some of its parts are computed, and therefore not known. */
+  isPartial: boolean;
 }
 
 /** Returns the sidebars of each version that has its own, as `versionKey` names it. */
@@ -43,19 +45,28 @@ export function versionKey(version: string, plugin?: string): string {
   return `${plugin ?? ''}/${version}`;
 }
 
-/** Returns the function that chooses the file of sidebars for a folder of pages: the one that names the most of them. */
+/**
+ * Returns the function that chooses the file of sidebars for a folder of pages, the one that names the most of them, and the
+ * files that are computed, of those beside the configuration or named in its text.
+ */
 export function sidebarFiles(
   files: SourceFiles,
-  base: string,
-): (idsOf: () => ReadonlySet<string>) => DocSidebars | null {
-  const found = configFilesOf(files, /(?:^|\/)(?:\w+-)?sidebars?[\w-]*\.(?:[cm]?[jt]s|json)$/)
+  { base, config }: { base: string; config: string },
+): { choose(idsOf: () => ReadonlySet<string>): DocSidebars | null; unread: string[] } {
+  const read = configFilesOf(files, /(?:^|\/)(?:\w+-)?sidebars?[\w-]*\.(?:[cm]?[jt]s|json)$/)
     .filter(({ folder }) => folder.startsWith(base) && !folder.endsWith('versioned_sidebars/'))
-    .map(({ file }) => file)
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .sort((a, b) => (a.file.path < b.file.path ? -1 : 1))
     .slice(0, mostFiles)
-    .map((file) => sidebarsOf(file.path.endsWith('.json') ? parseFile(file) : exportedValueOf(textOfFile(file))))
-    .filter((sidebars) => sidebars !== null);
-  return (idsOf) => {
+    .map(({ file, folder }) => ({
+      path: file.path,
+      isConfigured: folder === base || config.includes(file.path.slice(base.length)),
+      sidebars: sidebarsOf(file.path.endsWith('.json') ? parseFile(file) : exportedValueOf(textOfFile(file))),
+    }));
+  const found = read.flatMap(({ sidebars }) => sidebars ?? []);
+  const unread = read.filter(({ isConfigured, sidebars }) => isConfigured && sidebars?.isPartial !== false);
+  return { choose, unread: unread.map(({ path }) => path) };
+
+  function choose(idsOf: () => ReadonlySet<string>): DocSidebars | null {
     if (found.length === 0) return null;
     const ids = idsOf();
     const best = found
@@ -63,7 +74,7 @@ export function sidebarFiles(
       .filter(({ share }) => share > 0)
       .toSorted((a, b) => b.share - a.share)[0];
     return best?.sidebars ?? null;
-  };
+  }
 }
 
 function shareOf({ docs, folders }: DocSidebars, ids: ReadonlySet<string>): number {
@@ -75,11 +86,13 @@ function shareOf({ docs, folders }: DocSidebars, ids: ReadonlySet<string>): numb
 function sidebarsOf(value: unknown): DocSidebars | null {
   const docs: DocSidebars['docs'] = new Map();
   const folders: DocSidebars['folders'] = new Map();
+  let isPartial = false;
   if (isRecord(value)) for (const items of Object.values(value)) visit(items, [], 0);
-  return docs.size + folders.size === 0 ? null : { docs, folders };
+  return docs.size + folders.size === 0 ? null : { docs, folders, isPartial };
 
   function visit(items: unknown, groups: string[], depth: number): void {
     if (depth > deepest) return;
+    isPartial ||= items === undefined;
     if (typeof items === 'string') add(docs, items, groups);
     else if (Array.isArray(items)) for (const item of items) visit(item, groups, depth + 1);
     else if (isRecord(items)) visitRecord(items, groups, depth);
@@ -94,11 +107,12 @@ function sidebarsOf(value: unknown): DocSidebars | null {
     if (type !== 'category') return;
     if (isRecord(item.link) && item.link.type === 'doc') add(docs, textOf(item.link.id), groups);
     const label = textOf(item.label);
-    visit(item.items, label === undefined ? groups : [...groups, label], depth + 1);
+    if ('items' in item) visit(item.items, label === undefined ? groups : [...groups, label], depth + 1);
   }
 
   function add(parts: Map<string, DocPart>, name: string | undefined, groups: string[]): void {
     const at = docs.size + folders.size;
+    isPartial ||= name === undefined;
     if (name === undefined || at >= mostParts) return;
     // older versions repeat their name
     const key = posix.normalize(name).replace(/^version-[^/]+\/|\/$/g, '');

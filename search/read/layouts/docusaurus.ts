@@ -31,8 +31,9 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
   const [config] = configFilesOf(files, /(?:^|\/)docusaurus\.config\.[cm]?[jt]s$/);
   if (config === undefined) return null;
   const { folder: base } = config;
-  const choose = sidebarFiles(files, base);
-  const roots = rootsOf(textOfFile(config.file), base).map((root) => ({
+  const text = textOfFile(config.file);
+  const { choose, unread } = sidebarFiles(files, { base, config: text });
+  const roots = rootsOf(text, base).map((root) => ({
     ...root,
     sidebars: choose(() => idsIn(files, root)),
   }));
@@ -44,6 +45,7 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
   return {
     name: 'Docusaurus',
     navigation: noNavigation,
+    unread,
     settings: {
       roots: roots.map(({ sidebars, ...root }) => [root, partsOf(sidebars)]),
       versioned: [...versioned].map(([key, sidebars]) => [key, partsOf(sidebars)]),
@@ -200,7 +202,9 @@ function locationOf(file: LayoutFile, surroundings: Surroundings): PageLocation 
       positions[segments.length - 1] ??= 0;
     const isTranslation = location.language !== undefined;
     const depth = part === null ? 0 : (part.depth ?? segments.length);
-    const inside = parents.slice(depth).flatMap(({ label } = {}) => (label === undefined ? [] : [label]));
+    // pages beside the documentation are in no sidebar; a folder without a label is shown by its name
+    const inside =
+      route.length > 0 ? parents.slice(depth).map((parent, at) => parent?.label ?? folders[depth + at] ?? '') : [];
     return {
       path: addressOf(...route, ...own),
       order:

@@ -33,6 +33,8 @@ export interface Layout {
   /** Name of the tool; null for a folder of pages that none arranges. */
   name: string | null;
   navigation: Navigation;
+  /** Files of its configuration that are not read, or not whole, because they compute their values. */
+  unread?: readonly string[];
   /** Settings that all pages depend on, so that their change re-reads every page. */
   settings?: unknown;
   /** End of all published addresses, such as `.html`. */

@@ -1,3 +1,7 @@
+import { isRecord } from '../front-matter.ts';
+
+/** Key of a record with entries that are computed. */
+export const unreadSpread = '...';
 const deepest = 20;
 const mostValues = 20_000;
 const mostNames = 50;
@@ -15,7 +19,7 @@ const constants: Record<string, unknown> = { true: true, false: false, null: nul
 
 /**
  * Returns the value of a setting or constant of a JavaScript or TypeScript file without running it: literals, constants of
- * the same file, and functions without arguments that only return a value. What is computed is undefined.
+ * the same file, and functions without arguments that only return a value. What is computed is undefined, also in a list.
  */
 export function scriptValueOf(text: string, name: string): unknown {
   return createReader(text).named(name, 0);
@@ -97,8 +101,8 @@ function createReader(text: string) {
     while (at < text.length && text[at] !== ']') {
       const isSpread = text.startsWith('...', at);
       const entry = valueAt(isSpread ? at + 3 : at, depth + 1);
-      if (!isSpread) value.push(entry.value);
-      else if (Array.isArray(entry.value)) value.push(...entry.value);
+      if (isSpread && Array.isArray(entry.value)) value.push(...entry.value);
+      else value.push(isSpread ? undefined : entry.value);
       const end = next(entry.end);
       if (end === at) break;
       at = end;
@@ -114,7 +118,11 @@ function createReader(text: string) {
       const key = string === null ? match(word, at)?.[0] : (string[1] ?? string[2]);
       const colon = skip(blank, at + (string?.[0].length ?? key?.length ?? 0));
       let end: number;
-      if (key !== undefined && text[colon] === ':') {
+      if (text.startsWith('...', at)) {
+        const entry = valueAt(at + 3, depth + 1);
+        Object.assign(value, isRecord(entry.value) ? entry.value : { [unreadSpread]: undefined });
+        ({ end } = entry);
+      } else if (key !== undefined && text[colon] === ':') {
         const entry = valueAt(colon + 1, depth + 1);
         value[key] = entry.value;
         ({ end } = entry);

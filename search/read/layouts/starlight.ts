@@ -4,7 +4,7 @@ import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, languageFolders, literalOf, orderOf, textOfFile } from './config-file.ts';
 import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
 import { colonBlock, withBlocks } from './markup.ts';
-import { scriptValueOf } from './script-values.ts';
+import { scriptValueOf, unreadSpread } from './script-values.ts';
 import { partOf, sidebarOf, type Sidebar } from './starlight-sidebar.ts';
 
 const mostVersions = 200;
@@ -18,7 +18,9 @@ export function starlightLayout(files: SourceFiles): Layout | null {
   const text = textOfFile(config.file);
   const top = `${config.folder}src/content/docs/`;
   const locales = scriptValueOf(text, 'locales');
-  const stated = isRecord(locales) ? Object.keys(locales).filter((name) => name !== 'root') : null;
+  const stated = isRecord(locales)
+    ? Object.keys(locales).filter((name) => name !== 'root' && name !== unreadSpread)
+    : null;
   const folders = stated?.slice(0, 100) ?? languageFolders(files, top);
   const listed = scriptValueOf(text, 'sidebar');
   const versions = versionsOf(text, { files, folder: config.folder });

@@ -47,6 +47,12 @@ async function read(files: Record<string, string>) {
 }
 
 describe('a site of Starlight', () => {
+  it('has no language for locales that are computed', async () => {
+    const computed = config.replace("fr: { label: 'Français' },", "fr: { label: 'Français' }, ...more(),");
+    const apple = (await read({ ...pages, 'astro.config.mjs': computed })).find(({ path }) => path === 'apple');
+    expect(apple?.shownIn).toEqual(['pt-br']);
+  });
+
   it('has the order and the groups of its sidebar, in each language', async () => {
     const ordered = (await read(pages))
       .filter(({ order }) => order !== null)
@@ -96,7 +102,8 @@ describe('a site of Starlight', () => {
 
 it.each([
   ['{ a: [1, "two", `three`, true, null, { b: -4.5 }] }', [1, 'two', 'three', true, null, { b: -4.5 }]],
-  ['const b = ["x"]; const a: string[] = [...b, "y", ...c(), b]', ['x', 'y', ['x']]],
+  ['const b = ["x"]; const a: string[] = [...b, "y", ...c(), b]', ['x', 'y', undefined, ['x']]],
+  ['const b = { x: 1, y: 2 }; const a = { y: 3, ...b, x: 4, ...c() }', { x: 4, y: 2 }],
   [
     '({ a: { "it\'s": 1, d() { return 2 }, [e]: 3, ...f, g: h(1, 2), i: j ? 1 : 2, k: 5 } })',
     { "it's": 1, g: undefined, i: undefined, k: 5 },
