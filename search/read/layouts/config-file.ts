@@ -77,9 +77,7 @@ export function orderInList(
 export function languageFolders(files: SourceFiles, folder: string): string[] {
   const names = new Set<string>();
   for (const path of files.keys()) {
-    const name = path.startsWith(folder)
-      ? /^([a-z]{2}(?:-[A-Za-z]{2,4})?)\//.exec(path.slice(folder.length))?.[1]
-      : undefined;
+    const name = path.startsWith(folder) ? /^([^/]+)\//.exec(path.slice(folder.length))?.[1] : undefined;
     if (name !== undefined && isLanguage(name)) names.add(name);
   }
   return [...names].sort();
@@ -87,6 +85,7 @@ export function languageFolders(files: SourceFiles, folder: string): string[] {
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 
-function isLanguage(code: string): boolean {
-  return names.of(code) !== undefined;
+/** Reports whether a name is the code of a language, with a region or script or without. */
+export function isLanguage(name: string): boolean {
+  return /^[a-z]{2}(?:-[A-Za-z]{2,4})?$/.test(name) && names.of(name) !== undefined;
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { isRecord, textOf } from '../front-matter.ts';
 import { parseFile, readConfig, type Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
-import { textOfFile } from './config-file.ts';
+import { gitbookSpaces, type GitbookSpace } from './gitbook-spaces.ts';
 import type { Layout, SourceFiles } from './layout.ts';
 import { labelOf, withBlocks, type BlockSyntax } from './markup.ts';
 
@@ -18,35 +18,34 @@ const block: BlockSyntax = {
   close: /^\{%-?\s*end[\w-]+\s*-?%\}$/,
 };
 
-const mostLanguages = 100;
-const mostSpaces = 100;
-
 /** GitBook: `.gitbook.yaml`, or a `SUMMARY.md` beside a `README.md`, or a `LANGS.md` that names folders with one each. */
 export function gitbookLayout(files: SourceFiles): Layout | null {
-  const config = parseFile(files.get('.gitbook.yaml'));
-  const structure = isRecord(config) && isRecord(config.structure) ? config.structure : {};
-  const top = posix.join(isRecord(config) ? (textOf(config.root) ?? '') : '', '/').replace(/^(?:\.?\/)+/, '');
-  const summaryName = textOf(structure.summary) ?? 'SUMMARY.md';
-  const readme = posix.join(top, textOf(structure.readme) ?? 'README.md');
-  const languages = languagesOf(textOfFile(files.get(`${top}LANGS.md`)))
-    .filter((language) => files.has(posix.join(top, language, summaryName)))
-    .slice(0, mostLanguages);
-  const folders =
-    languages.length === 0 ? spacesOf(files, top, summaryName) : languages.map((language) => `${top}${language}/`);
-  const summaries = folders.map((folder) => posix.join(folder, summaryName));
-  const isOld = files.has(summaries[0] ?? '') && (files.has(readme) || languages.length > 0) && !files.has('book.toml');
-  if (!files.has('.gitbook.yaml') && !isOld) return null;
-  const variables = variablesOf(files, top);
+  const found = gitbookSpaces(files);
+  if (found === null) return null;
+  const { top, spaces } = found;
+  const summaries = new Set([top, ...spaces].map(({ summary }) => summary));
+  const book = parseFile(files.get('book.json'));
+  const variables = isRecord(book) ? book.variables : undefined;
+  // the innermost folder counts
+  const inside = spaces.toSorted((a, b) => b.folder.length - a.folder.length);
+  const spaceOf = (path: string) =>
+    inside.find(({ folder }) => path.startsWith(folder)) ?? (path.startsWith(top.folder) ? top : null);
   return {
     name: 'GitBook',
-    navigation: navigationOf(files, folders, summaryName),
-    settings: { top, readme, languages, variables },
+    navigation: navigationOf(files, spaces),
+    settings: { top, spaces, variables },
     locate({ path }) {
-      if (!path.startsWith(top) || !/\.md$/i.test(path) || /(?:^|\/)\./.test(path)) return null;
-      if ([...summaries, top + summaryName, `${top}LANGS.md`].includes(path)) return null;
-      if (path === readme) return { path: 'index' };
-      const language = languages.find((name) => path.startsWith(`${top}${name}/`));
-      return { path: pathOf(path.slice(top.length)).replace(/\/README$/, ''), language };
+      const space = spaceOf(path);
+      if (space === null || !/\.md$/i.test(path) || /(?:^|\/)\./.test(path)) return null;
+      if (summaries.has(path) || path === `${top.folder}LANGS.md`) return null;
+      const { base, folder, readme, language, version, section } = space;
+      const below = path === readme ? '' : path.slice(folder.length);
+      return {
+        path: pathOf(base + below).replace(/\/README$/, ''),
+        language,
+        version,
+        ...(section && { groups: [section] }),
+      };
     },
     includes: {
       markdown: {
@@ -54,9 +53,9 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
         resolve: (target, from) => [posix.normalize(posix.join(posix.dirname(from), target))],
       },
     },
-    prepare: (text, { values }) =>
+    prepare: (text, { path, values }) =>
       withBlocks(
-        withVariables(text, { ...variables, page: values.vars }).replace(
+        withVariables(text, { book: variables, space: (spaceOf(path) ?? top).variables, page: values.vars }).replace(
           /^\{%\s*(?:embed|content-ref)\s+url="([^"\n]*)"\s*%\}$/gm,
           '[$1]($1)',
         ),
@@ -65,36 +64,9 @@ export function gitbookLayout(files: SourceFiles): Layout | null {
   };
 }
 
-/** Returns the folders of the spaces that one repository has, each with its own summary; the top if it has one. */
-function spacesOf(files: SourceFiles, top: string, summaryName: string): string[] {
-  if (files.has(top + summaryName)) return [top];
-  const folders = [...files.keys()]
-    .filter((path) => path.startsWith(top) && path.endsWith(`/${summaryName}`) && !/(?:^|\/)\./.test(path))
-    .map((path) => path.slice(0, -summaryName.length))
-    .sort();
-  return folders.length === 0 ? [top] : folders.slice(0, mostSpaces);
-}
-
-/** Returns the folders that a list of languages links to. */
-function languagesOf(list: string): string[] {
-  return [...list.matchAll(/^[ \t]*[*+-][ \t]+\[[^\]\n]*\]\((?:\.\/)?([\w-]{1,30})\/?(?:README\.md)?\)/gm)].map(
-    ([, folder = '']) => folder,
-  );
-}
-
 interface Variables {
   book: unknown;
   space: unknown;
-}
-
-/** Returns the variables of a space, and those of `book.json` in older versions. */
-function variablesOf(files: SourceFiles, top: string): Variables {
-  const book = parseFile(files.get('book.json'));
-  const stated = [`${top}.gitbook/vars.yaml`, '.gitbook/vars.yaml'].map((path) => files.get(path));
-  return {
-    book: isRecord(book) ? book.variables : undefined,
-    space: parseFile(stated.find((file) => file !== undefined)),
-  };
 }
 
 /** Fills in `{{ book.name }}`, and the expressions `space.vars.name` and `page.vars.name`. */
@@ -112,14 +84,14 @@ function variable(name: string, values: unknown): string | undefined {
   return textOf(value)?.slice(0, 500);
 }
 
-function navigationOf(files: SourceFiles, folders: readonly string[], summaryName: string): Navigation {
+function navigationOf(files: SourceFiles, spaces: readonly GitbookSpace[]): Navigation {
   const entries: Navigation['entries'] = new Map();
-  for (const folder of folders) addEntries(entries, readConfig(files.get(posix.join(folder, summaryName))), folder);
+  for (const space of spaces) addEntries(entries, readConfig(files.get(space.summary)), space);
   return { entries, languages: [], versions: [] };
 }
 
 /** Reads the list of pages; its headings and the lines above nested ones are the titles of sections. */
-function addEntries(entries: Navigation['entries'], summary: string, top: string): void {
+function addEntries(entries: Navigation['entries'], summary: string, { folder, section: space }: GitbookSpace): void {
   let section: string[] = [];
   const parents: { indent: number; title: string }[] = [];
   for (const line of summary.split('\n')) {
@@ -131,11 +103,11 @@ function addEntries(entries: Navigation['entries'], summary: string, top: string
     const [, blank = '', title = '', target = ''] = /^(\s*)[*+-]\s+\[([^\]]*)\]\(<?([^()\s>]*)/.exec(line) ?? [];
     if (target === '') continue;
     while ((parents.at(-1)?.indent ?? -1) >= blank.length) parents.pop();
-    const key = pathOf(top + target);
+    const key = pathOf(folder + target);
     if (!/^[a-z]+:/i.test(target) && !entries.has(key))
       entries.set(key, {
         order: entries.size,
-        groups: [...section, ...parents.map((parent) => parent.title)],
+        groups: [...(space === undefined ? [] : [space]), ...section, ...parents.map((parent) => parent.title)],
         isHidden: false,
         boost: 1,
       });

@@ -38,7 +38,7 @@ it('reads the summaries of several spaces of GitBook in one repository', async (
     'loose.md': '# Loose',
   });
   expect(Object.keys(pages).sort()).toEqual(['api/a', 'guides', 'guides/b', 'loose']);
-  expect(pages['guides/b']).toMatchObject({ order: 2, boost: 1, metadata: { groups: ['Start'] } });
+  expect(pages['guides/b']).toMatchObject({ order: 2, boost: 1, metadata: { groups: ['guides', 'Start'] } });
   expect(pages['api/a']).toMatchObject({ order: 0 });
   expect(pages.loose).toMatchObject({ order: null, boost: 0.5 });
 });
