@@ -60,7 +60,7 @@ export function QuestionSettings({ reader, onReader, hasBegun, isBusy, ...props 
           </div>
         </div>
       </details>
-      {!hasBegun && <Check label={countsAsReader} isSelected={props.isCounted} onChange={props.onCounted} />}
+      {!hasBegun && <Check label={countsAsReader} value={props.isCounted} onChange={props.onCounted} />}
       {hasBegun && !isBusy && (
         <div className="actions">
           <Button className="button" onPress={props.onNew}>

@@ -36,17 +36,15 @@ export function Field({ label, hint, placeholder, isCode = false, rows, type = '
   );
 }
 
-export function Check({
-  label,
-  isSelected,
-  onChange,
-}: {
+interface CheckProps {
   label: string;
-  isSelected: boolean;
+  value: boolean;
   onChange(value: boolean): void;
-}) {
+}
+
+export function Check({ label, value, onChange }: CheckProps) {
   return (
-    <Checkbox className="checkbox" isSelected={isSelected} onChange={onChange}>
+    <Checkbox className="checkbox" isSelected={value} onChange={onChange}>
       <span className="box" aria-hidden="true" />
       {label}
     </Checkbox>
@@ -82,6 +80,14 @@ export function Problem({ error }: { error: unknown }) {
       {messageOf(error)}
     </p>
   );
+}
+
+/** Returns what `Field`, `Check` and `Choice` need to show and change a value of a draft, by its name. */
+export function fieldsOf<Draft extends object>(draft: Draft, onChange: (draft: Draft) => void) {
+  return <Name extends keyof Draft>(name: Name) => ({
+    value: draft[name],
+    onChange: (value: Draft[Name]) => onChange({ ...draft, [name]: value }),
+  });
 }
 
 /** Returns the number of a field; null when it is empty. */

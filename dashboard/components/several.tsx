@@ -17,7 +17,7 @@ export function Several<Value extends string>({ label, options, chosen, onChange
         <Check
           key={option}
           label={option}
-          isSelected={chosen.includes(option)}
+          value={chosen.includes(option)}
           onChange={(isChosen) => onChange(options.filter((one) => (one === option ? isChosen : chosen.includes(one))))}
         />
       ))}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, messageOf } from '../http/client.ts';
-import { ErrorNote, Loading } from '../components/notes.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { answerOf, api } from '../http/client.ts';
 import type { JobRef } from '../jobs/job-queries.ts';
 import { DiffView } from './diff-view.tsx';
 
@@ -22,14 +22,29 @@ export function StepDiff({ job: { projectId, id }, step: { turn, step } }: StepD
         }),
       ),
   });
-  if (diff.isPending) return <Loading />;
-  if (diff.isError)
-    return (
-      <ErrorNote
-        title="The diff could not be loaded"
-        message={messageOf(diff.error)}
-        onRetry={() => void diff.refetch()}
-      />
-    );
-  return <DiffView patch={diff.data} />;
+  return (
+    <Loaded query={diff} problem="The diff could not be loaded">
+      {(patch) => <DiffView patch={patch} />}
+    </Loaded>
+  );
+}
+
+/** Shows the changes as of a step, such as the last one of a turn, relative to the base commit. */
+export function TurnDiff({ job: { projectId, id }, step: { turn, step } }: StepDiffProps) {
+  const diff = useQuery({
+    queryKey: ['turn-diff', id, turn, step],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () =>
+      answerOf(
+        api.GET('/v2/agent/{projectId}/job/{id}/diff', {
+          params: { path: { projectId, id }, query: { turn, step } },
+          parseAs: 'text',
+        }),
+      ),
+  });
+  return (
+    <Loaded query={diff} problem="The diff could not be loaded">
+      {(patch) => <DiffView patch={patch} />}
+    </Loaded>
+  );
 }

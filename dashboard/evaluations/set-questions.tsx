@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
-import { Check, Field, linesOf } from '../components/fields.tsx';
+import { Check, Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { QuestionSet } from '../http/types.ts';
@@ -60,7 +60,6 @@ interface QuestionsFormProps {
 function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
   const [drafts, setDrafts] = useState(() => questions.map(draftOf));
   const save = useMutation({ mutationFn: () => onSave(drafts.map(questionOf)) });
-  const change = (changed: Draft) => setDrafts(drafts.map((draft) => (draft.key === changed.key ? changed : draft)));
   const add = () => {
     const key = Math.max(-1, ...drafts.map((draft) => draft.key)) + 1;
     setDrafts([...drafts, { key, text: '', history: '', pages: '', facts: '', expectsAnswer: true, origin: 'manual' }]);
@@ -69,40 +68,8 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
     <ActionForm role="member" label="Save questions" action={save} name="Questions">
       {drafts.map((draft, at) => (
         <fieldset key={draft.key} className="inner" aria-label={`Question ${at + 1}`}>
-          <Field label="Question" value={draft.text} onChange={(text) => change({ ...draft, text })} isRequired />
-          <Field
-            label="Earlier questions, one per line"
-            value={draft.history}
-            onChange={(history) => change({ ...draft, history })}
-            rows={2}
-            hint="Makes it a follow-up question."
-          />
-          <Check
-            label="The documentation should answer it"
-            isSelected={draft.expectsAnswer}
-            onChange={(expectsAnswer) => change({ ...draft, expectsAnswer })}
-          />
-          {draft.expectsAnswer && (
-            <div className="field-pair">
-              <Field
-                label="Expected pages, one path per line"
-                value={draft.pages}
-                onChange={(pages) => change({ ...draft, pages })}
-                rows={2}
-                isCode
-                placeholder="guides/install"
-                hint="An answer should cite one of them."
-              />
-              <Field
-                label="Expected facts, one per line"
-                value={draft.facts}
-                onChange={(facts) => change({ ...draft, facts })}
-                rows={2}
-                hint="An answer should contain all of them."
-              />
-            </div>
-          )}
-          <Button className="button" onPress={() => setDrafts(drafts.filter(({ key }) => key !== draft.key))}>
+          <QuestionFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
+          <Button className="button" onPress={() => setDrafts(drafts.toSpliced(at, 1))}>
             Remove question
           </Button>
         </fieldset>
@@ -111,6 +78,40 @@ function QuestionsForm({ questions, onSave }: QuestionsFormProps) {
         Add question
       </Button>
     </ActionForm>
+  );
+}
+
+function QuestionFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
+  const field = fieldsOf(draft, onChange);
+  return (
+    <>
+      <Field label="Question" {...field('text')} isRequired />
+      <Field
+        label="Earlier questions, one per line"
+        {...field('history')}
+        rows={2}
+        hint="Makes it a follow-up question."
+      />
+      <Check label="The documentation should answer it" {...field('expectsAnswer')} />
+      {draft.expectsAnswer && (
+        <div className="field-pair">
+          <Field
+            label="Expected pages, one path per line"
+            {...field('pages')}
+            rows={2}
+            isCode
+            placeholder="guides/install"
+            hint="An answer should cite one of them."
+          />
+          <Field
+            label="Expected facts, one per line"
+            {...field('facts')}
+            rows={2}
+            hint="An answer should contain all of them."
+          />
+        </div>
+      )}
+    </>
   );
 }
 

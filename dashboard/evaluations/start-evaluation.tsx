@@ -64,7 +64,7 @@ export function StartEvaluation({ domain, sets, onStart }: StartProps) {
         options={sets.map(({ id, name }) => [id, plain(name)] as const)}
         onChange={setChosen}
       />
-      <Check label="Compare with another configuration" isSelected={isCompared} onChange={setCompared} />
+      <Check label="Compare with another configuration" value={isCompared} onChange={setCompared} />
       {isCompared && (
         <>
           <Field label="Model" value={model} onChange={setModel} isCode placeholder="As today" />

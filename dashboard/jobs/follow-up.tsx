@@ -1,8 +1,8 @@
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
+import { Problem } from '../components/fields.tsx';
 import { useMay } from '../components/session.tsx';
-import { messageOf } from '../http/client.ts';
 import { useDraft } from '../drafts.ts';
 import type { Job } from '../http/types.ts';
 import { effectOfMessage, refusalOfMessage } from './advice.ts';
@@ -60,11 +60,7 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
       <div className="follow-up-more">
         <AttachedImages images={images} onChange={setImages} />
       </div>
-      {send.isError && (
-        <p className="field-error" role="alert">
-          {messageOf(send.error)}
-        </p>
-      )}
+      <Problem error={send.error} />
       <Button type="submit" className="button button-primary" isDisabled={send.isPending}>
         Send
       </Button>

@@ -14,8 +14,9 @@ import {
   TextArea,
   TextField,
 } from 'react-aria-components';
+import { Problem } from '../components/fields.tsx';
 import { ModelList, modelListId } from '../components/model-list.tsx';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { answerOf, api } from '../http/client.ts';
 import { newId } from '../widget/new-id.ts';
 import type { JobRef } from './job-queries.ts';
 
@@ -79,11 +80,7 @@ function ForkForm({ job, turn, step }: ForkProps) {
         <Input className="input code" placeholder="provider/model" spellCheck={false} list={modelListId} />
         <ModelList />
       </TextField>
-      {fork.isError && (
-        <p className="field-error" role="alert">
-          {messageOf(fork.error)}
-        </p>
-      )}
+      <Problem error={fork.error} />
       <div className="actions">
         <Button type="submit" className="button button-primary" isDisabled={fork.isPending}>
           Fork the job

@@ -9,7 +9,7 @@ import type { JobRef } from './job-queries.ts';
 import type { Outcome } from './timeline/timeline.ts';
 import { PullRequestLink } from './turn-head.tsx';
 
-const TurnDiff = lazy(() => import('../diff/turn-diff.tsx').then(({ TurnDiff }) => ({ default: TurnDiff })));
+const TurnDiff = lazy(() => import('../diff/step-diff.tsx').then(({ TurnDiff }) => ({ default: TurnDiff })));
 
 interface TurnOutcomeProps {
   job: JobRef;

@@ -133,7 +133,7 @@ export function Plot(props: PlotProps) {
         <ul className="legend">
           {series.map(({ label, colour }) => (
             <li key={label}>
-              <span className={`swatch swatch${colour}`} aria-hidden="true" /> {label}
+              <span className="swatch" style={{ background: `var(${colour})` }} aria-hidden="true" /> {label}
             </li>
           ))}
           {limit !== null && (
@@ -174,7 +174,7 @@ export function Plot(props: PlotProps) {
             <b>{names[at.index]}</b>
             {series.map(({ label, colour, values }) => (
               <div key={label}>
-                <span className={`swatch swatch${colour}`} aria-hidden="true" /> {label}{' '}
+                <span className="swatch" style={{ background: `var(${colour})` }} aria-hidden="true" /> {label}{' '}
                 {valuesAt([{ label: '', colour, values }], at.index, format)}
               </div>
             ))}

@@ -19,7 +19,7 @@ import '../styles/job.css';
 import '../styles/operations.css';
 import '../styles/settings.css';
 
-const colours = [
+const plainColours = [
   'bg',
   'bg-side',
   'bg-raised',
@@ -30,11 +30,8 @@ const colours = [
   'quiet',
   'accent',
   'link',
-].concat(
-  ['red', 'green', 'blue', 'purple', 'amber', 'grey'].flatMap((name) =>
-    name === 'grey' ? ['grey-bg'] : [name, `${name}-bg`],
-  ),
-);
+];
+const badgeColours = ['red', 'green', 'blue', 'purple', 'amber'].flatMap((name) => [name, `${name}-bg`]);
 const sizes = ['xs', 's', 'm', 'l', 'xl'];
 const spaces = [1, 2, 3, 4, 5, 6, 7, 8];
 const radii = ['s', 'm', 'l', 'full'];
@@ -56,15 +53,16 @@ export function DesignPage() {
         component.
       </p>
       <Part title="Color">
-        {colours.map((name) => (
-          <div key={name} className={`design-colour design-${name}`}>
+        {[...plainColours, ...badgeColours, 'grey-bg'].map((name) => (
+          <div key={name} className="design-colour">
+            <span style={{ background: `var(--${name})` }} />
             <code>{name}</code>
           </div>
         ))}
       </Part>
       <Part title="Type">
         {sizes.map((size) => (
-          <span key={size} className={`design-text-${size}`}>
+          <span key={size} style={{ fontSize: `var(--text-${size})` }}>
             text-{size}
           </span>
         ))}
@@ -72,10 +70,20 @@ export function DesignPage() {
       </Part>
       <Part title="Space and radius">
         {spaces.map((space) => (
-          <span key={space} className={`design-space design-space-${space}`} title={`space-${space}`} />
+          <span
+            key={space}
+            className="design-space"
+            style={{ width: `var(--space-${space})` }}
+            title={`space-${space}`}
+          />
         ))}
         {radii.map((radius) => (
-          <span key={radius} className={`design-radius design-radius-${radius}`} title={`radius-${radius}`} />
+          <span
+            key={radius}
+            className="design-radius"
+            style={{ borderRadius: `var(--radius-${radius})` }}
+            title={`radius-${radius}`}
+          />
         ))}
       </Part>
       <Part title="Buttons">
@@ -116,7 +124,7 @@ export function DesignPage() {
           onChange={setChoice}
         />
         <Several label="Several" options={['one', 'two']} chosen={several} onChange={setSeveral} />
-        <Check label="Check" isSelected={isOn} onChange={setOn} />
+        <Check label="Check" value={isOn} onChange={setOn} />
         <Problem error={new Error('What is wrong, then what to do.')} />
       </Part>
       <Part title="Badges and states">

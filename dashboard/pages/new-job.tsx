@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Button, Checkbox, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
-import { answerOf, api, messageOf } from '../http/client.ts';
+import { Button, FieldError, Form, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
+import { answerOf, api } from '../http/client.ts';
 import { Choice } from '../components/choice.tsx';
-import { Field, linesOf } from '../components/fields.tsx';
+import { Check, Field, linesOf, Problem } from '../components/fields.tsx';
 import { describeModel, ModelList, modelListId } from '../components/model-list.tsx';
 import { EmptyNote } from '../components/notes.tsx';
 import { useMay, useSession } from '../components/session.tsx';
@@ -228,19 +228,12 @@ function NewJob() {
             </div>
           </div>
         </details>
-        <Checkbox
-          className="checkbox"
-          isSelected={isDraft}
+        <Check
+          label="Open the pull request as a draft"
+          value={isDraft}
           onChange={(isDraft) => change({ draft: isDraft ? 'yes' : '' })}
-        >
-          <span className="box" aria-hidden="true" />
-          Open the pull request as a draft
-        </Checkbox>
-        {create.isError && (
-          <p className="field-error" role="alert">
-            {messageOf(create.error)}
-          </p>
-        )}
+        />
+        <Problem error={create.error} />
         <Button type="submit" className="button button-primary" isDisabled={create.isPending}>
           {create.isPending ? 'Starting…' : 'Start job'}
         </Button>

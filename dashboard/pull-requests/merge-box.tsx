@@ -256,7 +256,7 @@ function Merge({ pull, isBlocked, onDone }: MergeProps) {
       onDone={onDone}
     >
       <Choice label="Method" value={method} options={methods} onChange={setMethod} />
-      <Check label="Delete the branch after the merge" isSelected={deleteBranch} onChange={setDeleteBranch} />
+      <Check label="Delete the branch after the merge" value={deleteBranch} onChange={setDeleteBranch} />
     </Confirm>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { amountOf, Check, Field, linesOf } from '../components/fields.tsx';
+import { amountOf, Check, Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Key } from '../http/types.ts';
 
@@ -43,45 +43,25 @@ export function rulesOf({ allowedOrigins, requestsPerMinute, requestsPerDay, ...
 
 /** Shows the fields for where and how an assistant key may be used. */
 export function KeyRuleFields({ draft, onChange }: { draft: RulesDraft; onChange(draft: RulesDraft): void }) {
+  const field = fieldsOf(draft, onChange);
   return (
     <>
       <Field
         label="Allowed websites, one origin per line"
-        value={draft.allowedOrigins}
-        onChange={(allowedOrigins) => onChange({ ...draft, allowedOrigins })}
+        {...field('allowedOrigins')}
         rows={3}
         isCode
         placeholder="https://docs.example.com"
         hint="Empty for all. https://*.example.com allows any one name in the place of the *."
       />
       {draft.allowedOrigins.trim() !== '' && (
-        <Check
-          label="Also allow requests from no website, such as servers and agents"
-          isSelected={draft.allowsNoOrigin}
-          onChange={(allowsNoOrigin) => onChange({ ...draft, allowsNoOrigin })}
-        />
+        <Check label="Also allow requests from no website, such as servers and agents" {...field('allowsNoOrigin')} />
       )}
-      <Check
-        label="Require a proof of work, which makes scripted use expensive"
-        isSelected={draft.proofOfWork}
-        onChange={(proofOfWork) => onChange({ ...draft, proofOfWork })}
-      />
+      <Check label="Require a proof of work, which makes scripted use expensive" {...field('proofOfWork')} />
       <p className="hint">The widget and @docket/react solve it on their own. Other clients have to be changed.</p>
       <div className="field-pair">
-        <Field
-          label="Requests per minute"
-          value={draft.requestsPerMinute}
-          onChange={(requestsPerMinute) => onChange({ ...draft, requestsPerMinute })}
-          type="number"
-          placeholder="no limit"
-        />
-        <Field
-          label="Requests per day"
-          value={draft.requestsPerDay}
-          onChange={(requestsPerDay) => onChange({ ...draft, requestsPerDay })}
-          type="number"
-          placeholder="no limit"
-        />
+        <Field label="Requests per minute" {...field('requestsPerMinute')} type="number" placeholder="no limit" />
+        <Field label="Requests per day" {...field('requestsPerDay')} type="number" placeholder="no limit" />
       </div>
     </>
   );

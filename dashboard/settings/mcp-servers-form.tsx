@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Field, linesOf } from '../components/fields.tsx';
+import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { McpServer } from '../http/types.ts';
@@ -80,8 +80,6 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
     mutationFn: () => save(drafts),
     onSuccess: (saved) => setDrafts(saved.map(draftOf)),
   });
-  const change = (at: number, part: Partial<Draft>) =>
-    setDrafts(drafts.map((draft, position) => (position === at ? { ...draft, ...part } : draft)));
   return (
     <ActionForm label="Update MCP servers" action={action}>
       <h3>MCP servers</h3>
@@ -90,24 +88,8 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
         <details key={at} className="inner" open={at >= servers.length}>
           <summary>MCP server {draft.name}</summary>
           <div className="form">
-            <Field label="Name" value={draft.name} onChange={(name) => change(at, { name })} isRequired isCode />
-            <Choice label="Runs" value={draft.kind} options={kinds} onChange={(kind) => change(at, { kind })} />
-            <TargetFields draft={draft} onChange={(part) => change(at, part)} />
-            <Field
-              label="Tools agents may call, one per line"
-              value={draft.tools}
-              onChange={(tools) => change(at, { tools })}
-              rows={2}
-              isCode
-              placeholder="all"
-            />
-            <Choice
-              label="Read-only calls, which may be repeated"
-              value={draft.readOnly}
-              options={readOnlyChoices}
-              onChange={(readOnly) => change(at, { readOnly })}
-            />
-            <Button className="button" onPress={() => setDrafts(drafts.filter((_, position) => position !== at))}>
+            <ServerFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
+            <Button className="button" onPress={() => setDrafts(drafts.toSpliced(at, 1))}>
               Remove server
             </Button>
           </div>
@@ -122,14 +104,26 @@ function ServersForm({ servers, save }: { servers: McpServer[]; save(drafts: Dra
   );
 }
 
-function TargetFields({ draft, onChange }: { draft: Draft; onChange(part: Partial<Draft>): void }) {
+function ServerFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
+  const field = fieldsOf(draft, onChange);
+  return (
+    <>
+      <Field label="Name" {...field('name')} isRequired isCode />
+      <Choice label="Runs" {...field('kind')} options={kinds} />
+      <TargetFields draft={draft} field={field} />
+      <Field label="Tools agents may call, one per line" {...field('tools')} rows={2} isCode placeholder="all" />
+      <Choice label="Read-only calls, which may be repeated" {...field('readOnly')} options={readOnlyChoices} />
+    </>
+  );
+}
+
+function TargetFields({ draft, field }: { draft: Draft; field: ReturnType<typeof fieldsOf<Draft>> }) {
   if (draft.kind === 'command')
     return (
       <>
         <Field
           label="Program and arguments, one per line"
-          value={draft.command}
-          onChange={(command) => onChange({ command })}
+          {...field('command')}
           rows={3}
           isRequired
           isCode
@@ -138,8 +132,7 @@ function TargetFields({ draft, onChange }: { draft: Draft; onChange(part: Partia
         />
         <Field
           label="Environment variables, one NAME=value per line"
-          value={draft.env}
-          onChange={(env) => onChange({ env })}
+          {...field('env')}
           rows={2}
           isCode
           placeholder={draft.envNames.length > 0 ? `${draft.envNames.join(', ')}; new lines replace all` : ''}
@@ -149,12 +142,11 @@ function TargetFields({ draft, onChange }: { draft: Draft; onChange(part: Partia
     );
   return (
     <>
-      <Field label="URL" type="url" value={draft.url} onChange={(url) => onChange({ url })} isRequired isCode />
+      <Field label="URL" type="url" {...field('url')} isRequired isCode />
       <Field
         label="Authorization header"
         type="password"
-        value={draft.authorization}
-        onChange={(authorization) => onChange({ authorization })}
+        {...field('authorization')}
         isCode
         placeholder={draft.headerNames.length > 0 ? 'set; a new value replaces all headers' : 'Bearer …'}
         hint="Stored encrypted and never shown again. A new URL needs it again."

@@ -2,46 +2,18 @@ import { amountOf, linesOf } from '../components/fields.tsx';
 import type { Project } from '../http/types.ts';
 import type { EffortChoice } from '../jobs/effort.ts';
 
-/** Empty for the service's setting. */
-type SelfReview = '' | 'on' | 'off';
-
 /** Settings of a project in a form. A list has one item per line, and an absent amount is empty. */
-export interface ProjectDraft {
-  name: string;
-  repository: string;
-  defaultRef: string;
-  models: string;
-  reasoningEffort: EffortChoice;
-  maxOutputTokens: string;
-  forgeUrl: string;
-  allowedRepositories: string;
-  allowedPaths: string;
-  reviewers: string;
-  labels: string;
-  assignees: string;
-  jobBudgetUsd: string;
-  dailyBudgetUsd: string;
-  checkCommand: string;
-  environment: string;
-  fetchHosts: string;
-  mayChangeWorkflows: boolean;
-  mayRun: boolean;
-  isReviewed: boolean;
-  selfReview: SelfReview;
-  mayAsk: boolean;
-  /** New token. The stored one is never shown. */
-  forgeToken: string;
-  removesToken: boolean;
-}
+export type ProjectDraft = ReturnType<typeof draftOf>;
 
 /** Returns the initial values of the form; null is for a new project. */
-export function draftOf(project: Project | null): ProjectDraft {
+export function draftOf(project: Project | null) {
+  const reasoningEffort: EffortChoice = project?.reasoningEffort ?? '';
   return {
     name: project?.name ?? '',
     repository: project?.repository ?? '',
     defaultRef: project?.defaultRef ?? '',
     models: (project?.models ?? []).join('\n'),
-    reasoningEffort: project?.reasoningEffort ?? '',
+    reasoningEffort,
     maxOutputTokens: project?.maxOutputTokens?.toString() ?? '',
     forgeUrl: project?.forgeUrl ?? '',
     allowedRepositories: (project?.allowedRepositories ?? []).join('\n'),
@@ -59,6 +31,7 @@ export function draftOf(project: Project | null): ProjectDraft {
     isReviewed: project?.plan === 'review',
     selfReview: selfReviewOf(project?.selfReview ?? null),
     mayAsk: project?.ask ?? false,
+    /** New token. The stored one is never shown. */
     forgeToken: '',
     removesToken: false,
   };
@@ -94,7 +67,8 @@ export function changeOf(draft: ProjectDraft) {
   };
 }
 
-function selfReviewOf(setting: boolean | null): SelfReview {
+/** Empty for the service's setting. */
+function selfReviewOf(setting: boolean | null) {
   if (setting === null) return '';
   return setting ? 'on' : 'off';
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Check, Field } from '../components/fields.tsx';
+import { Check, Field, fieldsOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Project } from '../http/types.ts';
 import { effortsWith } from '../jobs/effort.ts';
@@ -40,12 +40,12 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
       return onSaved();
     },
   });
-  const settings = <Settings draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />;
+  const field = fieldsOf(draft, setDraft);
+  const settings = <Settings draft={draft} onChange={setDraft} />;
   const repository = (
     <Field
       label="Repository"
-      value={draft.repository}
-      onChange={(repository) => setDraft({ ...draft, repository })}
+      {...field('repository')}
       isRequired
       isCode
       placeholder="https://github.com/acme/docs"
@@ -62,12 +62,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
         <>
           {repository}
           <div className="field-pair">
-            <Field
-              label="Name"
-              value={draft.name}
-              onChange={(name) => setDraft({ ...draft, name })}
-              placeholder="defaults to the repository's name"
-            />
+            <Field label="Name" {...field('name')} placeholder="defaults to the repository's name" />
             <Choice label="Forge" value={forge} options={forges} onChange={setForge} />
           </div>
         </>
@@ -77,7 +72,7 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
             Identifier <code>{project.id}</code>
           </p>
           {repository}
-          <Field label="Name" value={draft.name} onChange={(name) => setDraft({ ...draft, name })} isRequired />
+          <Field label="Name" {...field('name')} isRequired />
         </>
       )}
       {project === null ? (
@@ -93,19 +88,12 @@ export function ProjectForm({ project, onSaved }: { project: Project | null; onS
           <Field
             label="Forge token"
             type="password"
-            value={draft.forgeToken}
-            onChange={(forgeToken) => setDraft({ ...draft, forgeToken })}
+            {...field('forgeToken')}
             isCode
             placeholder={project?.hasForgeToken === true ? 'set; a new token replaces it' : "the worker's own"}
             hint="Stored encrypted and never shown again."
           />
-          {project?.hasForgeToken === true && (
-            <Check
-              label="Remove the token"
-              isSelected={draft.removesToken}
-              onChange={(removesToken) => setDraft({ ...draft, removesToken })}
-            />
-          )}
+          {project?.hasForgeToken === true && <Check label="Remove the token" {...field('removesToken')} />}
         </>
       )}
     </ActionForm>
@@ -119,83 +107,59 @@ const selfReviews = [
   ['off', 'off'],
 ] as const;
 
-function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: Partial<ProjectDraft>): void }) {
-  const text = (name: TextOf<ProjectDraft>) => ({
-    value: draft[name],
-    onChange: (value: string) => onChange({ [name]: value }),
-  });
+function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(draft: ProjectDraft): void }) {
+  const field = fieldsOf(draft, onChange);
   return (
     <>
       <div className="field-pair">
-        <Field label="Branch" {...text('defaultRef')} isCode placeholder="default branch" />
-        <Field label="Forge URL" {...text('forgeUrl')} isCode placeholder="derived from the repository" />
+        <Field label="Branch" {...field('defaultRef')} isCode placeholder="default branch" />
+        <Field label="Forge URL" {...field('forgeUrl')} isCode placeholder="derived from the repository" />
       </div>
       <h3>Models</h3>
       <Field
         label="Models, one per line"
-        {...text('models')}
+        {...field('models')}
         rows={2}
         isCode
         placeholder="service default"
         hint="Jobs use the first; the others are fallbacks for when those before them are down."
       />
       <div className="field-triple">
-        <Choice
-          label="Reasoning effort"
-          value={draft.reasoningEffort}
-          options={effortsWith("the model's own")}
-          onChange={(reasoningEffort) => onChange({ reasoningEffort })}
+        <Choice label="Reasoning effort" {...field('reasoningEffort')} options={effortsWith("the model's own")} />
+        <Field
+          label="Output limit (tokens)"
+          {...field('maxOutputTokens')}
+          type="number"
+          placeholder="the model's own"
         />
-        <Field label="Output limit (tokens)" {...text('maxOutputTokens')} type="number" placeholder="the model's own" />
-        <Choice
-          label="Self-review"
-          value={draft.selfReview}
-          options={selfReviews}
-          onChange={(selfReview) => onChange({ selfReview })}
-        />
+        <Choice label="Self-review" {...field('selfReview')} options={selfReviews} />
       </div>
       <h3>Limits</h3>
       <div className="field-pair">
-        <Field label="Budget per turn (USD)" {...text('jobBudgetUsd')} placeholder={none} />
-        <Field label="Budget per day (USD)" {...text('dailyBudgetUsd')} placeholder={none} />
+        <Field label="Budget per turn (USD)" {...field('jobBudgetUsd')} placeholder={none} />
+        <Field label="Budget per day (USD)" {...field('dailyBudgetUsd')} placeholder={none} />
         <Field
           label="Paths jobs may change, one per line"
-          {...text('allowedPaths')}
+          {...field('allowedPaths')}
           rows={2}
           isCode
           placeholder="everything"
         />
-        <Field label="Additional repositories, one per line" {...text('allowedRepositories')} rows={2} isCode />
+        <Field label="Additional repositories, one per line" {...field('allowedRepositories')} rows={2} isCode />
       </div>
-      <Check
-        label="Jobs may change CI configuration (such as .github/workflows)"
-        isSelected={draft.mayChangeWorkflows}
-        onChange={(mayChangeWorkflows) => onChange({ mayChangeWorkflows })}
-      />
-      <Check
-        label="Agents may run commands (needs a worker with a sandbox)"
-        isSelected={draft.mayRun}
-        onChange={(mayRun) => onChange({ mayRun })}
-      />
-      <Check
-        label="Require approval of a plan before anything is changed"
-        isSelected={draft.isReviewed}
-        onChange={(isReviewed) => onChange({ isReviewed })}
-      />
-      <Check
-        label="Agents may ask questions and wait for an answer"
-        isSelected={draft.mayAsk}
-        onChange={(mayAsk) => onChange({ mayAsk })}
-      />
+      <Check label="Jobs may change CI configuration (such as .github/workflows)" {...field('mayChangeWorkflows')} />
+      <Check label="Agents may run commands (needs a worker with a sandbox)" {...field('mayRun')} />
+      <Check label="Require approval of a plan before anything is changed" {...field('isReviewed')} />
+      <Check label="Agents may ask questions and wait for an answer" {...field('mayAsk')} />
       <Field
         label="Check command: must succeed before a change is published"
-        {...text('checkCommand')}
+        {...field('checkCommand')}
         isCode
         placeholder="npm test"
       />
       <Field
         label="Environment, in YAML"
-        {...text('environment')}
+        {...field('environment')}
         isCode
         rows={6}
         placeholder="setup: npm ci"
@@ -203,7 +167,7 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
       />
       <Field
         label="Websites that agents may fetch, one host per line"
-        {...text('fetchHosts')}
+        {...field('fetchHosts')}
         rows={2}
         isCode
         placeholder="none"
@@ -211,12 +175,10 @@ function Settings({ draft, onChange }: { draft: ProjectDraft; onChange(change: P
       />
       <h3>Pull requests</h3>
       <div className="field-triple">
-        <Field label="Reviewers, one per line" {...text('reviewers')} rows={2} isCode />
-        <Field label="Labels, one per line" {...text('labels')} rows={2} isCode />
-        <Field label="Assignees, one per line" {...text('assignees')} rows={2} isCode />
+        <Field label="Reviewers, one per line" {...field('reviewers')} rows={2} isCode />
+        <Field label="Labels, one per line" {...field('labels')} rows={2} isCode />
+        <Field label="Assignees, one per line" {...field('assignees')} rows={2} isCode />
       </div>
     </>
   );
 }
-
-type TextOf<T> = { [Name in keyof T]: T[Name] extends string ? Name : never }[keyof T];

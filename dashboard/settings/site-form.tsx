@@ -2,41 +2,22 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { amountOf, Field, linesOf } from '../components/fields.tsx';
+import { amountOf, Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 import { plain } from '../plain.ts';
-
-interface Draft {
-  domain: string;
-  /** URL, or for a site from a directory, its path on the worker's machine. */
-  source: string;
-  ref: string;
-  path: string;
-  baseUrl: string;
-  retentionDays: string;
-  refreshMinutes: string;
-  answerBudgetUsd: string;
-  instructions: string;
-  starterQuestions: string;
-  queryRewriting: string;
-  unsupported: Site['unsupported'];
-  contact: string;
-  requestsPerMinute: string;
-  requestsPerDay: string;
-  /** Id of a question set; empty for none. */
-  guardSet: string;
-  guardMargin: string;
-}
 
 const unsupportedChoices = [
   ['mark', 'mark in the chat'],
   ['cut', 'leave out'],
 ] as const;
 
-function draftOf(site: Site | null): Draft {
+type Draft = ReturnType<typeof draftOf>;
+
+function draftOf(site: Site | null) {
   return {
     domain: site?.domain ?? '',
+    /** URL, or for a site from a directory, its path on the worker's machine. */
     source: site?.repository ?? site?.directory ?? '',
     ref: site?.ref ?? '',
     path: site?.path ?? '',
@@ -51,6 +32,7 @@ function draftOf(site: Site | null): Draft {
     contact: site?.contact ?? '',
     requestsPerMinute: site?.requestsPerMinute?.toString() ?? '',
     requestsPerDay: site?.requestsPerDay?.toString() ?? '',
+    /** Id of a question set; empty for none. */
     guardSet: site?.indexGuard?.questionSetId ?? '',
     guardMargin: String(Math.round((site?.indexGuard?.margin ?? 0.05) * 100)),
   };
@@ -98,10 +80,7 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       return onSaved();
     },
   });
-  const field = (name: keyof Draft) => ({
-    value: draft[name],
-    onChange: (value: string) => setDraft({ ...draft, [name]: value }),
-  });
+  const field = fieldsOf(draft, setDraft);
   return (
     <ActionForm label={site === null ? 'Create site' : 'Save'} action={save}>
       {site === null && (
@@ -157,18 +136,10 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
       </div>
       <Choice
         label="Statements that the cited pages do not support"
-        value={draft.unsupported}
+        {...field('unsupported')}
         options={unsupportedChoices}
-        onChange={(unsupported) => setDraft({ ...draft, unsupported })}
       />
-      {site !== null && (
-        <GuardFields
-          domain={site.domain}
-          set={draft.guardSet}
-          margin={draft.guardMargin}
-          onChange={(guardSet, guardMargin) => setDraft({ ...draft, guardSet, guardMargin })}
-        />
-      )}
+      {site !== null && <GuardFields domain={site.domain} draft={draft} onChange={setDraft} />}
       <Field
         label="Contact"
         {...field('contact')}
@@ -199,15 +170,9 @@ export function SiteForm({ site, onSaved }: { site: Site | null; onSaved(): unkn
   );
 }
 
-interface GuardFieldsProps {
-  domain: string;
-  set: string;
-  margin: string;
-  onChange(set: string, margin: string): void;
-}
-
 /** Shows which question set a new index must answer about as well as the current one. */
-function GuardFields({ domain, set, margin, onChange }: GuardFieldsProps) {
+function GuardFields({ domain, draft, onChange }: { domain: string; draft: Draft; onChange(draft: Draft): void }) {
+  const field = fieldsOf(draft, onChange);
   const sets = useQuery({
     queryKey: ['question-sets', domain],
     queryFn: () => answerOf(api.GET('/v1/sites/{domain}/question-sets', { params: { path: { domain } } })),
@@ -215,17 +180,11 @@ function GuardFields({ domain, set, margin, onChange }: GuardFieldsProps) {
   const choices = (sets.data?.sets ?? []).map(({ id, name }) => [id, plain(name)] as const);
   return (
     <div className="field-pair">
-      <Choice
-        label="Check a new index with"
-        value={set}
-        options={[['', 'no question set'], ...choices]}
-        onChange={(chosen) => onChange(chosen, margin)}
-      />
-      {set !== '' && (
+      <Choice label="Check a new index with" {...field('guardSet')} options={[['', 'no question set'], ...choices]} />
+      {draft.guardSet !== '' && (
         <Field
           label="Margin (percent)"
-          value={margin}
-          onChange={(changed) => onChange(set, changed)}
+          {...field('guardMargin')}
           type="number"
           isRequired
           hint="An index is refused if it passes fewer questions than the current one by more than this share."

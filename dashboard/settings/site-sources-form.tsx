@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { ActionForm } from '../components/action-form.tsx';
 import { Choice } from '../components/choice.tsx';
-import { Field, linesOf } from '../components/fields.tsx';
+import { Field, fieldsOf, linesOf } from '../components/fields.tsx';
 import { answerOf, api } from '../http/client.ts';
 import type { Site } from '../http/types.ts';
 
@@ -82,8 +82,6 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
       return onSaved();
     },
   });
-  const change = (at: number, part: Partial<Draft>) =>
-    setDrafts(drafts.map((draft, position) => (position === at ? { ...draft, ...part } : draft)));
   return (
     <ActionForm label="Update sources" action={save}>
       <h3>More sources</h3>
@@ -91,11 +89,11 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
       {drafts.map((draft, at) => (
         <fieldset key={at} className="source-fields">
           <legend className="label">{`Source ${at + 1}`}</legend>
-          <SourceFields draft={draft} onChange={(part) => change(at, part)} />
+          <SourceFields draft={draft} onChange={(changed) => setDrafts(drafts.with(at, changed))} />
           <Button
             className="button"
             aria-label={`Remove source ${at + 1}`}
-            onPress={() => setDrafts(drafts.filter((_, position) => position !== at))}
+            onPress={() => setDrafts(drafts.toSpliced(at, 1))}
           >
             Remove
           </Button>
@@ -110,11 +108,8 @@ export function SiteSourcesForm({ site, onSaved }: { site: Site; onSaved(): unkn
   );
 }
 
-function SourceFields({ draft, onChange }: { draft: Draft; onChange(part: Partial<Draft>): void }) {
-  const field = (name: keyof Draft) => ({
-    value: draft[name],
-    onChange: (value: string) => onChange({ [name]: value }),
-  });
+function SourceFields({ draft, onChange }: { draft: Draft; onChange(draft: Draft): void }) {
+  const field = fieldsOf(draft, onChange);
   return (
     <div className="field-pair">
       <Choice
@@ -122,7 +117,7 @@ function SourceFields({ draft, onChange }: { draft: Draft; onChange(part: Partia
         value={draft.kind}
         options={kinds}
         onChange={(kind) =>
-          onChange({ kind, ...(draft.weight === weightOf(draft.kind) && { weight: weightOf(kind) }) })
+          onChange({ ...draft, kind, ...(draft.weight === weightOf(draft.kind) && { weight: weightOf(kind) }) })
         }
       />
       <Field {...addresses[draft.kind]} {...field('address')} isRequired isCode />
@@ -134,9 +129,8 @@ function SourceFields({ draft, onChange }: { draft: Draft; onChange(part: Partia
         <>
           <Choice
             label={{ issues: 'Issues', discussions: 'Discussions', discourse: 'Topics' }[draft.kind]}
-            value={draft.threads}
+            {...field('threads')}
             options={threadChoices[draft.kind]}
-            onChange={(threads) => onChange({ threads })}
           />
           <Field
             label={draft.kind === 'discourse' ? 'Tags, one per line' : 'Labels, one per line'}

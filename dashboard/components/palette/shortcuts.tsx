@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { useKeys } from '../../use-keys.ts';
 
 const ShortcutsDialog = lazy(() =>
   import('./shortcuts-dialog.tsx').then(({ ShortcutsDialog }) => ({ default: ShortcutsDialog })),
@@ -19,7 +20,7 @@ export function isForOthers(event: KeyboardEvent): boolean {
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeys((event) => {
     if (isForOthers(event)) return;
     const named = document.querySelector<HTMLElement>(`main [aria-keyshortcuts=${CSS.escape(event.key)}]`);
     const search = document.querySelector<HTMLElement>('input[type=search]');
@@ -31,11 +32,6 @@ export function Shortcuts() {
     // the key must not be typed into the field
     event.preventDefault();
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKey(event);
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
   return (
     <>
       <Button className="button button-quiet" onPress={() => setOpen(true)}>

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { isForOthers } from '../../components/palette/shortcuts.tsx';
 import { useMay, useSession } from '../../components/session.tsx';
 import { showToast } from '../../components/toasts.ts';
@@ -10,6 +10,7 @@ import { fieldsToRetry } from '../retry.ts';
 import { actOnSelected, archiveAction, newestPromptOf, retryAction } from './bulk-actions.ts';
 import { focusedJob } from './job-rows.tsx';
 import type { Selection } from './selection.ts';
+import { useKeys } from '../../use-keys.ts';
 
 const BulkBar = lazy(() => import('./bulk-bar.tsx').then(({ BulkBar }) => ({ default: BulkBar })));
 
@@ -36,7 +37,7 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
     },
     onError: (error) => showToast({ text: messageOf(error), undo: null }),
   });
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeys((event) => {
     if (!may || isForOthers(event) || bulk.isPending || openForm.isPending) return;
     const focused = focusedJob();
     const wanted = jobs.filter(({ id }) => (selection.ids.size > 0 ? selection.ids.has(id) : id === focused));
@@ -47,11 +48,6 @@ export function Bulk({ jobs, selection }: { jobs: ListedJob[]; selection: Select
     if (others.length > 0) setAsksToRetry(true);
     else if (job !== undefined) openForm.mutate(job);
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKey(event);
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
   if (!isNeeded) return null;
   return (
     <Suspense>

@@ -1,7 +1,8 @@
-import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
+import { useEffect, useRef, type RefObject } from 'react';
 import type { Step } from '../../http/types.ts';
 import { isForOthers } from '../../components/palette/shortcuts.tsx';
 import { anchorOf } from './timeline.ts';
+import { useKeys } from '../../use-keys.ts';
 
 interface StepKeys {
   list: RefObject<HTMLDivElement | null>;
@@ -14,7 +15,7 @@ interface StepKeys {
 /** Moves between steps with J and K, and focuses the step. Without one in the address, J begins with the first visible one. */
 export function useStepKeys({ list, steps, hash, onGo }: StepKeys): void {
   const wanted = useRef<string>(null);
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
+  useKeys((event) => {
     if (isForOthers(event) || (event.key !== 'j' && event.key !== 'k')) return;
     const at = steps.findIndex((step) => anchorOf(step) === hash);
     const next = at === -1 ? firstVisible(list.current, steps) : steps[at + (event.key === 'j' ? 1 : -1)];
@@ -22,11 +23,6 @@ export function useStepKeys({ list, steps, hash, onGo }: StepKeys): void {
     wanted.current = anchorOf(next);
     onGo(next);
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKey(event);
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
   // a step far away is rendered some frames later
   useEffect(() => {
     const link = wanted.current === null ? null : document.querySelector<HTMLElement>(`#${wanted.current} .step-name`);
