@@ -24,7 +24,6 @@ export const projectSecretRoutes = {
     method: 'get',
     path: '/v1/projects/{id}/secrets',
     summary: "Lists the secrets of the setup of a project's jobs, without their values.",
-    key: 'admin',
     params: { id },
     responses: {
       200: json('The secrets, by name.', z.object({ secrets: z.array(secretSchema).max(mostSecrets) })),
@@ -35,7 +34,6 @@ export const projectSecretRoutes = {
     path: '/v1/projects/{id}/secrets',
     summary: "Sets a secret of the setup of a project's jobs, new or existing.",
     description: 'The setup has it as an environment variable. Agents do not have it.',
-    key: 'admin',
     params: { id },
     body: bodySchema,
     maxBytes: 256 * 1024,
@@ -46,7 +44,6 @@ export const projectSecretRoutes = {
     method: 'delete',
     path: '/v1/projects/{id}/secrets/{name}',
     summary: "Deletes a secret of the setup of a project's jobs.",
-    key: 'admin',
     params: named,
     responses: { 204: { description: 'The secret is deleted.' } },
   }),

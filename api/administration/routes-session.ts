@@ -127,7 +127,6 @@ export const sessionRoutes = {
     method: 'delete',
     path: '/v1/sessions',
     summary: 'Ends every session of the organization.',
-    key: 'admin',
     responses: { 204: { description: 'All sessions have ended.' } },
   }),
   createSignInLink: defineRoute({
@@ -135,7 +134,6 @@ export const sessionRoutes = {
     path: '/v1/sign-in-links',
     summary: 'Creates a link that signs in to the dashboard once, within 15 minutes.',
     description: 'Requires an admin key: a session could otherwise outlive its 12 hours.',
-    key: 'admin',
     body: createSignInLinkSchema,
     maxBytes: 4_096,
     responses: { 201: json('The link, which is shown only once.', signInLinkSchema) },

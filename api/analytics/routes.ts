@@ -26,7 +26,6 @@ export const analyticsRoutes = {
     summary: 'Returns what readers asked a site: over time, by topic, version and language, and on which pages.',
     description:
       'Periods of up to 7 days have hourly intervals, longer ones daily. The figures are counts without texts or readers; they stay when conversations are deleted.',
-    key: 'admin',
     params: { domain },
     query: analyticsQuerySchema,
     responses: { 200: json('The figures.', analyticsSchema) },
@@ -36,7 +35,6 @@ export const analyticsRoutes = {
     path: '/v1/sites/{domain}/analytics/csv',
     summary: 'Returns one list of the analytics of a site as CSV.',
     description: "A text that a spreadsheet would run as a formula begins with `'`.",
-    key: 'admin',
     params: { domain },
     query: tableQuerySchema,
     responses: {

@@ -1,19 +1,8 @@
-import { ApiError } from '../http/errors.ts';
+import { fixed } from '../http/errors.ts';
 
 /** Returns one error for a missing question set and for one of another site. */
-export function questionSetNotFound(): ApiError {
-  return new ApiError(404, 'The question set was not found.');
-}
-
-export function questionSetTaken(): ApiError {
-  return new ApiError(409, 'Another question set of the site has this name. Choose another one.');
-}
-
+export const questionSetNotFound = fixed(404, 'The question set was not found.');
+export const questionSetTaken = fixed(409, 'Another question set of the site has this name. Choose another one.');
 /** Returns one error for a missing evaluation and for one of another site. */
-export function evaluationNotFound(): ApiError {
-  return new ApiError(404, 'The evaluation was not found.');
-}
-
-export function evaluationRunning(): ApiError {
-  return new ApiError(409, 'Another evaluation of the site is running. Wait for its end, or stop it.');
-}
+export const evaluationNotFound = fixed(404, 'The evaluation was not found.');
+export const evaluationRunning = fixed(409, 'Another evaluation of the site is running. Wait for its end, or stop it.');

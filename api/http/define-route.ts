@@ -30,7 +30,8 @@ export interface Route {
   path: string;
   summary: string;
   description?: string;
-  key: keyof Callers;
+  /** Callers that are admitted; by default, those with an admin key. */
+  key?: keyof Callers;
   /** Least role of an admin key or session. By default, `viewer` for reading and `admin` for everything else. */
   role?: Role;
   /** Path parameters. An invalid one is answered with 404. */
@@ -57,8 +58,14 @@ export function defineRoute<const R extends Route>(route: R & WithParams<R['path
   return route;
 }
 
+export function keyOf({ key = 'admin' }: Route): keyof Callers {
+  return key;
+}
+
 /** Returns the least role of the callers of a route; null for one that admits assistant keys or needs no key. */
-export function roleOf({ key, role, method }: Route): Role | null {
+export function roleOf(route: Route): Role | null {
+  const { role, method } = route;
+  const key = keyOf(route);
   if (key !== 'admin' && key !== 'session') return null;
   return role ?? (method === 'get' ? 'viewer' : 'admin');
 }
@@ -81,7 +88,7 @@ interface Request<Caller, Params, Query, Headers, Body> {
 }
 
 export type RouteRequest<R extends Route> = Request<
-  Callers[R['key']],
+  Callers[R extends { key: infer Key extends keyof Callers } ? Key : 'admin'],
   Part<R, 'params'>,
   Part<R, 'query'>,
   Part<R, 'headers'>,

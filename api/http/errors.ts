@@ -11,6 +11,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns a function that makes an error whose sentence is always the same. */
+export function fixed(status: number, sentence: string, retryAfterSeconds?: number): () => ApiError {
+  const headers = retryAfterSeconds === undefined ? undefined : { 'Retry-After': String(retryAfterSeconds) };
+  return () => new ApiError(status, sentence, headers);
+}
+
 export function invalidRequest(sentence: string): ApiError {
   return new ApiError(400, sentence);
 }
@@ -25,41 +31,29 @@ export function wrongKeyKind(needed: 'admin' | 'assistant'): ApiError {
 }
 
 /** Returns the error for a key that is used in a page of an origin that it does not allow. */
-export function foreignOrigin(): ApiError {
-  return new ApiError(403, "This API key may not be used on this website. Add the website's origin to the key.");
-}
-
+export const foreignOrigin = fixed(
+  403,
+  "This API key may not be used on this website. Add the website's origin to the key.",
+);
 /** Returns the error for a key with allowed origins in a request that comes from no page. */
-export function noOrigin(): ApiError {
-  const sentence = 'This API key may be used on websites only. Set its allowsNoOrigin, or use another key.';
-  return new ApiError(403, sentence);
-}
-
+export const noOrigin = fixed(
+  403,
+  'This API key may be used on websites only. Set its allowsNoOrigin, or use another key.',
+);
 /** Returns the error for a request with a session cookie that no page of this service has sent. */
-export function foreignPage(): ApiError {
-  return new ApiError(403, 'Cross-site request refused. Send it from a page of this service, or use an API key.');
-}
-
+export const foreignPage = fixed(
+  403,
+  'Cross-site request refused. Send it from a page of this service, or use an API key.',
+);
 /** Returns one error for a missing job and for one of another organization or project, so that neither is revealed. */
-export function jobNotFound(): ApiError {
-  return new ApiError(404, 'The job was not found.');
-}
-
+export const jobNotFound = fixed(404, 'The job was not found.');
 /** Returns the error for a message to a running turn that already has the maximum number of messages. */
-export function turnFull(): ApiError {
-  return new ApiError(
-    409,
-    'The current turn has reached its message limit. Send this message after the turn has ended.',
-  );
-}
-
-export function projectNotFound(): ApiError {
-  return new ApiError(404, 'The project was not found.');
-}
-
-export function pullRequestNotFound(): ApiError {
-  return new ApiError(404, 'The pull request was not found.');
-}
+export const turnFull = fixed(
+  409,
+  'The current turn has reached its message limit. Send this message after the turn has ended.',
+);
+export const projectNotFound = fixed(404, 'The project was not found.');
+export const pullRequestNotFound = fixed(404, 'The pull request was not found.');
 
 export function pullRequestOver(state: string): ApiError {
   return new ApiError(409, `The pull request is ${state}. This action requires an open one.`);
@@ -71,25 +65,15 @@ export function pullRequestElsewhere(forge: string): ApiError {
 }
 
 /** Returns one error for a missing webhook and for one of another project. */
-export function webhookNotFound(): ApiError {
-  return new ApiError(404, 'The webhook was not found.');
-}
-
-export function deliveryNotFound(): ApiError {
-  return new ApiError(404, 'The delivery was not found.');
-}
-
-export function webhookDisabled(): ApiError {
-  return new ApiError(409, 'The webhook is disabled; enable it first.');
-}
+export const webhookNotFound = fixed(404, 'The webhook was not found.');
+export const deliveryNotFound = fixed(404, 'The delivery was not found.');
+export const webhookDisabled = fixed(409, 'The webhook is disabled; enable it first.');
 
 export function tooManyWebhooks(most: number): ApiError {
   return new ApiError(409, `A project has at most ${most} webhooks; delete one first.`);
 }
 
-export function pathNotFound(): ApiError {
-  return new ApiError(404, 'Not found. /openapi.json lists all endpoints.');
-}
+export const pathNotFound = fixed(404, 'Not found. /openapi.json lists all endpoints.');
 
 export function methodNotAllowed(allowed: string): ApiError {
   return new ApiError(405, `This address accepts ${allowed} only.`, { Allow: allowed });
@@ -102,13 +86,8 @@ export function idempotencyConflict(what: 'job' | 'message'): ApiError {
   );
 }
 
-export function jobArchived(): ApiError {
-  return new ApiError(409, 'The job is archived; unarchive it or create a new job.');
-}
-
-export function jobActive(): ApiError {
-  return new ApiError(409, 'The job is active; cancel it or wait for its end, then archive it.');
-}
+export const jobArchived = fixed(409, 'The job is archived; unarchive it or create a new job.');
+export const jobActive = fixed(409, 'The job is active; cancel it or wait for its end, then archive it.');
 
 /** Returns the error for a decision about a plan that cannot be made now. */
 export function planNotDecidable(sentence: string): ApiError {
@@ -123,53 +102,43 @@ export function historyNotFound(sentence: string): ApiError {
   return new ApiError(404, sentence);
 }
 
-export function stepNotFound(): ApiError {
-  return new ApiError(404, 'The step was not found.');
-}
-
-export function promptTooLarge(): ApiError {
-  return new ApiError(409, 'The conversation before this step is too long to show. Read it with "docket job replay".');
-}
-
-export function imageNotFound(): ApiError {
-  return new ApiError(404, 'The image was not found.');
-}
-
-export function stepChangeNotStored(): ApiError {
-  return new ApiError(
-    404,
-    'The change of this step alone is not stored. The diff of the job, with this turn and step, has all changes up to it.',
-  );
-}
-
+export const stepNotFound = fixed(404, 'The step was not found.');
+export const promptTooLarge = fixed(
+  409,
+  'The conversation before this step is too long to show. Read it with "docket job replay".',
+);
+export const imageNotFound = fixed(404, 'The image was not found.');
+export const stepChangeNotStored = fixed(
+  404,
+  'The change of this step alone is not stored. The diff of the job, with this turn and step, has all changes up to it.',
+);
 /** Returns the error for the history of a running turn, which is still in Temporal. */
-export function historyUnderWay(): ApiError {
-  return new ApiError(409, 'The turn is still running. Its history is available after it has ended.');
-}
-
-export function historyWaiting(): ApiError {
-  return new ApiError(409, 'The turn has ended, but its history is not stored yet. Try again in a moment.', {
-    'Retry-After': '1',
-  });
-}
+export const historyUnderWay = fixed(409, 'The turn is still running. Its history is available after it has ended.');
+export const historyWaiting = fixed(
+  409,
+  'The turn has ended, but its history is not stored yet. Try again in a moment.',
+  1,
+);
 
 /** Returns the error for a token of a reader that is expired, forged or meant for another site. */
 export function readerTokenRefused(reason: string): ApiError {
   return new ApiError(401, `The X-Reader-Token was refused: ${reason}. Get a new one for this reader.`);
 }
 
-export function noReaderTokens(): ApiError {
-  return new ApiError(401, 'This site accepts no X-Reader-Token. Set its readerTokens, or omit the header.');
-}
+export const noReaderTokens = fixed(
+  401,
+  'This site accepts no X-Reader-Token. Set its readerTokens, or omit the header.',
+);
 
 export function stepNotFinished(turn: number, lastStep: number | null): ApiError {
   const there = lastStep === null ? 'there is none yet' : `the last one is ${lastStep}`;
   return new ApiError(409, `A fork needs a finished step of turn ${turn}; ${there}.`);
 }
 
-export function forkNeedsPrompt(): ApiError {
-  return new ApiError(409, 'The agent had already finished at this step. Send a prompt to continue from it.');
-}
+export const forkNeedsPrompt = fixed(
+  409,
+  'The agent had already finished at this step. Send a prompt to continue from it.',
+);
 
 export function bodyTooLarge(maxBytes: number): ApiError {
   return new ApiError(413, `The body is larger than ${maxBytes} bytes.`);
@@ -197,77 +166,30 @@ export function tooManyAnswers(most: number): ApiError {
   return new ApiError(429, sentence, { 'Retry-After': '5' });
 }
 
-export function storeUnavailable(): ApiError {
-  return new ApiError(503, 'The service cannot reach its database; try again in a moment.', { 'Retry-After': '1' });
-}
-
-export function connectionsTaken(): ApiError {
-  const sentence = 'Other requests of the organization use its share of the database; try again in a moment.';
-  return new ApiError(503, sentence, { 'Retry-After': '1' });
-}
-
-export function readTooSlow(): ApiError {
-  return new ApiError(503, 'The request reads too much data at once. Narrow it, or try again later.', {
-    'Retry-After': '10',
-  });
-}
-
-export function draining(): ApiError {
-  return new ApiError(503, 'This process is shutting down.', { 'Retry-After': '1' });
-}
-
+export const storeUnavailable = fixed(503, 'The service cannot reach its database; try again in a moment.', 1);
+export const connectionsTaken = fixed(
+  503,
+  'Other requests of the organization use its share of the database; try again in a moment.',
+  1,
+);
+export const readTooSlow = fixed(503, 'The request reads too much data at once. Narrow it, or try again later.', 10);
+export const draining = fixed(503, 'This process is shutting down.', 1);
 /** Returns one error for a missing site and for one of another organization. */
-export function siteNotFound(): ApiError {
-  return new ApiError(404, 'The site was not found.');
-}
-
-export function domainTaken(): ApiError {
-  return new ApiError(409, 'Another site of the organization has this domain. Choose another one.');
-}
-
+export const siteNotFound = fixed(404, 'The site was not found.');
+export const domainTaken = fixed(409, 'Another site of the organization has this domain. Choose another one.');
 /** Returns one error for a missing key and for one of another organization. */
-export function keyNotFound(): ApiError {
-  return new ApiError(404, 'The key was not found.');
-}
-
-export function pageNotFound(): ApiError {
-  return new ApiError(404, 'The page was not found.');
-}
-
+export const keyNotFound = fixed(404, 'The key was not found.');
+export const pageNotFound = fixed(404, 'The page was not found.');
 /** Returns one error for a missing answer and for one of another site. */
-export function messageNotFound(): ApiError {
-  return new ApiError(404, 'The answer was not found in a conversation of this site.');
-}
-
-export function gapNotFound(): ApiError {
-  return new ApiError(404, 'The gap was not found.');
-}
-
-export function gapDismissed(): ApiError {
-  return new ApiError(409, 'The gap is dismissed; restore it first.');
-}
-
-export function threadNotFound(): ApiError {
-  return new ApiError(404, 'The conversation was not found.');
-}
-
-export function siteNotIndexed(): ApiError {
-  return new ApiError(503, 'The site has no index yet; it is being built. Try again in a moment.', {
-    'Retry-After': '2',
-  });
-}
-
+export const messageNotFound = fixed(404, 'The answer was not found in a conversation of this site.');
+export const gapNotFound = fixed(404, 'The gap was not found.');
+export const gapDismissed = fixed(409, 'The gap is dismissed; restore it first.');
+export const threadNotFound = fixed(404, 'The conversation was not found.');
+export const siteNotIndexed = fixed(503, 'The site has no index yet; it is being built. Try again in a moment.', 2);
 /** Returns the error for an unexpected problem, whose cause is in the log only. */
-export function internalError(): ApiError {
-  return new ApiError(500, 'Internal error. Search the log for the request id.');
-}
-
+export const internalError = fixed(500, 'Internal error. Search the log for the request id.');
 /** Returns the error for thread work that was rejected because too much is queued, or stopped at its deadline. */
-export function tooMuchWork(): ApiError {
-  return new ApiError(503, 'This process is too busy for this request. Try again in a moment.', {
-    'Retry-After': '5',
-  });
-}
+export const tooMuchWork = fixed(503, 'This process is too busy for this request. Try again in a moment.', 5);
 
 /** Returns the error for a spent daily budget. Days are counted in UTC. */
 export function budgetSpent(): ApiError {
@@ -287,8 +209,4 @@ export function answerFailed(sentence: string): ApiError {
   return new ApiError(503, sentence, { 'Retry-After': '1' });
 }
 
-export function overloaded(): ApiError {
-  return new ApiError(503, 'This process is too busy for another answer. Try again in a moment.', {
-    'Retry-After': '1',
-  });
-}
+export const overloaded = fixed(503, 'This process is too busy for another answer. Try again in a moment.', 1);

@@ -5,7 +5,7 @@ import { admissionFields } from '../access/admission-fields.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from './app-context.ts';
 import { includesRole } from '../../lib/roles.ts';
-import { roleOf, type Handlers, type Route } from './define-route.ts';
+import { keyOf, roleOf, type Handlers, type Route } from './define-route.ts';
 import { roleTooLow } from '../access/errors.ts';
 import { invalidRequest, pathNotFound } from './errors.ts';
 import { withInput } from './error-handler.ts';
@@ -45,13 +45,14 @@ export function mountRoutes(
     if (handle === undefined) throw new TypeError(`The route ${id} has no handler.`);
     const read = createReader(route);
     const answer = createAnswer(route);
+    const key = keyOf(route);
     const role = roleOf(route);
     const path = route.path.replace('{+', '*').replaceAll('{', ':').replaceAll('}', '');
-    const fields = [...new Set([...Object.keys(route.headers ?? {}), ...admissionFields[route.key]])];
+    const fields = [...new Set([...Object.keys(route.headers ?? {}), ...admissionFields[key]])];
     router.register(path, [route.method], async (ctx) => {
       // also of refusals: a cache that ignores no-store must not send one reader's pages to another
       if (fields.length > 0) ctx.vary(fields);
-      const caller = await admit[route.key](ctx);
+      const caller = await admit[key](ctx);
       if (role !== null && (caller === null || !includesRole(caller.role, role))) throw roleTooLow(role);
       ctx.set('Cache-Control', 'no-store');
       answer(ctx, await handle({ ctx, caller, ...read(ctx) }));

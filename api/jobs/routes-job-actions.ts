@@ -21,7 +21,6 @@ export const jobActionRoutes = {
     summary: 'Sends a follow-up message to an agent job.',
     description:
       'While the job is active, the agent reads the message before its next model call. After the job has ended, the message makes it active again: it continues its work on the same branch and pull request, or opens a new pull request if that one was closed or merged.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     headers: {
@@ -40,7 +39,6 @@ export const jobActionRoutes = {
     summary: 'Cancels an agent job.',
     description:
       'An active job fails immediately with the category cancelled and publishes nothing more. A job that has ended is returned unchanged; an archived one is refused.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },
@@ -52,7 +50,6 @@ export const jobActionRoutes = {
     summary: 'Archives an agent job.',
     description:
       'A completed or failed job is archived and takes no messages until it is unarchived; an active one is refused. Jobs are archived automatically 30 days after they end.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },
@@ -64,7 +61,6 @@ export const jobActionRoutes = {
     summary: 'Undoes the archiving of an agent job.',
     description:
       'An archived job is completed or failed again, as it was before, and takes messages. Refused once a part of the job was removed because it had been archived for long. A job that is not archived is returned unchanged.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },

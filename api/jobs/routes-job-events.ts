@@ -21,7 +21,6 @@ export const jobEventRoutes = {
     method: 'get',
     path: '/v2/agent/{projectId}/job/{id}/events',
     summary: 'Returns the events of a job as pages or as a live stream.',
-    key: 'admin',
     params: ofJob,
     query: eventsQuerySchema,
     headers: { 'Last-Event-ID': lastEventId },

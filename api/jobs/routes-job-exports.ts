@@ -32,7 +32,6 @@ export const jobExportRoutes = {
     summary: "Returns Temporal's history of a turn that has ended, in the format that Temporal's tools read.",
     description:
       'It is stored within seconds after the turn ends, and kept longer than in Temporal. Until then the response is 409. A turn with a long history has several runs; Link names the previous and the next one.',
-    key: 'admin',
     params: ofJob,
     query: historyQuerySchema,
     responses: {
@@ -46,7 +45,6 @@ export const jobExportRoutes = {
     summary: 'Downloads everything stored about a job in one file.',
     description:
       'Turns, messages, steps with answers and results, snapshots, effects and histories, as gzipped JSON lines. "docket job replay FILE" replays the job from it on any machine. It contains what the model read and wrote, but no keys.',
-    key: 'admin',
     params: ofJob,
     responses: {
       200: {
@@ -61,7 +59,6 @@ export const jobExportRoutes = {
     summary: 'Returns the request of a step to its model: the system prompt, the messages and the tools.',
     description:
       'It is rebuilt from what is stored, as by "docket job replay"; match says if it is exactly what was sent. The newest messages are returned: up to 1,000, and about 4 MB.',
-    key: 'admin',
     params: ofStep,
     responses: { 200: { description: 'The request.', content: { 'application/json': stepPromptSchema } } },
     errors: [409],

@@ -22,7 +22,6 @@ export const jobForkRoutes = {
     summary: 'Creates a job that continues from a step of another job.',
     description:
       'The new job takes over the conversation and the working copy up to and including the step, and continues with the next one, on its own branch and pull request. It counts as a new job.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     headers: {

@@ -30,7 +30,6 @@ export const jobListRoutes = {
     summary: 'Lists the jobs of the organization, newest first.',
     description:
       'A page of a search, or with state, model, failure, pullRequest or startedBy, may hold fewer jobs than its limit, or none, while there are more; nextCursor continues.',
-    key: 'admin',
     query: jobListQuerySchema,
     responses: { 200: json('A page of jobs.', listedJobsSchema) },
   }),
@@ -39,7 +38,6 @@ export const jobListRoutes = {
     path: '/v1/jobs/counts',
     summary: 'Counts the jobs of the organization by state, and the failed ones by category.',
     description: 'Counts up to 1,000 jobs of each status, the newest first.',
-    key: 'admin',
     query: jobCountsQuerySchema,
     responses: { 200: json('The counts.', jobCountsSchema) },
   }),
@@ -49,7 +47,6 @@ export const jobListRoutes = {
     summary: 'Streams changes to the jobs of the organization.',
     description:
       'Sends {id, event: job, data: a job as in the list} for each job that is created or changes; only the latest state is sent. The stream has no end. A list requested after the first event (start) misses nothing.',
-    key: 'admin',
     query: jobChangesQuerySchema,
     headers: { 'Last-Event-ID': lastChangeId },
     responses: { 200: { description: 'The stream.', content: { 'text/event-stream': z.string() } } },

@@ -17,7 +17,6 @@ export const jobPlanRoutes = {
     summary: 'Approves the plan of an agent job.',
     description:
       'The agent carries out the plan in a new turn. A repeated approval with the same comment returns the job unchanged. To change the plan, send a message instead.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     body: approvePlanSchema,
@@ -31,7 +30,6 @@ export const jobPlanRoutes = {
     summary: 'Rejects the plan of an agent job.',
     description:
       'The job fails with the category plan_rejected; a follow-up message asks for another plan. A repeated rejection with the same reason returns the job unchanged.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     body: rejectPlanSchema,

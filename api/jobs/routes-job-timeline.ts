@@ -29,7 +29,6 @@ export const jobTimelineRoutes = {
     method: 'get',
     path: `${base}/turns`,
     summary: 'Lists the turns of a job: the prompt of each one and the messages sent while it was active.',
-    key: 'admin',
     params: ofJob,
     query: turnsQuerySchema,
     responses: { 200: json('A page of turns, in order.', turnListSchema) },
@@ -38,7 +37,6 @@ export const jobTimelineRoutes = {
     method: 'get',
     path: `${base}/steps`,
     summary: 'Lists the steps of a job: the text of the model, its tool calls and their results.',
-    key: 'admin',
     params: ofJob,
     query: stepsQuerySchema,
     responses: {
@@ -53,7 +51,6 @@ export const jobTimelineRoutes = {
     method: 'get',
     path: `${base}/steps/{turn}/{step}`,
     summary: 'Returns one step with the complete outputs of its tools.',
-    key: 'admin',
     params: ofStep,
     responses: { 200: json('The step.', stepSchema) },
     errors: [409],
@@ -64,7 +61,6 @@ export const jobTimelineRoutes = {
     summary: 'Returns the change of one step as a patch; empty when it changed nothing or has not ended.',
     description:
       'Compares the files before the step with those after it. A change of more than 1 MB is a list of its files. For binary files it says only that they differ; GET …/diff has their content. Returns 404 if the change of this step alone was not stored.',
-    key: 'admin',
     params: ofStep,
     responses: { 200: patch },
     errors: [409],
@@ -73,7 +69,6 @@ export const jobTimelineRoutes = {
     method: 'get',
     path: `${base}/images/{hash}`,
     summary: 'Returns an image that a prompt or a tool showed to the model.',
-    key: 'admin',
     params: ofImage,
     responses: {
       200: {
@@ -87,7 +82,6 @@ export const jobTimelineRoutes = {
     path: `${base}/diff`,
     summary: 'Returns everything a job has changed so far as a patch; empty when it changed nothing.',
     description: 'With turn and step: the change up to and including that step.',
-    key: 'admin',
     params: ofJob,
     query: diffQuerySchema,
     responses: { 200: patch },

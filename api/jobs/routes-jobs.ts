@@ -21,7 +21,6 @@ export const jobRoutes = {
     method: 'post',
     path: '/v2/agent/{projectId}/job',
     summary: 'Creates an agent job.',
-    key: 'admin',
     role: 'member',
     params: { projectId },
     headers: {
@@ -41,7 +40,6 @@ export const jobRoutes = {
     method: 'get',
     path: '/v2/agent/{projectId}/job/{id}',
     summary: 'Returns an agent job. Poll it until its status is completed, archived or failed.',
-    key: 'admin',
     params: ofJob,
     responses: { 200: json('The job.', agentJobSchema) },
   }),
@@ -51,7 +49,6 @@ export const jobRoutes = {
     summary: 'Deletes an agent job permanently, with everything stored about it.',
     description:
       'An active job is stopped first. What it published to a forge stays there, except pull requests of the local forge. Forks of the job stay.',
-    key: 'admin',
     role: 'member',
     params: ofJob,
     responses: { 204: { description: 'The job is deleted.' } },
@@ -60,7 +57,6 @@ export const jobRoutes = {
     method: 'get',
     path: '/v2/agent/{projectId}/jobs',
     summary: 'Lists the agent jobs of a project, newest first.',
-    key: 'admin',
     params: { projectId },
     query: listJobsSchema,
     responses: { 200: json('A page of jobs.', jobListSchema) },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roleOf, type Response, type Route } from '../http/define-route.ts';
+import { keyOf, roleOf, type Response, type Route } from '../http/define-route.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -73,7 +73,7 @@ export function createOpenApi({ baseUrl, routes }: { baseUrl: string; routes: Re
 
 function operationOf(operationId: string, route: Route) {
   const role = roleOf(route);
-  const { summary, description, key, params = {}, query, headers = {}, body, responses } = route;
+  const { summary, description, params = {}, query, headers = {}, body, responses } = route;
   const parameters = [
     ...parametersOf('path', z.object(params)),
     ...(query === undefined ? [] : parametersOf('query', query)),
@@ -85,7 +85,7 @@ function operationOf(operationId: string, route: Route) {
     summary,
     ...(description !== undefined && { description }),
     ...(role !== null && { 'x-role': role }),
-    security: security[key],
+    security: security[keyOf(route)],
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
@@ -166,7 +166,9 @@ const errorsOfKey = {
   none: [],
 };
 
-function errorsOf({ method, key, params, query, body, errors = [] }: Route): number[] {
+function errorsOf(route: Route): number[] {
+  const { method, params, query, body, errors = [] } = route;
+  const key = keyOf(route);
   return [
     ...errorsOfKey[key],
     ...(key === 'session' && method !== 'get' ? [403] : []),

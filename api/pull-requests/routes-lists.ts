@@ -43,7 +43,6 @@ export const pullRequestListRoutes = {
     path: '/v1/pull-requests',
     summary: 'Lists the pull requests of the organization, newest first.',
     description: 'A job has several if a turn began after the last one was merged or closed.',
-    key: 'admin',
     query: pageQuerySchema.extend({
       state: z.enum(pullRequestStates).optional().meta({ description: 'Only pull requests in this state.' }),
     }),
@@ -59,7 +58,6 @@ export const pullRequestListRoutes = {
     path: '/v1/jobs/pull-request-counts',
     summary: 'Counts the pull requests of the organization by state.',
     description: 'Counts up to 1,000 of each state.',
-    key: 'admin',
     responses: { 200: json('The counts.', pullRequestCountsSchema) },
   }),
   listAgentJobPullRequests: defineRoute({
@@ -67,7 +65,6 @@ export const pullRequestListRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/pull-requests',
     summary: 'Lists the pull requests of a job, newest first.',
     description: 'A turn opens another one when the last one was merged or closed. Returns the newest ones.',
-    key: 'admin',
     params: ofJob,
     responses: {
       200: json('The pull requests.', z.object({ pullRequests: z.array(ofOneJobSchema).max(mostOfJob) })),

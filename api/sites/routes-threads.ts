@@ -70,7 +70,6 @@ export const threadRoutes = {
     summary: 'Returns a conversation with its sources.',
     description:
       'A page has at most about 1 MB of text. After 200 messages, or 1 MB, a conversation continues as a new one.',
-    key: 'admin',
     params,
     query: threadQuerySchema,
     responses: { 200: json('A page of the conversation.', threadSchema) },
@@ -79,7 +78,6 @@ export const threadRoutes = {
     method: 'delete',
     path,
     summary: 'Deletes a conversation permanently.',
-    key: 'admin',
     params,
     responses: { 204: { description: 'The conversation is deleted.' } },
   }),

@@ -17,7 +17,7 @@ export const readerSurfaceMutations: Mutation[] = [
   {
     name: 'a refusal by the count of one reader token is kept for others',
     file: 'api/http/mount-routes.ts',
-    find: ', ...admissionFields[route.key]',
+    find: ', ...admissionFields[key]',
     replace: '',
     project: 'integration',
     tests: ['api/access/vary'],
@@ -88,7 +88,7 @@ export const readerSurfaceMutations: Mutation[] = [
   {
     name: 'readers read conversations',
     file: 'api/sites/routes-threads.ts',
-    find: "key: 'admin',\n    params,\n    query: threadQuerySchema,",
+    find: 'params,\n    query: threadQuerySchema,',
     replace: "key: 'assistant',\n    params,\n    query: threadQuerySchema,",
     ...groupThreads,
   },
