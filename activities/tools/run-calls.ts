@@ -28,12 +28,12 @@ import { createCommandRunner, overDiskLimit, takenBack, type Commands } from './
 import { baseOf, type JobAccess } from '../job/job-access.ts';
 import { eventsOfResults } from '../model/job-events.ts';
 import { instructionsOf, type Instructions } from '../model/stored-instructions.ts';
-import { createSkillReader } from '../model/skills.ts';
+import { createSkillReader, type SkillReaderDeps } from '../model/skills.ts';
 import { createPageFetcher, type PageNetwork } from './fetch/fetch-page.ts';
 import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.ts';
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
-export interface RunCallsDeps extends CallToolsDeps {
+export interface RunCallsDeps extends CallToolsDeps, OutputLogDeps, SkillReaderDeps {
   steps: Pick<StepStore, 'storeResults' | 'jobWithSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
@@ -47,10 +47,7 @@ export interface RunCallsDeps extends CallToolsDeps {
   prices: Pick<PriceBook, 'seesImages'>;
   commands: Commands;
   askForReview: AskForReview;
-  events: OutputLogDeps['events'];
-  secrets: OutputLogDeps['secrets'];
   attempt: Attempt;
-  maskSecrets(text: string): string;
   redact(text: string): string;
 }
 

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { link, rm } from 'node:fs/promises';
+import { link, rm, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { Git, GitCall, GitResult } from '../git/git.ts';
@@ -13,8 +13,10 @@ import {
   type JobBase,
   type JobDirectory,
 } from './job-directory.ts';
-import { writeSnapshotCommit } from './snapshot-commit.ts';
 import { removeForeignEntries } from './tree-hygiene.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflate } from 'node:zlib';
 
 interface SnapshotRequest {
   job: JobDirectory;
@@ -186,4 +188,28 @@ function countOf(bytes: Buffer, text: string): number {
   let count = 0;
   for (let at = bytes.indexOf(wanted); at !== -1; at = bytes.indexOf(wanted, at + wanted.length)) count += 1;
   return count;
+}
+
+const compress = promisify(deflate);
+/** Fixed identity and date: the same tree on the same base is the same commit on every worker. */
+const who = 'Docket <docket@localhost> 946684800 +0000';
+
+/**
+ * Writes the commit of a snapshot into a git directory as `git commit-tree` does, and returns its id. A separate git
+ * process would cost each step about 3 ms of CPU. The write is atomic: after a kill the commit is complete or absent.
+ */
+async function writeSnapshotCommit(
+  gitDir: string,
+  { tree, parent }: { tree: string; parent: string },
+): Promise<string> {
+  const text = `tree ${tree}\nparent ${parent}\nauthor ${who}\ncommitter ${who}\n\nWorking copy\n`;
+  const object = Buffer.from(`commit ${Buffer.byteLength(text)}\0${text}`);
+  const id = createHash('sha1').update(object).digest('hex');
+  const objects = join(gitDir, 'objects');
+  await mkdir(join(objects, id.slice(0, 2)), { recursive: true });
+  // git cleans up leftover files with this prefix
+  const half = join(objects, `tmp_obj_${randomUUID()}`);
+  await writeFile(half, await compress(object), { mode: 0o444 });
+  await rename(half, join(objects, id.slice(0, 2), id.slice(2)));
+  return id;
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ApiConfig } from '../config.ts';
-import { checkOrigin } from './check-origin.ts';
 import { createAddressReader } from './client-address.ts';
 import { createFailedAttempts, type FailedAttempts } from './failed-attempts.ts';
 import type { KeyVerifier } from './key-verifier.ts';
@@ -17,13 +16,14 @@ import type { ApiStores } from '../stores.ts';
 import { createStreamSlots, type TakeStreamSlot } from './stream-slots.ts';
 import type { AppContext } from '../http/app-context.ts';
 import type { Callers } from '../http/define-route.ts';
-import { tooManyAnswers, tooManyStreams, unauthorized } from '../http/errors.ts';
+import { tooManyAnswers, tooManyStreams, unauthorized, foreignOrigin, noOrigin } from '../http/errors.ts';
 import type { OpenAnswers } from '../http/streams/open-answers.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { KeyUses } from './key-uses.ts';
 import { createReaderLimit } from './reader-limit.ts';
 import { createSiteLimits } from './site-limits.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
+import { isOneOfOrigins } from '../../lib/inputs/origin.ts';
 
 /** Admits a request by the access rule of its route, or throws 401, 403 or 429. Readers are rate-limited. */
 export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[Key] | Promise<Callers[Key]> };
@@ -157,4 +157,20 @@ export function createRequestAccess({
     addressOf,
     issueChallenge: proofs.issue,
   };
+}
+
+/**
+ * Throws 403 when a key that has allowed origins is used from elsewhere. Otherwise names the origin in the CORS headers
+ * of the response. The refusal may be read by any page, so that its author sees why.
+ */
+function checkOrigin(ctx: AppContext, { rules }: Pick<ApiCaller, 'rules'>): void {
+  if (rules === undefined || rules.allowedOrigins.length === 0) return;
+  const { origin } = ctx.req.headers;
+  if (origin === undefined) {
+    if (!rules.allowsNoOrigin) throw noOrigin();
+    return;
+  }
+  if (!isOneOfOrigins(origin, rules.allowedOrigins)) throw foreignOrigin();
+  ctx.set('Access-Control-Allow-Origin', origin);
+  ctx.vary('Origin');
 }

@@ -14,7 +14,6 @@ import {
   modelNameSchema,
   nameSchema,
 } from '../../lib/inputs/administration.ts';
-import { environmentTextSchema } from '../../lib/environments/environment-text.ts';
 import { mostFetchHosts, parseFetchHost } from '../../lib/inputs/fetch-hosts.ts';
 import {
   maxOutputTokensSchema,
@@ -24,6 +23,16 @@ import {
 } from '../../lib/inputs/model-choice.ts';
 import { hostKeySchema, sshKeySchema } from '../../lib/inputs/ssh-keys.ts';
 import { time } from '../../lib/time-schemas.ts';
+import { longestEnvironment, parseEnvironment } from '../../lib/environments/environment.ts';
+
+/** The text of a description that a project has instead of its repository's. */
+const environmentTextSchema = z
+  .string()
+  .max(longestEnvironment)
+  .superRefine((text, context) => {
+    const parsed = parseEnvironment(text);
+    if (!parsed.ok) context.addIssue(parsed.problem);
+  });
 
 const mostEntries = 100;
 const marks = z.array(markSchema).max(mostEntries);

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SearchFilter, SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import type { SitePages } from '../../search/query/site-index.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import type { AnswerTool } from './generate.ts';
-import type { MessageFilter } from './message-request.ts';
 import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
@@ -27,7 +26,7 @@ export function createAnswerTools({
 }: {
   search(request: SearchRequest): Promise<SearchHit[]>;
   index: Pick<SitePages, 'page'>;
-  filter: MessageFilter | null;
+  filter: SearchFilter | null;
   baseUrl: string | null;
   found(hits: SearchHit[]): void;
   read(page: { path: string; metadata: PageMetadata }, content: string): void;

@@ -17,7 +17,8 @@ import { nearestPagesOf } from './nearest-pages.ts';
 import type { TakePart } from './reply.ts';
 import { createLinkResolver } from './resolve-link.ts';
 import { urlOf } from './retrieve.ts';
-import { sourceOf } from './source-of.ts';
+import type { SiteRow } from '../../db/sites/sites.ts';
+import type { LeasedIndex } from './site-indexes.ts';
 
 /** Results of the checks of an answer whose text is complete. */
 export interface CheckedAnswer {
@@ -183,4 +184,28 @@ function knownOf({ site, index, request: { question, history, context } }: Turn)
   ]
     .join('\n')
     .slice(0, longestKnown);
+}
+
+/** Returns a cited page as a source, at the best of its passages that are known. */
+function sourceOf({
+  path,
+  index,
+  known,
+  site,
+  position,
+}: {
+  path: string;
+  index: LeasedIndex;
+  known: SearchHit[];
+  site: SiteRow;
+  position: number;
+}): Source {
+  const hit = known.find((candidate) => candidate.path === path);
+  const metadata = hit?.metadata ?? index.page(path)?.metadata;
+  return {
+    id: `src_${position}`,
+    path,
+    url: urlOf({ path, anchor: hit?.anchor ?? null, metadata }, site.baseUrl),
+    title: hit?.title ?? metadata?.title ?? path,
+  };
 }

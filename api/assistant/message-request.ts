@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SearchFilter } from '../../search/query/search-request.ts';
 import { withInput } from '../http/error-handler.ts';
 
 /** Longest `currentPath`, in code points (spec, "Limits"). */
@@ -112,13 +113,6 @@ interface ContextItem {
   path: string | null;
 }
 
-export interface MessageFilter {
-  version?: string;
-  language?: string;
-  tag?: string;
-  groups?: string[];
-}
-
 /** A validated request for an answer. */
 export interface MessageRequest {
   fp: string;
@@ -130,7 +124,7 @@ export interface MessageRequest {
   history: ConversationMessage[];
   threadId: string | null;
   retrievalPageSize: number;
-  filter: MessageFilter | null;
+  filter: SearchFilter | null;
   context: ContextItem[];
   currentPath: string | null;
   /** The client's chat id, under which a reply can be resumed. */
@@ -236,10 +230,10 @@ function hasFiles({ parts }: Message, given: unknown): boolean {
 }
 
 /** Returns the known criteria of a filter, or null when it has none. */
-export function toSearchFilter(filter: z.infer<typeof filterSchema> | null | undefined): MessageFilter | null {
+export function toSearchFilter(filter: z.infer<typeof filterSchema> | null | undefined): SearchFilter | null {
   if (filter === null || filter === undefined) return null;
   const { version, language, tag, groups } = filter;
-  const kept: MessageFilter = {};
+  const kept: SearchFilter = {};
   if (typeof version === 'string') kept.version = version;
   if (typeof language === 'string') kept.language = language;
   if (typeof tag === 'string') kept.tag = tag;

@@ -1,14 +1,11 @@
 import type { PageMetadata } from '../../search/read/source-page.ts';
-import type { MessageFilter } from './message-request.ts';
+import type { SearchFilter } from '../../search/query/search-request.ts';
 
 /**
  * Reports whether a page may be read and cited under a reader's filter, so that tools and links reach no further than
  * search does. A page without a language matches every language.
  */
-export function matchesFilter(
-  filter: MessageFilter | null,
-  { version, language, tags, groups }: PageMetadata,
-): boolean {
+export function matchesFilter(filter: SearchFilter | null, { version, language, tags, groups }: PageMetadata): boolean {
   if (filter === null) return true;
   return (
     isOneOf(filter.version, [version ?? '']) &&

@@ -1,6 +1,6 @@
 import type { SitePages } from '../../search/query/site-index.ts';
 import type { LinkTarget } from './links/check-links.ts';
-import type { MessageFilter } from './message-request.ts';
+import type { SearchFilter } from '../../search/query/search-request.ts';
 import { matchesFilter } from './page-filter.ts';
 import { urlOf } from './retrieve.ts';
 
@@ -18,7 +18,7 @@ export function createLinkResolver({
   index: SitePages;
   /** Documentation texts the model has seen. The list may grow. */
   shown: string[];
-  filter: MessageFilter | null;
+  filter: SearchFilter | null;
   baseUrl: string | null;
   /** Paths of the pages with URLs of their own that the model has seen. The map may grow. */
   ownUrls?: ReadonlyMap<string, string>;

@@ -1,15 +1,26 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { z } from 'zod';
 import { createRouter } from '../create-router.ts';
-import { admissionFields } from '../access/admission-fields.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from './app-context.ts';
 import { includesRole } from '../../lib/roles.ts';
-import { keyOf, roleOf, type Handlers, type Route } from './define-route.ts';
+import { keyOf, roleOf, type Handlers, type Route, type Callers } from './define-route.ts';
 import { roleTooLow } from '../access/errors.ts';
 import { invalidRequest, pathNotFound } from './errors.ts';
 import { withInput } from './error-handler.ts';
 import { hasBody, readJsonBody } from './json-body.ts';
+
+/**
+ * Header fields that decide whether a request is admitted, by the access rule of its route: readers are counted by their
+ * token even where it opens no pages. `Authorization` and `Cookie` keep a response out of shared caches as they are.
+ */
+const admissionFields: Readonly<Record<keyof Callers, readonly string[]>> = {
+  admin: [],
+  assistant: ['X-Reader-Token', 'X-Proof-Of-Work'],
+  'assistant-unproven': [],
+  session: [],
+  none: [],
+};
 
 interface ErasedRequest {
   ctx: AppContext;

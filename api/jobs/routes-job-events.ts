@@ -5,8 +5,7 @@ import type { JobEventStore } from '../../db/jobs/job-events.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { draining } from '../http/errors.ts';
 import { openEventStream } from '../http/streams/event-stream.ts';
-import { createJobEventFeed, type JobEventFeed } from './job-event-feed.ts';
-import { streamJobEvents } from './stream-job-events.ts';
+import { createJobEventFeed, type JobEventFeed, type JobEventReader } from './job-event-feed.ts';
 import type { ReadJob } from './job-reader.ts';
 import { eventsQuerySchema, jobEventPageSchema, lastEventId, ofJob } from './job-schemas.ts';
 import type { Admission } from '../access/request-access.ts';
@@ -15,6 +14,7 @@ import { mountRoutes } from '../http/mount-routes.ts';
 import { z } from 'zod';
 import { presentJobEvent } from './present-job-event.ts';
 import type { TakeStreamSlot } from '../access/stream-slots.ts';
+import type { StreamOutput } from '../http/streams/stream-output.ts';
 
 export const jobEventRoutes = {
   getAgentJobEvents: defineRoute({
@@ -102,4 +102,29 @@ async function stream(
     log.warn({ err: error, jobId }, 'streaming the events of a job failed');
     ctx.res.destroy();
   }
+}
+
+interface StreamJobEventsOptions {
+  reader: JobEventReader;
+  /** Number of the last event the client has received. */
+  after: number;
+  output: StreamOutput;
+  /** Ends the stream between two events. */
+  stopping: AbortSignal;
+}
+
+/** Sends a job's events as they are appended, once each and in order, until the job is no longer active. */
+async function streamJobEvents({ reader, after, output, stopping }: StreamJobEventsOptions): Promise<void> {
+  const signal = AbortSignal.any([output.gone, stopping]);
+  for (let last = after; !signal.aborted;) {
+    const page = await reader.read(last);
+    ({ last } = page);
+    output.write(page.text);
+    const blocked = output.blocked();
+    if (blocked !== null) await blocked;
+    if (page.isFull) continue;
+    if (page.status !== 'active') break;
+    await reader.changed(signal);
+  }
+  await output.end();
 }

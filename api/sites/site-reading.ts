@@ -3,9 +3,8 @@ import type { SiteRef } from '../../db/caller.ts';
 import type { EmptySearchStore } from '../../db/sites/empty-searches.ts';
 import type { PageAccess } from '../../search/query/page-access.ts';
 import type { SitePages } from '../../search/query/site-index.ts';
-import type { SearchHit, SearchRequest } from '../../search/query/search-request.ts';
+import type { SearchFilter, SearchHit, SearchRequest } from '../../search/query/search-request.ts';
 import type { OpenedPages } from '../analytics/opened-pages.ts';
-import type { MessageFilter } from '../assistant/message-request.ts';
 import { matchesFilter } from '../assistant/page-filter.ts';
 import type { SearchPassages } from '../assistant/retrieval/search-passages.ts';
 import type { LeasedIndex, SiteIndexes } from '../assistant/site-indexes.ts';
@@ -24,7 +23,7 @@ export interface SiteReading {
   openPage(
     reader: SiteReader,
     path: string,
-    options?: { filter?: MessageFilter | null; isSignedIn?: boolean },
+    options?: { filter?: SearchFilter | null; isSignedIn?: boolean },
   ): Promise<ReturnType<SitePages['page']>>;
   /** Searches a site and counts a search that found nothing, unless its signal has aborted. */
   search(reader: SiteReader, request: SearchRequest, signal: AbortSignal): Promise<SearchHit[]>;

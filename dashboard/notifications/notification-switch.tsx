@@ -1,6 +1,48 @@
 import { lazy, Suspense, useSyncExternalStore } from 'react';
 import type { Session } from '../http/types.ts';
-import { areNotificationsOn, notificationProblem, onNotificationSetting, switchNotifications } from './setting.ts';
+
+const key = 'docket-notifications';
+const listeners = new Set<() => void>();
+
+/** Why the last click switched nothing on; null when it did, or before. */
+let problem: string | null = null;
+
+/** Returns whether this browser shows notifications of jobs. */
+function areNotificationsOn(): boolean {
+  return localStorage.getItem(key) === 'on' && 'Notification' in window && Notification.permission === 'granted';
+}
+
+function notificationProblem(): string | null {
+  return problem;
+}
+
+/** Calls back when the setting changes. Returns a function that ends this. */
+function onNotificationSetting(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Asks the browser for its permission if it does not have it. Call this on a click only. */
+async function switchNotifications(on: boolean): Promise<void> {
+  problem = on ? await askForPermission() : null;
+  if (on && problem === null) localStorage.setItem(key, 'on');
+  else localStorage.removeItem(key);
+  for (const listener of listeners) listener();
+}
+
+/** Returns why the browser does not permit notifications; null if it does. */
+async function askForPermission(): Promise<string | null> {
+  if (!isSecureContext) return 'The browser allows notifications over HTTPS only.';
+  if (!('Notification' in window)) return 'This browser has no notifications.';
+  switch (await Notification.requestPermission()) {
+    case 'granted':
+      return null;
+    case 'denied':
+      return 'The browser blocks notifications from this site. Allow them in its site settings.';
+    case 'default':
+      return 'The browser did not allow notifications. Switch them on again to be asked again.';
+  }
+}
 
 const JobNotifications = lazy(() =>
   import('./job-notifications.tsx').then(({ JobNotifications }) => ({ default: JobNotifications })),

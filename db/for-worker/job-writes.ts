@@ -32,6 +32,15 @@ export interface TurnWait extends WorkedTurn {
   days: number;
 }
 
+export interface TurnEnding {
+  jobId: string;
+  turn: number;
+  step?: number;
+  status: 'completed' | 'failed';
+  failureCategory: string | null;
+  message?: string;
+}
+
 export interface TurnSummary extends WorkedTurn {
   title: string | null;
   message: string;
@@ -172,14 +181,7 @@ export function createJobWrites(pool: Pool) {
     );
   }
 
-  function finish(ref: {
-    jobId: string;
-    turn: number;
-    step?: number;
-    status: 'completed' | 'failed';
-    failureCategory: string | null;
-    message?: string;
-  }): Promise<boolean> {
+  function finish(ref: TurnEnding): Promise<boolean> {
     const message = ref.message === undefined ? null : toStoredText(ref.message);
     const failure = JSON.stringify(ref.failureCategory === null ? {} : failureOf(ref.failureCategory));
     return write(finishStatement, [ref.jobId, ref.turn, ref.status, ref.failureCategory, message, failure, ref.step]);

@@ -4,7 +4,7 @@ import { canBeId } from '../ids.ts';
 import { jobColumns, listPrompts, turnUsage } from '../jobs/job-statements.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import type { JobRow } from '../jobs/jobs.ts';
-import { createJobWrites, type PublishedJob, type TurnSummary, type TurnWait } from './job-writes.ts';
+import { createJobWrites, type PublishedJob, type TurnEnding, type TurnSummary, type TurnWait } from './job-writes.ts';
 
 /** The prompt of a turn (step 0), or a message sent during it. */
 export interface Prompt {
@@ -24,7 +24,6 @@ export interface TurnUsage extends TokenUsage {
 
 export interface WorkerJobStore {
   get(jobId: string): Promise<JobRow | null>;
-  promptOf(jobId: string, turn: number): Promise<string | null>;
   turnBeganAt(jobId: string, turn: number): Promise<Date | null>;
   /** Returns the prompts of a job's turns up to and including `turn`, oldest first. */
   prompts(jobId: string, turn: number): Promise<Prompt[]>;
@@ -37,14 +36,7 @@ export interface WorkerJobStore {
    * Ends a turn: completed and failed never replace each other, and a job does not complete while a message waits, or
    * once a step after `step` has begun. `message` replaces the job's message if given.
    */
-  finish(ref: {
-    jobId: string;
-    turn: number;
-    step?: number;
-    status: 'completed' | 'failed';
-    failureCategory: string | null;
-    message?: string;
-  }): Promise<boolean>;
+  finish(ref: TurnEnding): Promise<boolean>;
   /**
    * Ends a turn and lets its job wait for a person. False like `finish`: while a message waits, or once a step after
    * `step` has begun.
@@ -71,14 +63,6 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows;
   }
 
-  async function promptOf(jobId: string, turn: number): Promise<string | null> {
-    const { rows } = await pool.query<{ prompt: string }>(
-      'select prompt from job_turns where job_id = $1 and turn = $2',
-      [jobId, turn],
-    );
-    return rows[0]?.prompt ?? null;
-  }
-
   async function turnBeganAt(jobId: string, turn: number): Promise<Date | null> {
     const { rows } = await pool.query<{ createdAt: Date }>(
       'select created_at as "createdAt" from job_turns where job_id = $1 and turn = $2',
@@ -92,5 +76,5 @@ export function createWorkerJobStore(pool: Pool): WorkerJobStore {
     return rows[0] ?? { steps: 0, inputTokens: 0, outputTokens: 0, costMicros: 0 };
   }
 
-  return { get, promptOf, turnBeganAt, prompts, usage, ...createJobWrites(pool) };
+  return { get, turnBeganAt, prompts, usage, ...createJobWrites(pool) };
 }

@@ -27,6 +27,12 @@ export interface ResumeQuery extends Pick<ReplyRow, 'chatId' | 'keyId'> {
 }
 
 /** Stores the bytes of running replies, so that any API process can resume one. */
+interface ReadReply {
+  chunks: string[];
+  ended: boolean;
+  silentSeconds: number;
+}
+
 export interface ReplyStore {
   /** Returns the secret that resumes the reply; only its digest is stored. */
   create(reply: NewReply): Promise<string>;
@@ -41,7 +47,7 @@ export interface ReplyStore {
   markDelivered(id: string): Promise<void>;
   /** Returns the chat's reply for the token; null when it has been delivered. */
   findResumable(site: SiteRef, query: ResumeQuery): Promise<ReplyRow | null>;
-  read(id: string, fromPosition: number): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }>;
+  read(id: string, fromPosition: number): Promise<ReadReply>;
 }
 
 const replyColumns = `
@@ -129,11 +135,8 @@ export function createReplyStore(pool: Pool): ReplyStore {
   }
 
   /** One statement, so that a reply that reads as ended has all its chunks. A missing reply reads as ended. */
-  async function read(
-    id: string,
-    fromPosition: number,
-  ): Promise<{ chunks: string[]; ended: boolean; silentSeconds: number }> {
-    const { rows } = await pool.query<{ chunks: string[]; ended: boolean; silentSeconds: number }>({
+  async function read(id: string, fromPosition: number): Promise<ReadReply> {
+    const { rows } = await pool.query<ReadReply>({
       name: 'read-reply',
       text: `
         select array(

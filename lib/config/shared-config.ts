@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { EncryptionKey } from '../encryption/keys.ts';
-import { encryptionKeysVariable } from '../encryption/keys-variable.ts';
-import { dollarsSchema } from '../inputs/dollars.ts';
+import { type EncryptionKey, EncryptionKeysError, parseEncryptionKeys } from '../encryption/keys.ts';
 import type { EmbeddingChoice } from '../inputs/embedding-choice.ts';
 import { parseWebhookHosts } from '../inputs/webhook-address.ts';
 import {
@@ -13,6 +11,27 @@ import {
 } from '../temporal/temporal-credentials.ts';
 import { tracingSettingsOf, tracingVariables, type TracingSettings } from '../tracing/tracing-settings.ts';
 import { httpAddress, portNumber, wholeNumber } from './read-variables.ts';
+
+/** The `DOCKET_ENCRYPTION_KEYS` variable in a process's configuration. */
+const encryptionKeysVariable = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    try {
+      return parseEncryptionKeys(text);
+    } catch (error) {
+      if (!(error instanceof EncryptionKeysError)) throw error;
+      context.addIssue(error.message);
+      return z.NEVER;
+    }
+  });
+
+/** Parses an amount in US dollars, such as `2.50`, as millionths of a dollar. */
+const dollarsSchema = z
+  .string()
+  .regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'must be an amount in US dollars, such as 2.50')
+  .refine((text) => Number(text) > 0, 'must be more than 0')
+  .transform((amount) => Math.round(Number(amount) * 1e6));
 
 /** Configuration of both processes. */
 export interface SharedConfig {

@@ -4,12 +4,6 @@ import type { EncryptionKey } from './keys.ts';
 /** A sealed value cannot be opened with the available keys; the message names the key. */
 export class SealedError extends Error {
   override name = 'SealedError';
-  readonly keyId: string;
-
-  constructor(keyId: string, message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.keyId = keyId;
-  }
 }
 
 interface Sealed {
@@ -48,7 +42,7 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
     open({ keyId, bytes }, owner) {
       const secret = byId.get(keyId);
       if (secret === undefined) {
-        throw new SealedError(keyId, `The encryption key ${keyId} is missing. Add it to DOCKET_ENCRYPTION_KEYS.`);
+        throw new SealedError(`The encryption key ${keyId} is missing. Add it to DOCKET_ENCRYPTION_KEYS.`);
       }
       try {
         const nonce = bytes.subarray(0, nonceBytes);
@@ -58,7 +52,6 @@ export function createCipher(keys: readonly EncryptionKey[]): Cipher {
         return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
       } catch (cause) {
         throw new SealedError(
-          keyId,
           `A value encrypted with the key ${keyId} cannot be decrypted: the key or the value has changed since.`,
           { cause },
         );

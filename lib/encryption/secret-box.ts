@@ -13,13 +13,9 @@ export interface SecretBox {
   seal(text: string, owner: string): string;
   /** Returns the value; one stored before encryption was turned on is returned unchanged. Throws SealedError. */
   open(stored: string, owner: string): string;
-  /** The same for bytes: `enc:v1:<key id>:` in ASCII, then the sealed bytes. */
-  sealBytes(bytes: Uint8Array, owner: string): Buffer;
-  openBytes(stored: Uint8Array, owner: string): Buffer;
 }
 
 const headPattern = /^enc:v1:([A-Za-z0-9._-]{1,32}):/;
-const longestHead = 'enc:v1::'.length + 32;
 
 export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
   const cipher = createCipher(keys);
@@ -27,7 +23,7 @@ export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
     keyId: cipher.keyId,
     seal(text, owner) {
       const sealed = cipher.seal(Buffer.from(text), owner);
-      return sealed === null ? text : `${headOf(sealed.keyId)}${sealed.bytes.toString('base64url')}`;
+      return sealed === null ? text : `enc:v1:${sealed.keyId}:${sealed.bytes.toString('base64url')}`;
     },
     open(stored, owner) {
       const head = headPattern.exec(stored);
@@ -35,24 +31,10 @@ export function createSecretBox(keys: readonly EncryptionKey[]): SecretBox {
       const [{ length }, keyId = ''] = head;
       return cipher.open({ keyId, bytes: Buffer.from(stored.slice(length), 'base64url') }, owner).toString();
     },
-    sealBytes(bytes, owner) {
-      const sealed = cipher.seal(bytes, owner);
-      return sealed === null ? Buffer.from(bytes) : Buffer.concat([Buffer.from(headOf(sealed.keyId)), sealed.bytes]);
-    },
-    openBytes(stored, owner) {
-      const head = headPattern.exec(Buffer.from(stored.subarray(0, longestHead)).toString('latin1'));
-      if (head === null) return Buffer.from(stored);
-      const [{ length }, keyId = ''] = head;
-      return cipher.open({ keyId, bytes: stored.subarray(length) }, owner);
-    },
   };
 }
 
 /** Returns the id of the key that a stored value is sealed under, or null if it is not sealed. */
 export function sealingKeyOf(stored: string): string | null {
   return headPattern.exec(stored)?.[1] ?? null;
-}
-
-function headOf(keyId: string): string {
-  return `enc:v1:${keyId}:`;
 }

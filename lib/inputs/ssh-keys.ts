@@ -43,11 +43,6 @@ export const hostKeySchema = z.string().transform((line, context) => {
   return z.NEVER;
 });
 
-/** Returns the significant lines of a known_hosts file. */
-export function hostKeyLinesOf(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-}
-
 /** Returns the server of an ssh address; null for every other repository. */
 export function sshServerOf(repository: string): SshServer | null {
   const [, user, host, port = '22'] = placePattern.exec(repository) ?? [];

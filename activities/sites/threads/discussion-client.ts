@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ForgeApi } from '../../forges/forge-api.ts';
 import { failureOfAnswer } from '../../forges/forge-failure.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { ForgeError } from '../../forges/forge.ts';
@@ -11,16 +10,10 @@ import {
   notPublic,
   type ListedThread,
   type ThreadClient,
+  type ThreadClientOptions,
   type ThreadContent,
   type ThreadReply,
 } from './thread-client.ts';
-
-export interface DiscussionClientOptions {
-  api: ForgeApi;
-  /** Time between requests. */
-  delayMs: number;
-  signal: AbortSignal;
-}
 
 const pageSize = 50;
 const repliesPerComment = 5;
@@ -92,7 +85,7 @@ const answerSchema = z.object({
 const visibility = z.object({ private: z.boolean(), has_discussions: z.boolean().optional() });
 
 /** Creates a client for the discussions of one repository on GitHub, which shows them only by GraphQL and with a token. */
-export function createDiscussionClient({ api, delayMs, signal }: DiscussionClientOptions): ThreadClient {
+export function createDiscussionClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'discussions', response);
   const patient = { failureOf: problemOf, delayMs, signal };
   const ask = createPatientAsk<{ query: string; variables: object }>({

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ForgeApi, ForgeQuestion } from '../../forges/forge-api.ts';
+import type { ForgeQuestion } from '../../forges/forge-api.ts';
 import type { ForgeResponse } from '../../forges/forge-http.ts';
 import { issueForges, type ListedIssue } from './issue-forges.ts';
 import {
@@ -11,22 +11,16 @@ import {
   type ListedPage,
   type ListedThread,
   type ThreadClient,
+  type ThreadClientOptions,
   type ThreadQuery,
 } from './thread-client.ts';
-
-export interface IssueClientOptions {
-  api: ForgeApi;
-  /** Time between requests. */
-  delayMs: number;
-  signal: AbortSignal;
-}
 
 /** A page that is too long is read in smaller ones, so that one entry cannot stop the rest. */
 const pageSizes = [50, 10, 1];
 const refusals = new Set([401, 403, 404, 410]);
 
 /** Creates a client for the issues of one repository. */
-export function createIssueClient({ api, delayMs, signal }: IssueClientOptions): ThreadClient {
+export function createIssueClient({ api, delayMs, signal }: ThreadClientOptions): ThreadClient {
   const forge = issueForges[api.kind];
   const failureOf = (response: ForgeResponse) => failureOfForge(api, 'issues', response);
   const ask = createPatientAsk<{ path: string } & Omit<ForgeQuestion, 'signal'>>({

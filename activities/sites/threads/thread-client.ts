@@ -57,6 +57,14 @@ export interface ThreadQuery {
   etag: string | null;
 }
 
+/** Access to the threads of one repository. */
+export interface ThreadClientOptions {
+  api: ForgeApi;
+  /** Time between requests. */
+  delayMs: number;
+  signal: AbortSignal;
+}
+
 /** Asks a server for threads, one request at a time. Errors: ForgeError, the signal's reason. */
 export interface ThreadClient {
   /** Returns why not everybody may see the threads, as a sentence; null if they may. */

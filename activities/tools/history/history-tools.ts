@@ -3,11 +3,11 @@ import type { CommitHistory } from '../../workspaces/commit-history.ts';
 import { GitError } from '../../git/git-error.ts';
 import type { AgentTool, ToolContext } from '../agent-tool.ts';
 import { defineTool } from '../define-tool.ts';
-import { parseAgentPath } from '../files/agent-path.ts';
+import { parseAgentPath, showPath } from '../files/agent-path.ts';
 import { maxOutputBytes } from '../tool-output.ts';
 import { ToolProblem } from '../tool-problem.ts';
-import { findCommit } from './history-ref.ts';
 import { printable } from './printable.ts';
+import { parseRef } from '../../../lib/inputs/ref.ts';
 
 const longestRef = 300;
 const ref = z.string().min(1).max(longestRef);
@@ -158,4 +158,36 @@ async function print(history: CommitHistory, args: readonly string[]): Promise<{
     exitCode: 0,
     text: `${text}\n[The output is longer. Ask for less: give a path, or fewer lines or commits.]`,
   };
+}
+
+/** A commit as a model names it: `HEAD`, a branch, a tag or an id, and how many first parents before it. */
+interface HistoryRef {
+  name: string;
+  generations: number;
+}
+
+const mostGenerations = 10_000;
+
+/** Parses the name of a commit, optionally with `^` or `~N` at its end. Throws ToolProblem. */
+function parseHistoryRef(text: string): HistoryRef {
+  const [, name = '', steps] = /^([^~^]*)(?:\^|~(\d{1,5}))?$/.exec(text) ?? [];
+  const generations = name === text ? 0 : Number(steps ?? 1);
+  const parsed = parseRef(name);
+  if (name !== '' && parsed.ok && generations <= mostGenerations) return { name, generations };
+  const problem = name === '' || parsed.ok ? '' : ` ${parsed.problem}`;
+  throw new ToolProblem(
+    `${showPath(text.slice(0, 200))} does not name a commit.${problem} Name HEAD, a branch, a tag or a commit id, ` +
+      `optionally followed by ^ or ~N.`,
+  );
+}
+
+/** Returns the id of the commit that a model names. Throws ToolProblem when the repository's history has none. */
+async function findCommit(history: CommitHistory, text: string): Promise<string> {
+  const { name, generations } = parseHistoryRef(text);
+  const commit = name === 'HEAD' ? history.baseCommit : await history.find(name);
+  const found = commit === null || generations === 0 ? commit : await history.ancestor(commit, generations);
+  if (found !== null) return found;
+  throw new ToolProblem(
+    `No branch or tag of the repository has the commit ${showPath(text)}. HEAD is the commit that this work started from.`,
+  );
 }

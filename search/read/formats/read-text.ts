@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import type { FrontMatter } from '../front-matter.ts';
-import { groupsOf, readFrontMatter } from '../front-matter.ts';
+import { type FrontMatter, groupsOf, readFrontMatter } from '../front-matter.ts';
 import type { Layout, SourceFiles, Target } from '../layouts/layout.ts';
 import { mdxToMarkdown, plainMarkdown } from '../mdx.ts';
 import type { AddressOf } from '../page-addresses.ts';
@@ -9,7 +8,6 @@ import { usesSnippets, withSnippets } from '../../query/snippets.ts';
 import { asciidocIncludes, withNamedTargets } from './asciidoc-includes.ts';
 import { withIncludes, type FindIncluded, type IncludeSyntax } from './includes.ts';
 import { formatOf, type SourceFormat } from './format-of.ts';
-import { withPageLinks } from './page-links.ts';
 import { rawImports } from './raw-imports.ts';
 import { rstIncludes } from './rst-includes.ts';
 import type { Referred, References } from './rst-labels.ts';
@@ -107,3 +105,17 @@ const includesOf: Partial<Record<SourceFormat, IncludeSyntax>> = {
   asciidoc: asciidocIncludes((target, from) => [posix.normalize(posix.join(posix.dirname(from), target))]),
   restructuredtext: rstIncludes(),
 };
+
+const mostLinks = 5_000;
+const linkTarget = /\]\(([^()\s:]{1,500})\)/g;
+
+/** Replaces the links of a page to source files by the addresses of their pages. */
+function withPageLinks(text: string, { path, addressOf }: { path: string; addressOf: AddressOf }): string {
+  let left = mostLinks;
+  return text.replace(linkTarget, (whole, target: string) => {
+    const [name = '', anchor] = target.split('#', 2);
+    if (name === '' || name.startsWith('/') || left-- <= 0) return whole;
+    const address = addressOf(posix.normalize(posix.join(posix.dirname(path), name)).replace(/\/$/, ''));
+    return address === null ? whole : `](/${address}${anchor === undefined ? '' : `#${anchor}`})`;
+  });
+}

@@ -23,7 +23,7 @@ function buildCallFailure(statusCode: number | undefined, responseHeaders?: Reco
 
 it('a value whose key is missing waits, and names the key', () => {
   const message = 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.';
-  expect(verdictOf(new SealedError('k1', message))).toMatchObject({ tolerated: null, message });
+  expect(verdictOf(new SealedError(message))).toMatchObject({ tolerated: null, message });
 });
 
 describe('a failure of the model', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareFiles } from '../../../dashboard/compare/compared-files.ts';
+import { compareFiles } from '../../../dashboard/compare/compared-changes.tsx';
 
 const changed = (path: string, line: string, { blob = '1..2', at = '-1 +1' } = {}) =>
   `diff --git a/${path} b/${path}\nindex ${blob} 100644\n--- a/${path}\n+++ b/${path}\n@@ ${at} @@\n-old\n+${line}\n`;

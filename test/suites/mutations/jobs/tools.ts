@@ -24,7 +24,7 @@ export const toolMutations: Mutation[] = [
   },
   {
     name: 'the name of a commit is passed to git as it is',
-    file: 'activities/tools/history/history-ref.ts',
+    file: 'activities/tools/history/history-tools.ts',
     find: "if (name !== '' && parsed.ok && generations <= mostGenerations) return { name, generations };",
     replace: 'return { name: text, generations };',
     ...history,

@@ -40,7 +40,7 @@ export const readerMutations: Mutation[] = [
   },
   {
     name: 'a key for websites is used without an origin',
-    file: 'api/access/check-origin.ts',
+    file: 'api/access/request-access.ts',
     find: 'if (!rules.allowsNoOrigin) throw noOrigin();',
     replace: '',
     ...keyOrigins,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { buildTree } from '../../../../dashboard/diff/build-tree.ts';
+import { buildTree } from '../../../../dashboard/diff/file-tree.tsx';
 import {
   commentOn,
   inOrder,

@@ -11,12 +11,11 @@ const boxOf = (...keys: string[]) => createSecretBox(parseEncryptionKeys(keys.jo
 const owner = 'project-credential/prj_1';
 
 describe('a secret box', () => {
-  it('decrypts every text and byte string that it encrypted', () => {
+  it('decrypts every text that it encrypted', () => {
     const box = boxOf(k1);
     fc.assert(
-      fc.property(fc.string({ unit: anyCharacter }), fc.uint8Array(), (text, bytes) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(box.open(box.seal(text, owner), owner)).toBe(text);
-        expect(box.openBytes(box.sealBytes(bytes, owner), owner)).toEqual(Buffer.from(bytes));
       }),
     );
   });
@@ -27,7 +26,6 @@ describe('a secret box', () => {
     expect(sealed).toMatch(/^enc:v1:k1:[\w-]{51}$/);
     expect(box.seal('ghp_secret', owner)).not.toBe(sealed);
     expect(sealingKeyOf(sealed)).toBe('k1');
-    expect(box.sealBytes(Buffer.from('ghp_secret'), owner).includes('ghp_secret')).toBe(false);
   });
 
   it('encrypts under the first key and decrypts with any', () => {
@@ -40,10 +38,9 @@ describe('a secret box', () => {
   it('names the missing key', () => {
     const sealed = boxOf(k1).seal('text', owner);
     expect(() => boxOf(k2).open(sealed, owner)).toThrow(
-      new SealedError('k1', 'The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.'),
+      new SealedError('The encryption key k1 is missing. Add it to DOCKET_ENCRYPTION_KEYS.'),
     );
     expect(() => boxOf().open(sealed, owner)).toThrow('The encryption key k1 is missing');
-    expect(() => boxOf().openBytes(boxOf(k1).sealBytes(Buffer.from('text'), owner), owner)).toThrow('k1 is missing');
   });
 
   it('names a key whose value has changed', () => {
@@ -65,7 +62,6 @@ describe('a secret box', () => {
 
   it('returns values stored before encryption was turned on as they are, and stores such without keys', () => {
     expect(boxOf(k1).open('ghp_plain', owner)).toBe('ghp_plain');
-    expect(boxOf(k1).openBytes(Buffer.from([0x1f, 0x8b, 0]), owner)).toEqual(Buffer.from([0x1f, 0x8b, 0]));
     expect(boxOf().seal('ghp_plain', owner)).toBe('ghp_plain');
     expect(boxOf().keyId).toBeNull();
     expect(sealingKeyOf('ghp_plain')).toBeNull();

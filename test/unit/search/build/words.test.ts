@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { findIdentifiers, isIdentifier, termsOfIdentifier } from '../../../../search/build/identifiers.ts';
-import { stem } from '../../../../search/build/stem.ts';
+import { stem } from '../../../../search/build/words.ts';
 import { termOf, termsOf } from '../../../../search/build/words.ts';
 import { anyCharacter, fc } from '../../../support/properties.ts';
 
