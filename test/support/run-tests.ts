@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
-import { getPriority, setPriority } from 'node:os';
+import { availableParallelism, getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { sendSignal } from '../../local/processes/process-identity.ts';
@@ -14,7 +14,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 const quick = ['--tags-filter=!slow && !control'];
 const sets: Record<string, string[]> = {
-  check: ['--project=unit*', ...quick],
+  // they compute more than they wait
+  check: ['--project=unit*', `--maxWorkers=${availableParallelism()}`, ...quick],
   test: [...['unit*', 'replay', 'integration*', 'attacks', 'smoke'].map((name) => `--project=${name}`), ...quick],
   all: [],
 };

@@ -37,10 +37,9 @@ it('ends a task at its deadline, rethrows its error, and continues with the next
 it('keeps the event loop free; the same work outside a thread blocks it', async () => {
   const holds: number[] = [];
   using _ = watchEventLoop({ heldMs: 100, onHeld: ({ cpuMs }) => holds.push(cpuMs) });
-  await createThreadQueue(limits).run({ script: burn, data: 300 });
+  await createThreadQueue(limits).run({ script: burn, data: 150 });
   expect(holds).toEqual([]);
   const burnt = process.threadCpuUsage();
-  while (process.threadCpuUsage(burnt).user < 200_000);
+  while (process.threadCpuUsage(burnt).user < 120_000);
   await expect.poll(() => holds.length).toBe(1);
-  expect(holds[0]).toBeGreaterThan(150);
 });
