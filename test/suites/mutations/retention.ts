@@ -37,7 +37,7 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'conversations beyond the room of an organization stay',
     file: 'db/for-worker/retention.ts',
-    find: 'await boundThreads(pool, id, threads);',
+    find: 'await boundThreads(pool, totals.id, totals.threads - threads);',
     replace: 'void boundThreads;',
     ...retention,
   },
