@@ -223,10 +223,15 @@ function textOf({ parts, content }: Message): string {
   return texts.length > 0 ? texts.join('\n') : (content ?? '');
 }
 
-/** Reports whether a message has `file` parts, or attachments as clients of AI SDK v4 send them. */
+/** Parts that hold a file: those of the AI SDK, and those of other protocols such as `image_url` and `input_audio`. */
+const filePart = /^(?:input_)?(?:file|image|audio|video|document)(?:_url)?$/;
+
+/** Reports whether a message has parts with files, or attachments as clients of AI SDK v4 send them. */
 function hasFiles({ parts }: Message, given: unknown): boolean {
   const attachments = fieldOf(given, 'experimental_attachments');
-  return (parts ?? []).some(({ type }) => type === 'file') || (Array.isArray(attachments) && attachments.length > 0);
+  return (
+    (parts ?? []).some(({ type }) => filePart.test(type)) || (Array.isArray(attachments) && attachments.length > 0)
+  );
 }
 
 /** Returns the known criteria of a filter, or null when it has none. */

@@ -123,6 +123,10 @@ describe('a question with a file', () => {
   it.each([
     ['as a part', { role: 'user', parts: [{ type: 'text', text: 'How do I set the retry limit?' }, file] }],
     [
+      'as an image of another protocol',
+      { role: 'user', parts: [{ type: 'text', text: 'How do I set the retry limit?' }, { type: 'image_url' }] },
+    ],
+    [
       'as an attachment of AI SDK v4',
       { role: 'user', content: 'How do I set the retry limit?', experimental_attachments: [{ url: file.url }] },
     ],
