@@ -23,6 +23,8 @@ export interface AnswerBudgetDeps {
 export interface HeldCall {
   model: LanguageModelV4;
   modelName: string;
+  /** Whether the extractive model answers because the call would exceed the site's daily budget even if nothing were spent. */
+  exceedsBudget: boolean;
   /** Longest output of the call, in tokens; null when the model decides. */
   maxOutputTokens: number | null;
   /** Its highest possible cost, in millionths of a US dollar, which counts as spent until the call is settled. */
@@ -58,7 +60,7 @@ export function createAnswerBudget({
   const maxOutputTokens = Math.min(mostOutputTokens, Math.floor(prices.windowOf(modelName) * outputShareOfWindow));
   const costOf = ({ promptTokens: inputTokens, completionTokens: outputTokens }: ReplyUsage) =>
     prices.costMicrosOf(modelName, { inputTokens, outputTokens, cachedInputTokens: 0, cacheWriteTokens: 0 });
-  const free = { mostMicros: 0, settle: async () => 0 };
+  const free = { exceedsBudget: false, mostMicros: 0, settle: async () => 0 };
   const extract: HeldCall = {
     model: createOfflineExtract({ lead: budgetNotice }),
     modelName: extractName,
@@ -74,6 +76,7 @@ export function createAnswerBudget({
     if (mostMicros === null && isLimited) throw answersUnpriced(modelName);
     const call = { model, modelName, maxOutputTokens: isLimited ? maxOutputTokens : null, ...free };
     if (mostMicros === null || mostMicros === 0) return call;
+    if (siteMicros !== null && mostMicros > siteMicros) return { ...extract, exceedsBudget: true };
     const held = await spending.hold(site, { mostMicros, siteMicros, organizationMicros: budgetMicros });
     if ('spent' in held) {
       if (held.spent === 'site') return extract;

@@ -33,6 +33,8 @@ export interface OneAnswer {
   searchQuery: string | null;
   /** Model that wrote the answer, as `provider/model`. */
   modelName: string;
+  /** Whether another model answered because a call would exceed the site's daily budget even if nothing were spent. */
+  exceedsBudget: boolean;
   costMicros: number;
 }
 
@@ -57,7 +59,7 @@ export async function askOnce(asked: OneQuestion): Promise<OneAnswer | null> {
   });
   if (hasFailed || signal.aborted) return null;
   const found = [...new Set(reply.results.map(({ path }) => path))];
-  const { searchQuery, modelName, costMicros } = reply;
+  const { searchQuery, modelName, exceedsBudget, costMicros } = reply;
   return {
     text,
     isAnswered: isAnswer(text),
@@ -65,6 +67,7 @@ export async function askOnce(asked: OneQuestion): Promise<OneAnswer | null> {
     found,
     searchQuery,
     modelName: modelName(),
+    exceedsBudget: exceedsBudget(),
     costMicros: costMicros(),
   };
 }

@@ -74,7 +74,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
       const prompt = promptOf({ request, query, hits, weakScore: index.weakScore, site });
       const promptCharacters = JSON.stringify(prompt).length;
       let held: HeldCall | null = await deps.holdCall({ site, characters: promptCharacters });
-      let { modelName } = held;
+      let { modelName, exceedsBudget } = held;
       const messageId = newId('msg_');
       return {
         messageId,
@@ -88,6 +88,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
         })),
         usage: () => usage,
         modelName: () => modelName,
+        exceedsBudget: () => exceedsBudget,
         searchQuery: query,
         costMicros,
         async run(take) {
@@ -95,7 +96,7 @@ export function createAssistant(deps: AssistantDeps): Assistant {
           const holdCall = async (characters: number) => {
             const call = held ?? (await holdNext(deps.holdCall, { site, characters }));
             held = null;
-            ({ modelName } = call);
+            ({ modelName, exceedsBudget } = call);
             answerMicros += call.mostMicros;
             return {
               ...call,

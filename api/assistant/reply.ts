@@ -48,6 +48,8 @@ export interface Reply {
   usage(): ReplyUsage;
   /** Returns the model of the latest call, as `provider/model`. */
   modelName(): string;
+  /** Reports whether the latest call would exceed the site's daily budget even if nothing were spent. */
+  exceedsBudget(): boolean;
   /** Returns the cost so far, in millionths of a US dollar; 0 for a model without a price. */
   costMicros(): number;
 }

@@ -44,6 +44,11 @@ class PostponedError extends Error {
   }
 }
 
+/** A reason to end an evaluation, for its owner. */
+class UnaffordableError extends Error {
+  override name = 'UnaffordableError';
+}
+
 /**
  * Creates a function that carries out the running evaluations, one question after another. Processes share the work: a
  * result is stored before the next question, and another process continues after the last one of a killed process.
@@ -64,7 +69,10 @@ export function createEvaluationRuns(deps: EvaluationRunDeps): () => Promise<voi
         return;
       }
       const isExplained =
-        error instanceof PostponedError || error instanceof ApiError || error instanceof UnknownModelError;
+        error instanceof PostponedError ||
+        error instanceof UnaffordableError ||
+        error instanceof ApiError ||
+        error instanceof UnknownModelError;
       if (!isExplained) {
         // the store or another part is down: the lease expires, and the evaluation continues
         log.error({ err: error, evaluation: id }, 'an evaluation broke off; continuing later');
@@ -133,7 +141,7 @@ interface Asked {
   configuration: EvaluatedConfiguration;
 }
 
-/** Asks one question. Null when this process is stopping. Throws PostponedError. */
+/** Asks one question. Null when this process is stopping. Throws PostponedError and UnaffordableError. */
 async function ask(
   { stopping }: EvaluationRunDeps,
   { site, lease, assistant, question, configuration }: Asked,
@@ -152,12 +160,17 @@ async function ask(
     const answer = await askOnce(asked);
     if (stopping.aborted) return null;
     if (answer === null) throw new PostponedError(failureNotice, { seconds: retrySeconds, isFailure: true });
+    if (answer.exceedsBudget) throw new UnaffordableError(unaffordable(model));
     // over the site's budget, another model answers: its answer says nothing about this configuration
     if (answer.modelName !== model) throw spent();
     return answer;
   } catch (error) {
     throw error instanceof ApiError && error.status === 429 ? spent() : error;
   }
+}
+
+function unaffordable(model: string): string {
+  return `One call of ${model} may cost more than the site's daily budget for answers. Raise the budget and start another evaluation.`;
 }
 
 function spent(): PostponedError {

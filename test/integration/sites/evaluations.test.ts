@@ -162,6 +162,7 @@ it('continues after a kill where it was, and asks nothing again that has a resul
           results: [],
           usage: () => ({ promptTokens: 0, completionTokens: 0 }),
           modelName: () => 'compatible/x',
+          exceedsBudget: () => false,
           costMicros: () => 5,
           async run(take) {
             await take({ type: 'text', text: 'The first.' });
@@ -228,6 +229,27 @@ it("stays within the site's budget: what is left waits for the next day, and ano
   await database.pool.query('delete from site_spending; update evaluations set claimed_until = now()');
   await api.evaluate();
   expect(await admin.read(id)).toMatchObject({ state: 'completed', notice: null, asked: 3 });
+});
+
+it("ends when the site's budget of a day admits no call", async () => {
+  await using database = await createTestDatabase();
+  await using model = await startScriptedModelServer();
+  const env = {
+    DOCKET_ASSISTANT_MODEL: 'compatible/x',
+    OPENAI_COMPATIBLE_BASE_URL: model.baseUrl,
+    OPENAI_COMPATIBLE_API_KEY: 'key',
+    DOCKET_MODEL_PRICES: '{"compatible/x": {"input": 0, "output": 50}}',
+  };
+  await using api = await serveApi(database.pool, env, times);
+  const docs = await buildIndexedSite(database.pool, { answerBudgetMicros: 399_999 });
+  const admin = administer(api, docs);
+  const set = await admin.createSet([{ text: 'One?' }]);
+  const { id } = await admin.start(set.id);
+  await api.evaluate();
+  const notice =
+    "One call of compatible/x may cost more than the site's daily budget for answers. Raise the budget and start another evaluation.";
+  expect(await admin.read(id)).toMatchObject({ state: 'failed', notice, asked: 0 });
+  expect(model.requests).toEqual([]);
 });
 
 it('ends when the model fails again and again, or when it is stopped, and keeps its answers', async () => {

@@ -5,7 +5,7 @@ const fallback = { project: 'integration', tests: ['jobs/model/fallback'] } as c
 const settings = { project: 'integration', tests: ['models/model-settings'] } as const;
 const asked = { project: 'integration', tests: ['db/jobs/model-call-leases'] } as const;
 
-/** Model calls whose answers never come. */
+/** Model calls whose answers never come, and budgets that admit none. */
 export const moneyMutations: Mutation[] = [
   {
     name: 'a call that breaks off costs nothing',
@@ -27,6 +27,14 @@ export const moneyMutations: Mutation[] = [
     find: '(error.statusCode ?? 0) >= 300 || ',
     replace: '',
     ...money,
+  },
+  {
+    name: 'an evaluation waits for ever for a budget that admits no call',
+    file: 'api/evaluations/run-evaluations.ts',
+    find: 'if (answer.exceedsBudget) throw new UnaffordableError(unaffordable(model));',
+    replace: '',
+    project: 'integration',
+    tests: ['sites/evaluations'],
   },
   {
     name: 'the limit of a job does not count calls that broke off',

@@ -91,6 +91,14 @@ export const answerMutations: Mutation[] = [
     ...rewritingBudget,
   },
   {
+    name: 'images of a question are ignored in silence',
+    file: 'api/assistant/message-request.ts',
+    find: 'filePart.test(type)',
+    replace: "type === 'file'",
+    project: 'integration',
+    tests: ['assistant/turn'],
+  },
+  {
     name: "a site's budget may pass the operator's",
     file: 'api/sites/routes-sites.ts',
     find: 'checkAnswerBudget(change, deps.budgets);',
