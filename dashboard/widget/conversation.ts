@@ -1,6 +1,7 @@
 import { AnswerError, type Answer, type Client, type QuestionContext, type ResumeHandle } from './client.ts';
 import type { AnswerEvent } from './answer/answer-events.ts';
 import { createConversationStorage, type ConversationStorage } from './conversation-storage.ts';
+import { interrupted, resumeWaits } from './resume-waits.ts';
 import { newId } from './new-id.ts';
 import type { ChatMessage, ChatState, Vote } from './chat-state.ts';
 
@@ -39,10 +40,7 @@ export interface ConversationOptions {
 }
 
 const empty: ChatState = { messages: [], status: 'ready', error: null, threadId: null };
-const interrupted = 'The answer was interrupted. Ask again.';
 const unreachable = 'The assistant cannot be reached. Check your connection and ask again.';
-/** Delays before a broken connection is resumed. */
-const resumeDelaysMs = [300, 1_000, 3_000];
 /** Messages of a long conversation that are sent with a question. */
 const mostSentMessages = 20;
 
@@ -113,7 +111,7 @@ export function createConversation({ client, storage, storageKey }: Conversation
     change({ status: 'submitted', error: null });
     const isCurrent = () => running === own && !own.signal.aborted;
     let attempt = request;
-    for (const delayMs of [...resumeDelaysMs, null]) {
+    for (const wait of resumeWaits()) {
       try {
         const answer = await attempt(own.signal);
         if (!isCurrent()) return;
@@ -128,8 +126,8 @@ export function createConversation({ client, storage, storageKey }: Conversation
       }
       if (!isCurrent()) return;
       const kept = handle;
-      if (kept === null || delayMs === null) return end(kept === null ? unreachable : interrupted);
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (kept === null || wait === null) return end(kept === null ? unreachable : interrupted);
+      await wait(own.signal);
       if (!isCurrent()) return;
       attempt = (signal) => client.resume(kept, signal);
     }

@@ -57,8 +57,9 @@ function passageOf(
 ): CitedPassage | null {
   const pages = shown.map(({ title, content, ...passage }) => ({ path: passage.path, text: `${title}\n${content}` }));
   const answer = path === undefined ? said : `${said.replace(/[.!?]*$/, '')} ([Page](/page)).`;
-  const options = { sources: [], shown: pages, known: () => '', pathOf: () => path ?? null, findPassage: find };
-  const [citation] = citationsOf(answer, options);
+  const options = { sources: [], shown: pages, known: () => '', pathOf: () => path ?? null };
+  // the words of the link are none of the sentence
+  const [citation] = citationsOf(answer, { ...options, findPassage: (_, cited) => find(said, cited) });
   return citation?.passage ?? null;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnswerError, type Answer, type AnswerEvent, type Client } from '../../../../dashboard/widget/client.ts';
 import { createConversation } from '../../../../dashboard/widget/conversation.ts';
 
@@ -83,6 +83,53 @@ describe('a conversation', () => {
     expect(resume.mock.calls.map(([handle]) => handle)).toEqual([{ chatId: 'chat', token: 'secret' }]);
     expect(conversation.state().messages.at(-1)).toMatchObject({ text: 'Run it.', sources: [source] });
     expect(conversation.state()).toMatchObject({ status: 'ready', error: null });
+  });
+
+  describe('without a network', () => {
+    const ask: Client['ask'] = async () => answerOf(send(whole.slice(0, 3), 'break'));
+    const unreachable = () => Promise.reject(new TypeError('Failed to fetch'));
+    beforeEach(() => {
+      vi.useFakeTimers();
+      return () => vi.useRealTimers();
+    });
+
+    it('tries for as long as the server continues the answer', async () => {
+      const startedAt = Date.now();
+      const resume: Client['resume'] = async () =>
+        Date.now() - startedAt < 50_000 ? unreachable() : answerOf(send(whole));
+      const conversation = createConversation({ client: clientOf({ ask, resume }) });
+      const asked = conversation.ask('How?');
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(textsOf(conversation)).toEqual(['How?', 'Run ']);
+      await vi.advanceTimersByTimeAsync(60_500);
+      await asked;
+      expect(conversation.state()).toMatchObject({ status: 'ready', error: null });
+      expect(textsOf(conversation)).toEqual(['How?', 'Run it.']);
+    });
+
+    it('gives up after two minutes, and keeps the text', async () => {
+      const conversation = createConversation({ client: clientOf({ ask, resume: unreachable }) });
+      const asked = conversation.ask('How?');
+      await vi.advanceTimersByTimeAsync(121_000);
+      await asked;
+      expect(conversation.state()).toMatchObject({ status: 'error', error: 'The answer was interrupted. Ask again.' });
+      expect(textsOf(conversation)).toEqual(['How?', 'Run ']);
+    });
+
+    it('resumes at once when the browser is online again', async () => {
+      const page = new EventTarget();
+      vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+      let isOnline = false;
+      const resume: Client['resume'] = async () => (isOnline ? answerOf(send(whole)) : unreachable());
+      const conversation = createConversation({ client: clientOf({ ask, resume }) });
+      const asked = conversation.ask('How?');
+      await vi.advanceTimersByTimeAsync(21_000);
+      isOnline = true;
+      page.dispatchEvent(new Event('online'));
+      await asked;
+      expect(textsOf(conversation)).toEqual(['How?', 'Run it.']);
+      vi.unstubAllGlobals();
+    });
   });
 
   it('resumes after a reload, and forgets the secret with the end of the answer', async () => {
