@@ -1,5 +1,6 @@
 import { accessMutations } from './access.ts';
 import { administrationMutations } from './administration.ts';
+import { answerMoneyMutations } from './sites/answer-money.ts';
 import { answerMutations } from './sites/answers.ts';
 import { boundMutations } from './bounds.ts';
 import { cachingMutations } from './jobs/caching.ts';
@@ -52,6 +53,7 @@ export const mutations: Mutation[] = [
   ...capacityMutations,
   ...retentionMutations,
   ...growthMutations,
+  ...answerMoneyMutations,
   ...answerMutations,
   ...boundMutations,
   ...cachingMutations,

@@ -1,13 +1,10 @@
 import type { Mutation } from '../list.ts';
 
-const money = { project: 'integration', tests: ['assistant/money'] } as const;
-
 const readerTokens = { project: 'integration', tests: ['assistant/reader-tokens'] } as const;
 const whole = { project: 'integration', tests: ['assistant/whole'] } as const;
 
 const reranking = { project: 'integration', tests: ['assistant/reranking'] } as const;
 const rewriting = { project: 'integration', tests: ['assistant/query-rewriting.'] } as const;
-const rewritingBudget = { project: 'integration', tests: ['assistant/query-rewriting-budget'] } as const;
 const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
 const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
@@ -41,41 +38,6 @@ export const answerMutations: Mutation[] = [
     ...vectors,
   },
   {
-    name: "a site's budget is exceeded by one call",
-    file: 'db/sites/answer-spending.ts',
-    find: 'ofSite.spent + mostMicros > siteMicros',
-    replace: 'ofSite.spent >= siteMicros',
-    ...money,
-  },
-  {
-    name: 'questions at the same time exceed the budget of a site together',
-    file: 'db/sites/answer-spending.ts',
-    find: ' for no key update',
-    replace: '',
-    ...money,
-  },
-  {
-    name: 'the model answers although the budget of its site is spent',
-    file: 'api/assistant/answer-budget.ts',
-    find: "if (held.spent === 'site') return extract;",
-    replace: "if (held.spent === 'site') return call;",
-    ...money,
-  },
-  {
-    name: 'a call of an answer that breaks off, or whose reader leaves, counts at its highest possible cost',
-    file: 'api/assistant/generate.ts',
-    find: 'await settle(failure);',
-    replace: 'if (hasFinished) await settle(failure);',
-    ...money,
-  },
-  {
-    name: 'a call that never reached its model is counted',
-    file: 'models/used-tokens.ts',
-    find: ' || neverSent.test(codesOf(error))',
-    replace: '',
-    ...money,
-  },
-  {
     name: 'a call of an answer that breaks off costs nothing of what the model thought',
     file: 'api/assistant/generate.ts',
     find: 'reasoningCharacters += part.delta.length;',
@@ -84,26 +46,12 @@ export const answerMutations: Mutation[] = [
     tests: ['api/assistant/generate'],
   },
   {
-    name: 'a query that breaks off counts at its highest possible cost',
-    file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'costMicros = await held.settle(replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 })));',
-    replace: 'replyUsage(lostTokens(error, { sentCharacters, receivedCharacters: 0 }));',
-    ...rewritingBudget,
-  },
-  {
     name: 'images of a question are ignored in silence',
     file: 'api/assistant/message-request.ts',
     find: 'filePart.test(type)',
     replace: "type === 'file'",
     project: 'integration',
     tests: ['assistant/turn'],
-  },
-  {
-    name: "a site's budget may pass the operator's",
-    file: 'api/sites/routes-sites.ts',
-    find: 'checkAnswerBudget(change, deps.budgets);',
-    replace: '',
-    ...money,
   },
   {
     name: 'pages of every group are suggested',
@@ -196,27 +144,6 @@ export const answerMutations: Mutation[] = [
     find: "instead: 'searching without it', patienceMs });",
     replace: "instead: 'searching without it', patienceMs: 600_000 });",
     ...rewriting,
-  },
-  {
-    name: 'a query is written although the budget of its site is spent',
-    file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'if (held === null || held.model !== model) return',
-    replace: 'if (held === null) return',
-    ...rewritingBudget,
-  },
-  {
-    name: "a question is refused when its query does not fit the organization's budget",
-    file: 'api/assistant/retrieval/rewrite-query.ts',
-    find: 'if (error instanceof ApiError && error.status === 429) return null;',
-    replace: '',
-    ...rewritingBudget,
-  },
-  {
-    name: "the cost of a query is not part of the answer's",
-    file: 'api/assistant/assistant.ts',
-    find: 'rewritten.costMicros() + answerMicros',
-    replace: 'answerMicros',
-    ...rewritingBudget,
   },
   {
     name: 'a model that rewrites sees a page that the reader filtered out',
