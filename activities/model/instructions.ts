@@ -9,6 +9,7 @@ import type { PageNetwork } from '../tools/fetch/fetch-page.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { TurnRef } from '../../workflows/contract/job.ts';
+import { newestRules } from './agent-prompt.ts';
 import { readBeginning } from './read-beginning.ts';
 import { skillFileName, skillsIn } from './skills.ts';
 import { hasInstructions, instructionsOf, noInstructions, type Instructions } from './stored-instructions.ts';
@@ -71,6 +72,7 @@ export async function storeInstructions(
     skills: [...own, ...ofFiles],
     tools,
     fetchHosts,
+    rules: newestRules,
   };
   await effects.storeResult({ ...effect, fence, result: stored });
 }

@@ -29,6 +29,8 @@ const instructionsSchema = z.object({
   tools: z.array(pinnedToolSchema).default([]),
   /** Hosts of the web pages that can be fetched. */
   fetchHosts: z.array(z.string()).default([]),
+  /** Version of the service's own rules: a turn keeps those that it began with, which are in the provider's cache. */
+  rules: z.number().default(1),
 });
 
 /** The instructions of a job without any. */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { systemPrompt } from '../../../../activities/model/agent-prompt.ts';
+import { newestRules, systemPrompt } from '../../../../activities/model/agent-prompt.ts';
 import { requestHashOf } from '../../../../activities/model/ask-model.ts';
 import { maskInChunks, maskInTens } from '../../../../activities/model/transcript/masking.ts';
 import { conversationOf } from '../../../../activities/model/transcript/transcript.ts';
@@ -49,6 +50,13 @@ function collected(masking: typeof maskInTens, names = tools): CollectedJob {
     histories: [],
   };
 }
+
+it('keeps the rules that a turn began with', () => {
+  // of all steps of earlier versions; any other text would differ from what was sent
+  const sha256 = createHash('sha256').update(system).digest('hex');
+  expect(sha256).toBe('4634cdd7306afea86cd2b2d654d236ef54b050fcd7891605729dc70af1a29fa7');
+  expect(systemPrompt({ ...noInstructions, rules: newestRules })).not.toContain('nobody answers questions');
+});
 
 it.each([maskInChunks, maskInTens])('rebuilds a request that was sent with %o', (masking) => {
   expect(masking(steps)).toBe(masking === maskInTens ? 20 : 21);
