@@ -22,8 +22,11 @@ const heartbeatTimeout = '2s';
 /** Workflow code is loaded for each execution, so this is the task queue of the current one. */
 const { taskQueue } = workflowInfo();
 
-/** May take minutes: the first fetch of a large repository is slow. */
-export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '20 minutes', heartbeatTimeout, retry });
+/**
+ * May take minutes: the first fetch of a large repository is slow, and a setup takes up to 18 minutes, with up to 5 each to
+ * unpack, pack and unpack again what it installs.
+ */
+export const { prepare } = proxyActivities<Activities>({ startToCloseTimeout: '45 minutes', heartbeatTimeout, retry });
 
 /**
  * The time of a model call and of the tools it asks for. A cancelled step is awaited, so that nothing works in the

@@ -176,8 +176,10 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
     const { job, settings, signal } = setup;
     const mostBytes = settings.setup.limits.diskBytes * largestCache;
     const last = await lastLayer(deps, { projectId: job.projectId, mostBytes, signal });
-    const cached = last === null ? null : await attempt(setup, folder, { last, claim });
-    const stored = cached ?? (await attempt(setup, folder, { last: null, claim }));
+    // both attempts together, so that the whole ends within the time of its activity
+    const time = { leftMs: settings.setup.seconds * 1_000 };
+    const cached = last === null ? null : await attempt(setup, folder, { last, claim, time });
+    const stored = cached ?? (await attempt(setup, folder, { last: null, claim, time }));
     if (stored === null) throw new Error('A setup without package caches cannot be short of room for them.');
     return stored;
   }
@@ -189,7 +191,7 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   async function attempt(
     setup: Setup,
     folder: string,
-    { last, claim }: { last: StoredLayer | null; claim: LayerToBuild },
+    { last, claim, time }: { last: StoredLayer | null; claim: LayerToBuild; time: { leftMs: number } },
   ): Promise<StoredLayer | null> {
     const { ref, job, repository, sandbox, root, description, settings, script, key, signal } = setup;
     const jobId = `setup-${job.projectId}-${key}`;
@@ -211,7 +213,8 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       // opened with the secrets known, so that it masks them
       await using output = openOutputLog(deps, { ...ref, step: null });
       const live = output.watch({ toolCallId: null, heading: `$ setup of ${name}\n` });
-      const end = await runSetup(sandbox, { ...shared, script, seconds, environment, live });
+      const end = await runSetup(sandbox, { ...shared, script, timeoutMs: time.leftMs, environment, live });
+      time.leftMs = Math.max(1, time.leftMs - end.durationMs);
       if (last !== null && hasFilledDisk(end)) return null;
       const say = (text: string) => notify(ref, text);
       if (end.exitCode !== 0) await failSetup(end, { name, seconds, environment, mask: secrets.mask, notify: say });

@@ -38,14 +38,17 @@ export interface SetupRequest {
   jobId: string;
   workspace: OpenWorkspace;
   script: string;
-  seconds: number;
+  /** Time that is left to the script. */
+  timeoutMs: number;
   environment: Pick<CommandEnvironment, 'root' | 'variables' | 'path' | 'hosts' | 'limits'>;
   signal: AbortSignal;
   /** Shows the output to people while the script runs. */
   live: LiveOutput;
 }
 
-export interface FailedSetup extends Pick<SetupRequest, 'seconds' | 'environment'> {
+export interface FailedSetup extends Pick<SetupRequest, 'environment'> {
+  /** Longest time of the script. */
+  seconds: number;
   /** Name of the description for people. */
   name: string;
   mask(text: string): string;
@@ -54,12 +57,12 @@ export interface FailedSetup extends Pick<SetupRequest, 'seconds' | 'environment
 
 /** Runs a setup script in a working copy. */
 export async function runSetup(sandbox: Sandbox, request: SetupRequest): Promise<CommandEnd> {
-  const { jobId, workspace, script, seconds, environment, signal, live } = request;
+  const { jobId, workspace, script, timeoutMs, environment, signal, live } = request;
   const end = await sandbox.run({
     jobId,
     tree: workspace.path,
     command: `set -e\n${script}`,
-    timeoutMs: seconds * 1_000,
+    timeoutMs,
     environment: { ...environment, home: workspace.home },
     onOutput: live.push,
     signal,
@@ -87,7 +90,7 @@ export function hasFilledDisk({ exitCode, stopped }: CommandEnd): boolean {
 
 function reasonOf(
   end: CommandEnd,
-  { seconds, environment: { limits } }: Pick<SetupRequest, 'seconds' | 'environment'>,
+  { seconds, environment: { limits } }: Pick<FailedSetup, 'seconds' | 'environment'>,
 ): string {
   switch (hasFilledDisk(end) ? 'disk' : end.stopped) {
     case 'timeout':

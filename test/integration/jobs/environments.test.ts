@@ -107,12 +107,18 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
       await using elsewhere = await startCommandScene(database);
       const { repository } = scene;
       const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
-      const runWith = async ({ model, worker }: typeof scene, setup: string) => {
-        await repository.commit({ '.docket/environment.yml': JSON.stringify({ setup, limits: { diskGb: 0.02 } }) });
+      const runWith = async (
+        { model, worker }: typeof scene,
+        setup: string,
+        limits: { setupSeconds?: number } = {},
+      ) => {
+        const environment = { setup, limits: { diskGb: 0.02, ...limits } };
+        await repository.commit({ '.docket/environment.yml': JSON.stringify(environment) });
         model.script({ toolCalls: [run('find ~ -type f -printf "%P "')] }, { toolCalls: [finish] });
         const job = await worker.runJob({ prompt: 'Look', repository: repository.path, projectId });
         const [, files] = /exit code 0\]\\n([\w/. -]*)/.exec(JSON.stringify(model.requests.at(-1)!.body)) ?? [];
-        return { status: job.status, files: files?.trim().split(' ').toSorted(), notices: await noticesOf(job.id) };
+        const { status, message } = job;
+        return { status, message, files: files?.trim().split(' ').toSorted(), notices: await noticesOf(job.id) };
       };
       const started = 'The setup of .docket/environment.yml started';
 
@@ -136,6 +142,12 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
       const full = await runWith(scene, 'head -c 15M /dev/urandom > ~/needed; sleep 3');
       expect(full).toMatchObject({ status: 'completed', files: ['needed'] });
       expect(full.notices.slice(0, 2)).toEqual([`${started} with the package caches of the last one.`, `${started}.`]);
+
+      await runWith(scene, 'mkdir -p ~/.npm && head -c 9M /dev/urandom > ~/.npm/larger');
+      // fills the disk after three seconds, so that the second attempt has less time than it needs
+      const slow = await runWith(scene, 'sleep 3; head -c 15M /dev/urandom > ~/needed; sleep 3', { setupSeconds: 8 });
+      expect(slow.status).toBe('failed');
+      expect(slow.message).toContain('did not end within 8 seconds (limits.setupSeconds)');
     },
   );
 

@@ -67,6 +67,13 @@ export const environmentMutations: Mutation[] = [
     ...jobs,
   },
   {
+    name: 'a setup that runs twice takes twice its time',
+    file: 'activities/environment/environments.ts',
+    find: 'Math.max(1, time.leftMs - end.durationMs)',
+    replace: 'Math.max(1, time.leftMs)',
+    ...jobs,
+  },
+  {
     name: 'package caches that fill the disk end a setup',
     file: 'activities/environment/environments.ts',
     find: 'if (last !== null && hasFilledDisk(end)) return null;',
