@@ -1,7 +1,7 @@
 import { antoraLayout } from './antora.ts';
 import { docusaurusLayout } from './docusaurus.ts';
 import { gitbookLayout } from './gitbook.ts';
-import { hugoLayout } from './hugo.ts';
+import { hugoLayout } from './hugo/hugo.ts';
 import type { Layout, RecognizeLayout, SourceFiles } from './layout.ts';
 import { mikeLayout } from './mike.ts';
 import { mintlifyLayout } from './mintlify.ts';

@@ -1,5 +1,5 @@
-import { isRecord, textOf } from '../front-matter.ts';
-import { labelOf } from './markup.ts';
+import { isRecord, textOf } from '../../front-matter.ts';
+import { labelOf } from '../markup.ts';
 
 /** The length is bounded, so that a page of openings alone takes linear time. */
 const shortcode = /\{\{[<%]((?:[^{}]|\{(?!\{)){0,2000}?)[>%]\}\}/g;

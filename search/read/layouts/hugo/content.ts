@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { isRecord, textOf } from '../front-matter.ts';
-import type { SourceFiles } from './layout.ts';
+import { isRecord, textOf } from '../../front-matter.ts';
+import type { SourceFiles } from '../layout.ts';
 
 const extension = /\.(?:mdx?|markdown|html?|adoc|asciidoc|rst)$/i;
 

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
-import type { IncludeSyntax } from '../formats/includes.ts';
-import { codeBlock } from '../formats/selection.ts';
-import { textOf } from '../front-matter.ts';
-import { shortcodeOf, type Shortcode } from './hugo-shortcodes.ts';
-import type { SourceFiles } from './layout.ts';
+import type { IncludeSyntax } from '../../formats/includes.ts';
+import { codeBlock } from '../../formats/selection.ts';
+import { textOf } from '../../front-matter.ts';
+import { shortcodeOf, type Shortcode } from './shortcodes.ts';
+import type { SourceFiles } from '../layout.ts';
 
 const examples = /^(?:code_sample|codenew|example)$/;
 

@@ -1,10 +1,10 @@
-import { formatOf } from '../formats/format-of.ts';
-import { isRecord, listOf, readIncludedPage, textOf } from '../front-matter.ts';
-import { pathOf } from '../paths.ts';
-import type { SourceFile } from '../source-file.ts';
-import { textOfFile } from './config-file.ts';
-import { namesOf, placeOf, type HugoContent, type HugoPlace } from './hugo-content.ts';
-import type { SourceFiles } from './layout.ts';
+import { formatOf } from '../../formats/format-of.ts';
+import { isRecord, listOf, readIncludedPage, textOf } from '../../front-matter.ts';
+import { pathOf } from '../../paths.ts';
+import type { SourceFile } from '../../source-file.ts';
+import { textOfFile } from '../config-file.ts';
+import { namesOf, placeOf, type HugoContent, type HugoPlace } from './content.ts';
+import type { SourceFiles } from '../layout.ts';
 
 const deepest = 10;
 const mostMenus = 50;

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
-import { isRecord, textOf } from '../front-matter.ts';
-import { noNavigation, parseFile } from '../navigation.ts';
-import type { SourceFile } from '../source-file.ts';
-import { addressOf, configFilesOf, orderOf } from './config-file.ts';
-import type { Layout, LayoutFile, PageLocation, SourceFiles } from './layout.ts';
-import { contentFolders, placeOf, type ContentFolder, type HugoContent } from './hugo-content.ts';
-import { hugoIncludes } from './hugo-includes.ts';
-import { menuPartOf, readMenu, type HugoMenu } from './hugo-menus.ts';
-import { isSection, sectionsAbove, sectionsOf, weightOf, type HugoSections } from './hugo-sections.ts';
-import { withoutShortcodes } from './hugo-shortcodes.ts';
+import { isRecord, textOf } from '../../front-matter.ts';
+import { noNavigation, parseFile } from '../../navigation.ts';
+import type { SourceFile } from '../../source-file.ts';
+import { addressOf, configFilesOf, orderOf } from '../config-file.ts';
+import type { Layout, LayoutFile, PageLocation, SourceFiles } from '../layout.ts';
+import { contentFolders, placeOf, type ContentFolder, type HugoContent } from './content.ts';
+import { hugoIncludes } from './includes.ts';
+import { menuPartOf, readMenu, type HugoMenu } from './menus.ts';
+import { isSection, sectionsAbove, sectionsOf, weightOf, type HugoSections } from './sections.ts';
+import { withoutShortcodes } from './shortcodes.ts';
 
 /** Hugo: `hugo.toml` or an older `config.*` beside a folder of content. */
 export function hugoLayout(files: SourceFiles): Layout | null {

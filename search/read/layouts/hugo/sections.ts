@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import { readIncludedPage, textOf } from '../front-matter.ts';
-import { textOfFile } from './config-file.ts';
-import type { SourceFiles } from './layout.ts';
+import { readIncludedPage, textOf } from '../../front-matter.ts';
+import { textOfFile } from '../config-file.ts';
+import type { SourceFiles } from '../layout.ts';
 
 const mostSections = 10_000;
 const sectionFile = /(?:^|\/)_index(?:\.([a-z]{2}(?:-[a-z]{2,4})?))?\.(?:mdx?|markdown|html?|adoc|asciidoc)$/i;
