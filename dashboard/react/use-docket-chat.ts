@@ -5,6 +5,7 @@ import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { AnswerAdditions, ChatMessage } from '../widget/chat-state.ts';
 import { createClientWith, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import { interrupted, resumeWaits, unreachable } from '../widget/resume-waits.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
 import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
 import { createChatStorage } from './chat-storage.ts';
@@ -14,6 +15,12 @@ export interface DocketChatOptions extends ClientOptions {
   id?: string;
   /** Path of the page that the reader is on. By default that of the address. */
   currentPath?: string;
+}
+
+/** A conversation whose answer is being resumed, with the text that had arrived. */
+interface Broken {
+  messages: UIMessage[];
+  waits: ReturnType<typeof resumeWaits>;
 }
 
 const noAdditions: AnswerAdditions = { marks: [], followUps: [], vote: null };
@@ -47,6 +54,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
   const storage = useMemo(() => createChatStorage(`docket:${baseUrl}:${site}:${id}`), [baseUrl, site, id]);
   // sent before the end of an answer, and no part of its message
   const ending = useRef(noAdditions);
+  const broken = useRef<Broken | null>(null);
+  const [isLost, setLost] = useState(false);
   const transport = useMemo(() => {
     const root = baseUrl.replace(/\/+$/, '');
     return new DefaultChatTransport<UIMessage>({
@@ -64,6 +73,10 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
         const response = await provenFetch(input, init);
         const token = response.headers.get('X-Resume-Token');
         if (token !== null) storage.keepToken(token);
+        if (response.status === 204) {
+          storage.forgetToken();
+          setLost(true);
+        }
         return response;
       },
     });
@@ -88,38 +101,80 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
       setAdditions((known) => ({ ...known, [message.id]: current }));
     },
   });
-  const { messages, status, error, sendMessage, stop, setMessages, clearError } = chat;
+  const { messages, status, error, sendMessage, stop, setMessages, clearError, resumeStream } = chat;
 
   useEffect(() => {
     // an answer in progress is resumed from its start
-    const lastQuestion = messages.findLastIndex(({ role }) => role === 'user');
-    const kept = status === 'ready' ? messages : messages.slice(0, lastQuestion + 1);
+    const kept = status === 'ready' ? messages : upToQuestion(messages);
     storage.save({ messages: kept, additions });
   }, [storage, messages, status, additions]);
 
-  const threadId = stringIn(messages.findLast(({ role }) => role === 'assistant')?.metadata, 'threadId');
+  const isResuming = status === 'error' && storage.token() !== null && isConnection(error, broken.current);
+
+  useEffect(() => {
+    if (status === 'ready' && !isLost) broken.current = null;
+    if (!isResuming) return;
+    const kept = (broken.current ??= { messages, waits: resumeWaits() });
+    const wait = kept.waits.next().value ?? null;
+    if (wait === null) {
+      storage.forgetToken();
+      return setLost(true);
+    }
+    const left = new AbortController();
+    void wait(left.signal).then(() => {
+      if (left.signal.aborted || broken.current !== kept) return;
+      // an answer is resumed from its start
+      setMessages(upToQuestion(kept.messages));
+      void resumeStream();
+    });
+    return () => left.abort();
+    // each attempt that fails has its own error
+  }, [status, error]);
+
+  useEffect(() => {
+    if (isLost) restore();
+  }, [isLost]);
+
+  /** Ends resuming, and shows the text that had arrived. */
+  function restore(): void {
+    if (broken.current !== null) setMessages(broken.current.messages);
+    broken.current = null;
+  }
+
+  function send(message: { text: string; messageId?: string }, context: QuestionContext[]): void {
+    restore();
+    storage.forgetToken();
+    setLost(false);
+    void sendMessage(message, { body: body(context) });
+  }
+
+  const isCut = broken.current !== null && messages.at(-1)?.role === 'user';
+  const visible = isCut ? (broken.current?.messages ?? messages) : messages;
+  const threadId = stringIn(visible.findLast(({ role }) => role === 'assistant')?.metadata, 'threadId');
   const body = (context: QuestionContext[]) => ({
     currentPath: [...(currentPath ?? location.pathname)].slice(0, 200).join(''),
     ...(threadId === null ? {} : { threadId }),
     ...(context.length === 0 ? {} : { context }),
   });
   const shown = useMemo(
-    () => messages.map((message) => ({ ...shownMessage(message), ...(additions[message.id] ?? noAdditions) })),
-    [messages, additions],
+    () => visible.map((message) => ({ ...shownMessage(message), ...(additions[message.id] ?? noAdditions) })),
+    [visible, additions],
   );
   return {
     chat,
     messages: shown,
-    status,
-    error: error === undefined ? null : sentenceOf(error),
+    status: isLost ? 'error' : isResuming ? 'streaming' : status,
+    error: isLost ? interrupted : isResuming || error === undefined ? null : sentenceOf(error),
     threadId,
-    ask: (text, context) => void sendMessage({ text }, { body: body(context) }),
-    edit: (messageId, text, context) => void sendMessage({ text, messageId }, { body: body(context) }),
+    ask: (text, context) => send({ text }, context),
+    edit: (messageId, text, context) => send({ text, messageId }, context),
     stop() {
       const token = storage.token();
       // the reader has stopped reading either way
       if (token !== null) void client.stop({ chatId: id, token }).catch(() => {});
       storage.forgetToken();
+      restore();
+      if (isResuming) clearError();
       void stop();
     },
     async rate(messageId, vote) {
@@ -129,6 +184,8 @@ export function useDocketChat(options: DocketChatOptions): DocketChat {
     },
     clear() {
       void stop();
+      broken.current = null;
+      setLost(false);
       setMessages([]);
       setAdditions({});
       clearError();
@@ -151,6 +208,20 @@ function shownMessage({ id, role, parts }: UIMessage): Omit<ChatMessage, keyof A
 }
 
 /** Returns the API's sentence. The transport throws the body of an error response as the error's message. */
-function sentenceOf({ message }: Error): string {
-  return stringIn(parseJson(message), 'error') ?? message;
+function sentenceOf(error: Error): string {
+  if (error instanceof TypeError) return unreachable;
+  return refusalOf(error) ?? error.message;
+}
+
+function refusalOf({ message }: Error): string | null {
+  return stringIn(parseJson(message), 'error');
+}
+
+/** Reports whether an answer stopped because of its connection. While it is resumed, a proxy may answer in between. */
+function isConnection(error: Error | undefined, broken: Broken | null): boolean {
+  return error !== undefined && (error instanceof TypeError || (broken !== null && refusalOf(error) === null));
+}
+
+function upToQuestion(messages: UIMessage[]): UIMessage[] {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === 'user') + 1);
 }

@@ -1,7 +1,7 @@
 import { AnswerError, type Answer, type Client, type QuestionContext, type ResumeHandle } from './client.ts';
 import type { AnswerEvent } from './answer/answer-events.ts';
 import { createConversationStorage, type ConversationStorage } from './conversation-storage.ts';
-import { interrupted, resumeWaits } from './resume-waits.ts';
+import { interrupted, resumeWaits, unreachable } from './resume-waits.ts';
 import { newId } from './new-id.ts';
 import type { ChatMessage, ChatState, Vote } from './chat-state.ts';
 
@@ -40,7 +40,6 @@ export interface ConversationOptions {
 }
 
 const empty: ChatState = { messages: [], status: 'ready', error: null, threadId: null };
-const unreachable = 'The assistant cannot be reached. Check your connection and ask again.';
 /** Messages of a long conversation that are sent with a question. */
 const mostSentMessages = 20;
 

@@ -12,6 +12,7 @@ import {
 } from '../../support/browser/browser.ts';
 import { administer, ask, complaintsOf, done } from '../../support/browser/chat.ts';
 import { packReact } from '../../support/browser/packed-react.ts';
+import { openLine } from '../../support/servers/line.ts';
 import { startAssistantStack, type AssistantStack } from '../../support/sdk-clients/sdk-client-service.ts';
 import { patienceMs } from '../../support/patience.ts';
 
@@ -173,6 +174,48 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     expect(await answer.count()).toBe(1);
     expect(model.requests).toHaveLength(calls);
     expect(complaints).toEqual([]);
+  });
+
+  it('resumes an answer after its connection broke', async () => {
+    const { model, service } = assistant;
+    await using line = await openLine(new URL(service.baseUrl));
+    await using chat = await openChat({ baseUrl: `http://127.0.0.1:${line.port}` });
+    const { page, answer } = chat;
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'three ', 'seconds.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    const calls = model.requests.length;
+    const attemptFailed = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/stream'));
+    const failed = attemptFailed();
+    line.cut();
+    await failed;
+    await attemptFailed();
+    await page.getByText('Hold its').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(1);
+    line.mend();
+    await page.evaluate(() => void dispatchEvent(new Event('online')));
+    model.release();
+    await page.getByText('Hold its button for three seconds.').first().waitFor();
+    await done(page);
+    expect(await answer.count()).toBe(1);
+    expect(model.requests).toHaveLength(calls);
+  });
+
+  it('keeps the text of an answer that cannot be resumed, and says so', async () => {
+    const { model, service } = assistant;
+    await using line = await openLine(new URL(service.baseUrl));
+    await using chat = await openChat({ baseUrl: `http://127.0.0.1:${line.port}` });
+    const { page } = chat;
+    model.script({ text: ['Hold ', 'its ', 'button ', 'for ', 'ever.'], stall: 4 });
+    await ask(page, 'How do I pair a lamp?');
+    await page.getByText('Hold its').waitFor();
+    await page.route('**/stream', (route) =>
+      route.fulfill({ status: 204, headers: { 'Access-Control-Allow-Origin': '*' } }),
+    );
+    line.cut();
+    await page.getByText('The answer was interrupted. Ask again.').waitFor();
+    await page.getByText('Hold its').waitFor();
+    model.release();
   });
 
   it('sends the token of the reader, and shows why one is refused', async () => {
