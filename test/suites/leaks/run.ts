@@ -28,7 +28,7 @@ export async function checkLeaks(wanted: number): Promise<number> {
   // the worker learns the keys, and the secrets of servers and setups, from these jobs; everything after them contains the keys
   if (!hasSsh) console.log('left out  ssh keys: there is no program ssh here');
   const sshProjects = hasSsh ? await addSshProjects(stage, answers) : [];
-  for (const { id } of sshProjects.slice(0, 1)) await stage.equip(id);
+  for (const { id } of sshProjects) await stage.equip(id);
   const sshProblems = await runSshJobs(stage, canaries, { projects: sshProjects, answers });
   const ends = await runJobs(stage, canaries, { jobs, answers });
   await askOddly(stage, canaries, {

@@ -1,5 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { secretPartOf } from '../../../lib/redaction/private-key.ts';
 import { createSiteStore } from '../../../db/sites/sites.ts';
 import { untilSuccess } from '../../../local/processes/until-success.ts';
 import { startLane, type Lane } from '../chaos/lane.ts';
@@ -187,21 +188,29 @@ export async function startLeaksStage(canaries: Canaries, jobs: number): Promise
     return { status: response.status, text: await response.text() };
   }
 
-  const changed = { forgeToken: configured.projectToken, labels: ['docs'] };
-  const { status, text } = await ask(`/v1/projects/${ids.open}`, { method: 'PATCH', json: changed });
-  if (status !== 200) throw new Error(`The project was not changed: ${text}`);
-
   const headers = [{ name: 'Authorization', value: `Bearer ${configured.serverToken}` }];
   const env = [{ name: 'DESK_TOKEN', value: configured.commandToken }];
   const commands = [
     { name: 'desk', command: tellingCommand, env },
     { name: 'broken', command: ['sh', '-c', 'echo "No access with $DESK_TOKEN" >&2; exit 1'], env },
   ];
+  const labels = ['docs'];
+  const secrets = {
+    SETUP_TOKEN: configured.setupToken,
+    KEY_ED25519: secretPartOf(sshKeys.ed25519),
+    KEY_RSA: secretPartOf(sshKeys.rsa),
+  };
+  /** Every project has all secrets that are said, because those of one are unknown in the work for another. */
   async function equip(project: string): Promise<void> {
     const environment = tellingSetup(project === ids.broken ? 1 : 0, project === ids.locked ? image : null);
     const changes = [
-      ask(`/v1/projects/${project}/secrets`, { json: { name: 'SETUP_TOKEN', value: configured.setupToken } }),
-      ask(`/v1/projects/${project}`, { method: 'PATCH', json: { environment } }),
+      ...Object.entries(secrets).map(([name, value]) =>
+        ask(`/v1/projects/${project}/secrets`, { json: { name, value } }),
+      ),
+      ask(`/v1/projects/${project}`, {
+        method: 'PATCH',
+        json: { environment, forgeToken: configured.projectToken, labels },
+      }),
       ask(`/v1/projects/${project}/mcp-servers`, {
         method: 'PATCH',
         json: { servers: [{ name: 'docs', url: toolServer.url, headers }, ...commands] },

@@ -64,7 +64,7 @@ it('leaves the work for one project as it is, whatever the secrets of others are
       for (const secret of [...words, own, ofProcess])
         expect(secrets.redactLog(`${said} ${own}`)).not.toContain(secret);
     }),
-    { numRuns: propertyRuns(200) },
+    { numRuns: propertyRuns(100) },
   );
 });
 
