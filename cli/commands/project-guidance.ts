@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { paths } from '../../dashboard/http/schema.d.ts';
+import { readYaml } from '../../lib/inputs/yaml.ts';
 import { CommandError } from '../command-error.ts';
 import { answerOf } from '../http/api.ts';
 import { connect, type CommandContext } from './context.ts';
@@ -41,7 +42,7 @@ export function addGuidanceCommand(group: Command, context: CommandContext): voi
 async function skillIn(file: string): Promise<Skill> {
   const text = await textOf(file);
   const [whole = '', block = ''] = /^---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|$)/ms.exec(text) ?? [];
-  const { name, description } = await frontMatterOf(block);
+  const { name, description } = frontMatterOf(block);
   if (typeof name === 'string' && typeof description === 'string')
     return { name, description, content: text.slice(whole.length) };
   throw new CommandError(
@@ -49,11 +50,9 @@ async function skillIn(file: string): Promise<Skill> {
   );
 }
 
-async function frontMatterOf(block: string): Promise<{ name?: unknown; description?: unknown }> {
-  // loaded here because no other command reads YAML
-  const { parse } = await import('yaml');
+function frontMatterOf(block: string): { name?: unknown; description?: unknown } {
   try {
-    const values: unknown = parse(block, { logLevel: 'error' });
+    const values = readYaml(block, { mostAliases: 100 });
     return typeof values === 'object' && values !== null ? values : {};
   } catch {
     return {};

@@ -1,5 +1,5 @@
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { readYaml } from '../inputs/yaml.ts';
 import { shellWord } from '../shell-word.ts';
 import { borrowed, plainImage, type BorrowedEnvironment, type PlainImage } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
@@ -78,13 +78,10 @@ export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
 }
 
 function parsedOrNull(content: string): unknown {
-  const document = parseDocument(content, { prettyErrors: false });
-  if (document.errors.length > 0) return null;
   try {
-    return document.toJS();
+    return readYaml(content, { mostAliases: 100 });
   } catch (error) {
-    // an alias without an anchor, or aliases of aliases that would fill the memory
-    if (error instanceof ReferenceError) return null;
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }

@@ -1,14 +1,11 @@
-import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { parseImageName } from '../inputs/image-name.ts';
 import { parseRunHosts } from '../inputs/run-hosts.ts';
+import { readYaml } from '../inputs/yaml.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Path of a repository's own description of where its jobs run. */
 export const environmentPath = '.docket/environment.yml';
-// an API without a description to parse does not load the parser
-const load = createRequire(import.meta.url);
-const yaml = (): typeof import('yaml') => load('yaml');
 /** Longest description, in characters. */
 export const longestEnvironment = 64 * 1024;
 
@@ -79,16 +76,16 @@ export type ParsedEnvironment = { ok: true; environment: Environment } | { ok: f
 /** Parses a description. The problem is the end of a sentence, whose subject is the description's name. */
 export function parseEnvironment(content: string): ParsedEnvironment {
   if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
-  const { isAlias, isMap, parseDocument, visit } = yaml();
-  const document = parseDocument(content, { prettyErrors: false, schema: 'core', merge: false });
-  const [error] = document.errors;
-  if (error !== undefined) return fail(`is not YAML: ${firstLine(error.message)}`);
-  let hasAlias = false;
-  visit(document, { Node: (_key, node) => void (hasAlias ||= isAlias(node)) });
-  if (hasAlias) return fail('has an alias (*name), which is not supported');
-  if (document.contents === null) return { ok: true, environment: {} };
-  if (!isMap(document.contents)) return fail('must be a map of settings');
-  const parsed = schema.safeParse(document.toJS());
+  let value: unknown;
+  try {
+    value = readYaml(content, { mostAliases: 0 });
+  } catch (error) {
+    if (error instanceof SyntaxError) return fail(firstLine(error.message));
+    throw error;
+  }
+  if (value === null) return { ok: true, environment: {} };
+  if (typeof value !== 'object' || Array.isArray(value)) return fail('must be a map of settings');
+  const parsed = schema.safeParse(value);
   return parsed.success ? { ok: true, environment: parsed.data } : fail(problemOf(parsed.error));
 }
 

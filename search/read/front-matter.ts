@@ -1,5 +1,5 @@
 import { parse as parseToml } from 'smol-toml';
-import { isScalar, parse } from 'yaml';
+import { readYaml } from '../../lib/inputs/yaml.ts';
 
 export interface FrontMatter {
   values: Record<string, unknown>;
@@ -74,12 +74,7 @@ export function tomlOf(text: string): unknown {
 /** Returns the value of a YAML or JSON text; undefined when it is malformed, or when `groups` is ambiguous. */
 export function parseYaml(text: string): unknown {
   try {
-    return parse(text, {
-      logLevel: 'error',
-      maxAliasCount: 50,
-      merge: true,
-      uniqueKeys: (one, other) => isScalar(one) && isScalar(other) && isGroups(one.value) && isGroups(other.value),
-    });
+    return readYaml(text, { mostAliases: 50, merge: true, onceOf: (key) => (isGroups(key) ? 'groups' : undefined) });
   } catch {
     return undefined;
   }

@@ -237,7 +237,7 @@ export const environmentMutations: Mutation[] = [
   {
     name: 'aliases in the file of another product end a job',
     file: 'lib/environments/copilot-setup-steps.ts',
-    find: 'if (error instanceof ReferenceError) return null;',
+    find: 'if (error instanceof SyntaxError) return null;',
     replace: '',
     ...parsing,
   },
@@ -261,5 +261,13 @@ export const environmentMutations: Mutation[] = [
     find: 'said.some((key) => buildKeys.includes(key)) ? null : ',
     replace: '',
     ...parsing,
+  },
+  {
+    name: 'maps as the keys of YAML hold a process for minutes',
+    file: 'lib/inputs/yaml.ts',
+    find: "if (key !== null && !isScalar(key)) return refuse('has a key that is not a single value');",
+    replace: '',
+    project: 'unit',
+    tests: ['lib/inputs/yaml'],
   },
 ];

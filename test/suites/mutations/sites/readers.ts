@@ -171,8 +171,8 @@ export const readerMutations: Mutation[] = [
   {
     name: 'the last of two lists of groups counts',
     file: 'search/read/front-matter.ts',
-    find: 'isGroups(one.value) && isGroups(other.value),',
-    replace: 'isGroups(one.value) && isGroups(null),',
+    find: "(isGroups(key) ? 'groups' : undefined)",
+    replace: '(isGroups(key) ? undefined : undefined)',
     ...pageAccess,
   },
   {

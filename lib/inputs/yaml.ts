@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module';
+
+// a process that has no YAML to read does not load the parser
+const load = createRequire(import.meta.url);
+
+export interface YamlRules {
+  /** Largest number of values that aliases may stand for; 0 to refuse aliases. */
+  mostAliases: number;
+  /** Resolves the key `<<`. */
+  merge?: boolean;
+  /** Returns what a map may have only once; undefined for a key that may be repeated. By default, each key. */
+  onceOf?(key: unknown): unknown;
+}
+
+/** Deepest nesting of what begins in one line; by indentation, the size of the text limits it. */
+const deepest = 100;
+
+/**
+ * Parses a YAML text and returns its value. A key must be a single value: the parser writes a key that is a map or a list out again at
+ * every level, which takes minutes for a thousand characters. Throws SyntaxError, whose message is the end of a sentence about the text.
+ */
+export function readYaml(text: string, { mostAliases, merge = false, onceOf = (key) => key }: YamlRules): unknown {
+  const { isScalar, Lexer, parseDocument, visit }: typeof import('yaml') = load('yaml');
+  const refuse = (problem: string): never => {
+    throw new SyntaxError(problem);
+  };
+  // the parser calls itself at every level
+  if (depthOf(new Lexer().lex(text)) > deepest) refuse('is nested too deeply');
+  try {
+    // keys are compared below, because the parser compares each with all others
+    const document = parseDocument(text, { merge, prettyErrors: false, uniqueKeys: false });
+    const [error] = document.errors;
+    if (error !== undefined) refuse(`is not YAML: ${error.message}`);
+    visit(document, {
+      Alias: () => void (mostAliases === 0 && refuse('has an alias (*name), which is not supported')),
+      Map(_key, { items }) {
+        const found = new Set();
+        for (const { key } of items) {
+          if (key !== null && !isScalar(key)) return refuse('has a key that is not a single value');
+          const once = onceOf(key?.value);
+          if (once !== undefined && found.has(once)) return refuse(`has the key "${String(once).slice(0, 50)}" twice`);
+          found.add(once);
+        }
+        return undefined;
+      },
+    });
+    return document.toJS({ maxAliasCount: mostAliases });
+  } catch (error) {
+    if (error instanceof ReferenceError) return refuse('has an alias without an anchor, or too many aliases');
+    throw error;
+  }
+}
+
+/** Returns how deep brackets and what begins in one line are nested. */
+function depthOf(tokens: Iterable<string>): number {
+  let [brackets, begun, most] = [0, 0, 0];
+  for (const token of tokens) {
+    if (token === '[' || token === '{') brackets += 1;
+    else if (token === ']' || token === '}') brackets -= 1;
+    else if (token === '-' || token === '?') begun += 1;
+    else if (token.startsWith('\n') || token.startsWith('\r')) begun = 0;
+    most = Math.max(most, brackets + begun);
+  }
+  return most;
+}
