@@ -22,59 +22,59 @@ const eraseMs = 60_000;
 const jobsAtOnce = 100;
 
 export function createErasure(pool: Pool): Erasure {
+  /**
+   * Deletes jobs in short transactions, the last of which deletes what they belong to. The first one writes the audit entry, so that
+   * nothing is deleted without; but the entries of an organization go with it.
+   */
   async function erase(
     caller: Caller,
     { table, id, jobs }: { table: 'jobs' | 'projects' | 'organizations'; id: string; jobs: string },
   ): Promise<boolean> {
-    const erased = await withTransaction(pool, async (client) => {
-      const ofCaller = table === 'organizations' ? 'id = $2' : 'organization_id = $2';
-      const values = [id, caller.organizationId];
-      const ids = await endJobs(client, `${jobs} = $1 and organization_id = $2`, values);
-      // prevents further additions
-      const { rowCount } = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
-      if (rowCount !== 1) return null;
-      await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);
-      await client.query(`delete from ${table} where id = $1`, [id]);
-      if (table === 'organizations')
-        for (const kept of ['audit_entries', 'operation_facts', 'organization_growth'])
-          await client.query(`delete from ${kept} where organization_id = $1`, [id]);
-      await writeAudit(client, caller, { action: `${table.slice(0, -1)}.delete`, subject: id });
-      return ids;
-    });
-    for (const jobId of erased ?? []) wakeWatchers(pool, jobId);
-    return erased !== null;
-  }
-
-  /** Deletes the jobs of a project or an organization in short transactions; those that are created meanwhile may stay. */
-  async function eraseJobs(
-    { organizationId }: Caller,
-    column: 'project_id' | 'organization_id',
-    id: string,
-  ): Promise<void> {
-    const some = `id = any(array(
-      select id from jobs where ${column} = $1 and organization_id = $2 order by created_at desc limit ${jobsAtOnce}))`;
-    for (let count = jobsAtOnce; count === jobsAtOnce;) {
-      const ids = await withTransaction(pool, async (client) => {
-        const ended = await endJobs(client, some, [id, organizationId]);
-        await client.query('delete from jobs where id = any($1::text[])', [ended]);
-        return ended;
+    const values = [id, caller.organizationId];
+    for (let isFirst = true; ; isFirst = false) {
+      const batch = await withTransaction(pool, async (client) => {
+        await client.query(`set local statement_timeout = ${eraseMs}`);
+        // locks in the order of the statements that change a job, which lock what the job belongs to
+        const locked = await client.query<{ id: string }>(
+          `select id from jobs where id = any(array(
+             select id from jobs where ${jobs} = $1 and organization_id = $2 order by created_at desc limit ${jobsAtOnce}
+           )) order by id for update`,
+          values,
+        );
+        const ids = locked.rows.map((row) => row.id);
+        const isLast = ids.length < jobsAtOnce;
+        if (isLast) {
+          const ofCaller = table === 'organizations' ? 'id = $2' : 'organization_id = $2';
+          // prevents further additions
+          const parent = await client.query(`select from ${table} where id = $1 and ${ofCaller} for update`, values);
+          if (parent.rowCount !== 1) return null;
+          await endJobs(client, `${jobs} = $1`, [id]);
+          await client.query(`delete from rate_limits where right(key, length($1) + 1) = ':' || $1`, [id]);
+          await client.query(`delete from ${table} where id = $1`, [id]);
+        } else {
+          await endJobs(client, 'id = any($1::text[])', [ids]);
+          await client.query('delete from jobs where id = any($1::text[])', [ids]);
+        }
+        if (isLast && table === 'organizations')
+          for (const kept of ['audit_entries', 'operation_facts', 'organization_growth'])
+            await client.query(`delete from ${kept} where organization_id = $1`, [id]);
+        if (table === 'organizations' ? isLast : isFirst)
+          await writeAudit(client, caller, { action: `${table.slice(0, -1)}.delete`, subject: id });
+        return { ids, isLast };
       });
-      for (const jobId of ids) wakeWatchers(pool, jobId);
-      count = ids.length;
+      if (batch === null) return false;
+      for (const jobId of batch.ids) wakeWatchers(pool, jobId);
+      if (batch.isLast) return true;
     }
   }
 
   return {
     job: (caller, jobId) => erase(caller, { table: 'jobs', id: jobId, jobs: 'id' }),
-    async project(caller, projectId) {
-      await eraseJobs(caller, 'project_id', projectId);
-      return erase(caller, { table: 'projects', id: projectId, jobs: 'project_id' });
-    },
+    project: (caller, projectId) => erase(caller, { table: 'projects', id: projectId, jobs: 'project_id' }),
     async organization(caller) {
       const { organizationId } = caller;
-      await eraseJobs(caller, 'organization_id', organizationId);
-      for (const table of ['threads', 'audit_entries'])
-        await deleteAll(pool, table, 'organization_id = $2', [organizationId]);
+      await deleteAll(pool, 'threads', 'organization_id = $2 order by updated_at', [organizationId]);
+      await deleteAll(pool, 'audit_entries', 'organization_id = $2 order by created_at', [organizationId]);
       const isErased = await erase(caller, { table: 'organizations', id: organizationId, jobs: 'organization_id' });
       if (isErased) await removeOrphanBlocks(pool);
       return isErased;
@@ -82,21 +82,11 @@ export function createErasure(pool: Pool): Erasure {
   };
 }
 
-/**
- * Locks jobs, in the order of the statements that change a job, which lock what the job belongs to, and records the executions to
- * cancel. Returns the ids.
- */
-async function endJobs(client: PoolClient, which: string, values: string[]): Promise<string[]> {
-  await client.query(`set local statement_timeout = ${eraseMs}`);
-  const { rows } = await client.query<{ id: string }>(
-    `select id from jobs where ${which} order by id for update`,
-    values,
-  );
-  const ids = rows.map(({ id }) => id);
+/** Records the executions to cancel. */
+async function endJobs(client: PoolClient, which: string, values: unknown[]): Promise<void> {
   await client.query(
     `insert into job_cancels (job_id, turn)
-     select id, turn from jobs where id = any($1::text[]) and status = 'active' on conflict do nothing`,
-    [ids],
+     select id, turn from jobs where ${which} and status = 'active' on conflict do nothing`,
+    values,
   );
-  return ids;
 }

@@ -2,9 +2,8 @@ import type { Pool } from 'pg';
 import { writeAudit } from '../organizations/audit.ts';
 import { createBatchLoader } from '../batch-loader.ts';
 import type { Caller, Owner, SiteRef } from '../caller.ts';
-import { deleteAll } from '../delete-in-batches.ts';
 import { newId } from '../ids.ts';
-import { removeOrphanBlocks } from './index-blocks.ts';
+import { removeSite } from './remove-site.ts';
 import { mostChoices, readPage, type Page, type PageQuery } from '../page.ts';
 import { withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
@@ -265,28 +264,14 @@ export function createSiteStore(pool: Pool): SiteStore {
     return tokens === null || key === null ? null : { ...tokens, key };
   }
 
-  /** Locks the site first, so that no conversation and no index is added meanwhile. */
-  async function remove(caller: Caller, id: string): Promise<boolean> {
-    await deleteAll(pool, 'threads', 'site_id = $2 and organization_id = $3 order by updated_at', [
-      id,
-      caller.organizationId,
-    ]);
-    const isRemoved = await withTransaction(pool, async (client) => {
-      const { rows } = await client.query<{ domain: string }>(
-        'select domain from sites where id = $1 and organization_id = $2 for update',
-        [id, caller.organizationId],
-      );
-      const [site] = rows;
-      if (site === undefined) return false;
-      for (const table of ['replies', 'threads', 'site_indexes'])
-        await client.query(`delete from ${table} where site_id = $1`, [id]);
-      await client.query('delete from sites where id = $1', [id]);
-      await writeAudit(client, caller, { action: 'site.delete', subject: site.domain });
-      return true;
-    });
-    if (isRemoved) await removeOrphanBlocks(pool);
-    return isRemoved;
-  }
-
-  return { create, findByDomain, list, domains, update, readerKey, remove, requestIndex };
+  return {
+    create,
+    findByDomain,
+    list,
+    domains,
+    update,
+    readerKey,
+    remove: (caller, id) => removeSite(pool, caller, id),
+    requestIndex,
+  };
 }

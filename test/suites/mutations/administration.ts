@@ -45,7 +45,7 @@ export const administrationMutations: Mutation[] = [
   },
   {
     name: 'a site is removed in any organization',
-    file: 'db/sites/sites.ts',
+    file: 'db/sites/remove-site.ts',
     find: "'select domain from sites where id = $1 and organization_id = $2 for update'",
     replace: "'select domain from sites where id = $1 and $2::text is not null for update'",
     ...owned,

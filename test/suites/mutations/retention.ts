@@ -102,8 +102,8 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'the executions of a deleted job run on',
     file: 'db/organizations/erasure.ts',
-    find: "select id, turn from jobs where id = any($1::text[]) and status = 'active' on conflict do nothing",
-    replace: 'select id, turn from jobs where id = any($1::text[]) and false on conflict do nothing',
+    find: "select id, turn from jobs where ${which} and status = 'active' on conflict do nothing",
+    replace: 'select id, turn from jobs where ${which} and false on conflict do nothing',
     ...erasure,
   },
   {
@@ -137,15 +137,22 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'a project is deleted in one transaction',
     file: 'db/organizations/erasure.ts',
-    find: "await eraseJobs(caller, 'project_id', projectId);",
-    replace: 'void eraseJobs;',
+    find: 'const isLast = ids.length < jobsAtOnce;',
+    replace: 'const isLast = true;',
     ...erasure,
   },
   {
     name: 'the deletion of a project deletes jobs of another organization',
     file: 'db/organizations/erasure.ts',
-    find: '${column} = $1 and organization_id = $2 order by',
-    replace: '${column} = $1 and $2::text is not null order by',
+    find: '${jobs} = $1 and organization_id = $2 order by',
+    replace: '${jobs} = $1 and $2::text is not null order by',
+    ...erasure,
+  },
+  {
+    name: 'each transaction of a deletion is audited',
+    file: 'db/sites/remove-site.ts',
+    find: 'if (isFirst) await writeAudit',
+    replace: 'await writeAudit',
     ...erasure,
   },
   {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createErasure } from '../../../../db/organizations/erasure.ts';
 import { createPool } from '../../../../db/pool.ts';
-import { buildProject } from '../../../support/database/build.ts';
+import { removeSite } from '../../../../db/sites/remove-site.ts';
+import { buildProject, buildSite } from '../../../support/database/build.ts';
 import { recordStatements } from '../../../support/database/record-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
@@ -24,6 +25,10 @@ beforeAll(async () => {
 afterAll(() => database?.[Symbol.asyncDispose]());
 
 const caller = (organizationId: string) => ({ organizationId, keyId: 'key_who', sessionId: null });
+
+const deletions = async (subject: string) =>
+  (await database.pool.query(`select from audit_entries where action like '%.delete' and subject = $1`, [subject]))
+    .rowCount;
 
 it('every table has a row before the deletion, so a new table is covered, too', () => {
   expect(Object.keys(other).sort()).toEqual(schema.tables.filter((table) => !ofNobody.includes(table)).sort());
@@ -89,9 +94,25 @@ it('the jobs of a project are deleted in short transactions', async () => {
   expect(await createErasure(pool).project(caller(organizationId), id)).toBe(true);
   const texts = statements.take().filter((text) => /^(?:commit|delete from (?:jobs|projects))/i.test(text));
   const batch = ['delete from jobs where id = any($1::text[])', 'commit'];
-  expect(texts).toEqual([...batch, ...batch, ...batch, 'delete from projects where id = $1', 'commit']);
+  expect(texts).toEqual([...batch, ...batch, 'delete from projects where id = $1', 'commit']);
   const { rows } = await database.pool.query(`select count(*)::int from job_cancels where job_id like 'job\\_batch%'`);
   expect(rows).toEqual([{ count: 250 }]);
+  expect(await deletions(id)).toBe(1);
+});
+
+it('the conversations of a site are deleted in short transactions', async () => {
+  const { pool } = database;
+  const site = await buildSite(pool);
+  await pool.query(
+    `insert into threads (id, site_id, organization_id, fp)
+     select 'thr_batch' || number, $1, $2, 'reader' from generate_series(1, 1001) as number`,
+    [site.id, site.organizationId],
+  );
+  expect(await removeSite(pool, caller('otherword organizations.id'), site.id)).toBe(false);
+  expect((await pool.query('select from threads where site_id = $1', [site.id])).rowCount).toBe(1_001);
+  expect(await removeSite(pool, caller(site.organizationId), site.id)).toBe(true);
+  expect((await pool.query(`select from threads where id like 'thr\\_batch%'`)).rowCount).toBe(0);
+  expect(await deletions(site.domain)).toBe(1);
 });
 
 it('every foreign key to deletable rows cascades or is set to null, so nothing is left over', () => {
