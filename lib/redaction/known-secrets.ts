@@ -37,6 +37,12 @@ export interface KnownSecrets extends SecretMasks {
   redactLog(text: string): string;
 }
 
+/** Work in progress, and the masks that it used last. */
+interface Work {
+  projects: Set<string>;
+  latest: { version: number; masks: MaskedSecrets } | null;
+}
+
 /** Generated passwords of letters alone are longer. */
 const plainWord = /^[a-z]{1,14}$/;
 
@@ -45,8 +51,10 @@ export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
   const own = new Set(initial);
   const all = new Set(initial);
   const ofProjects = new Map<string, Set<string>>();
-  const projectsOfWork = new AsyncLocalStorage<Set<string>>();
+  const works = new AsyncLocalStorage<Work>();
   const built = new Map<string, MaskedSecrets>();
+  /** Grows with what any work may know. */
+  let version = 0;
 
   /** Builds the masks of a set of secrets only when it has grown. */
   function masksOf(key: string, secrets: ReadonlySet<string>): MaskedSecrets {
@@ -59,28 +67,35 @@ export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
 
   const masksOfAll = () => masksOf('all', all);
 
-  function here(): MaskedSecrets {
-    const projects = projectsOfWork.getStore();
-    if (projects === undefined) return masksOfAll();
+  function masksFor(projects: ReadonlySet<string>): MaskedSecrets {
     const ids = [...projects].toSorted();
     return masksOf(`of ${ids.join(' ')}`, new Set([...own, ...ids.flatMap((id) => [...(ofProjects.get(id) ?? [])])]));
+  }
+
+  function here(): MaskedSecrets {
+    const work = works.getStore();
+    if (work === undefined) return masksOfAll();
+    if (work.latest?.version !== version) work.latest = { version, masks: masksFor(work.projects) };
+    return work.latest.masks;
   }
 
   return {
     add(secret) {
       own.add(secret);
       all.add(secret);
+      version += 1;
     },
     learn(projectId, secrets) {
-      projectsOfWork.getStore()?.add(projectId);
+      works.getStore()?.projects.add(projectId);
       const ofProject = ofProjects.get(projectId) ?? new Set();
       ofProjects.set(projectId, ofProject);
       for (const secret of secrets) {
         ofProject.add(secret);
         all.add(secret);
       }
+      version += 1;
     },
-    during: (work) => projectsOfWork.run(new Set(), work),
+    during: (work) => works.run({ projects: new Set(), latest: null }, work),
     here,
     redact: (text) => here().redact(text),
     mask: (text) => here().mask(text),

@@ -91,8 +91,8 @@ export const attackTwoMutations: Mutation[] = [
   {
     name: 'work for one project knows the secrets of all',
     file: 'lib/redaction/known-secrets.ts',
-    find: 'if (projects === undefined) return',
-    replace: 'if (projects !== null) return',
+    find: 'if (work === undefined) return',
+    replace: 'if (work !== null) return',
     project: 'unit',
     tests: ['lib/redaction/project-secrets'],
   },
