@@ -1,7 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { ProjectRow } from '../../db/organizations/projects.ts';
 import { copilotSetupPath, readCopilotSetupSteps } from '../../lib/environments/copilot-setup-steps.ts';
-import { devcontainerPaths, isNamedDevcontainer, readDevcontainer } from '../../lib/environments/devcontainer.ts';
+import {
+  devcontainerFolder,
+  devcontainerPaths,
+  isNamedDevcontainer,
+  readDevcontainer,
+} from '../../lib/environments/devcontainer.ts';
 import {
   environmentPath,
   longestEnvironment,
@@ -43,7 +48,12 @@ export async function describeEnvironment(
   const found = await workspaces.readFirst({ ...read, paths });
   if (found?.path === environmentPath) return own(found.path, found.content.toString());
   if (found !== null) return ofOther(found);
-  const named = await workspaces.listFiles({ ...access, commit, isWanted: isNamedDevcontainer });
+  const named = await workspaces.listFiles({
+    ...access,
+    commit,
+    folder: devcontainerFolder,
+    isWanted: isNamedDevcontainer,
+  });
   if (named.length > 1) return noneOf(named.map(({ path }) => path));
   const only = await workspaces.readFirst({ ...read, paths: named.map(({ path }) => path) });
   return only === null ? null : ofOther(only);
@@ -52,7 +62,7 @@ export async function describeEnvironment(
 function noneOf(paths: string[]): Description {
   const listed = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ', …' : '');
   const notice = `The repository has several development containers, and Docket follows none of them: ${listed}. Describe the environment in ${environmentPath}.`;
-  return { environment: {}, name: '.devcontainer', isOwn: false, notices: [notice] };
+  return { environment: {}, name: devcontainerFolder, isOwn: false, notices: [notice] };
 }
 
 function ofOther({ path, content }: { path: string; content: Buffer }): Description {

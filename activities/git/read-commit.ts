@@ -16,9 +16,9 @@ export interface CommitReader {
   ): Promise<{ path: string; content: Buffer } | null>;
   /** Returns the paths of the files with one of these names, in any folder. */
   findFiles(access: RepositoryAccess & { commit: string; names: readonly string[] }): Promise<string[]>;
-  /** Returns the files whose path is wanted, with the ids of their contents. */
+  /** Returns the files whose path is wanted, by default in all folders, with the ids of their contents. */
   listFiles(
-    access: RepositoryAccess & { commit: string; isWanted(path: string): boolean },
+    access: RepositoryAccess & { commit: string; folder?: string; isWanted(path: string): boolean },
   ): Promise<{ path: string; object: string }[]>;
   /** Returns the branches that the mirror had after its last fetch, those with the newest commits first. */
   listBranches(access: RepositoryAccess & { most: number }): Promise<string[]>;
@@ -64,9 +64,9 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
       return (await readFirst({ ...at, paths: [path] }))?.content ?? null;
     },
 
-    async listFiles({ isWanted, ...at }) {
+    async listFiles({ folder, isWanted, ...at }) {
       const { commit, signal } = at;
-      return mirrors.reading(at, commit, (gitDir) => listFilesAt(git, { gitDir, commit, isWanted, signal }));
+      return mirrors.reading(at, commit, (gitDir) => listFilesAt(git, { gitDir, commit, folder, isWanted, signal }));
     },
 
     async listBranches({ most, ...access }) {
@@ -106,6 +106,7 @@ export function createCommitReader({ git, mirrors }: { git: Git; mirrors: Mirror
 interface ListRequest {
   gitDir: string;
   commit: string;
+  folder?: string;
   isWanted(path: string): boolean;
   signal: AbortSignal;
 }
@@ -123,9 +124,9 @@ export async function findFilesAt(
 
 async function listFilesAt(
   git: Git,
-  { gitDir, commit, isWanted, signal }: ListRequest,
+  { gitDir, commit, folder, isWanted, signal }: ListRequest,
 ): Promise<{ path: string; object: string }[]> {
-  const args = ['ls-tree', '-r', '-z', '--full-tree', commit];
+  const args = ['ls-tree', '-r', '-z', '--full-tree', commit, ...(folder === undefined ? [] : ['--', `${folder}/`])];
   const { stdout } = await git.run({ gitDir, args, maxOutputBytes: maxListing, signal });
   const files: { path: string; object: string }[] = [];
   for await (const entries of listedEntries(stdout, signal)) {

@@ -4,6 +4,8 @@ import { shellWord } from '../shell-word.ts';
 import { borrowed, plainImage, type BorrowedEnvironment } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
+/** Folder in which repositories describe development containers. */
+export const devcontainerFolder = '.devcontainer';
 /** Paths at which repositories describe a development container. */
 export const devcontainerPaths = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
 

@@ -176,6 +176,17 @@ describe('a file of a commit', () => {
     expect(listed.map(({ path }) => path)).toEqual(['a.md']);
   });
 
+  it('lists one folder without reading the others', async () => {
+    const files = { 'a.md': 'a', 'docs/b.md': 'b', 'docs/deep/c.md': 'c', 'docs-old/d.md': 'd' };
+    await using repository = await createTestRepository(files);
+    await using test = await createTestWorkspaces();
+    const { commit } = await test.workspaces.resolve({ ...access(repository.path), ref: null });
+    const at = { ...access(repository.path), commit, isWanted: () => true };
+    const listed = await test.workspaces.listFiles({ ...at, folder: 'docs' });
+    expect(listed.map(({ path }) => path)).toEqual(['docs/b.md', 'docs/deep/c.md']);
+    expect(await test.workspaces.listFiles({ ...at, folder: 'none' })).toEqual([]);
+  });
+
   it('reports a commit that the repository does not have', async () => {
     await using repository = await createTestRepository({ 'a.md': 'a' });
     await using test = await createTestWorkspaces();
