@@ -5,7 +5,7 @@ export const newestRules = 2;
 
 function rulesOf(version: number): string {
   // an agent that has the tool ask does get answers
-  const ofText = version === 1 ? 'nobody answers questions' : 'text outside of a tool call gets no reply';
+  const ofText = version === 1 ? 'nobody answers questions' : 'text outside tool calls gets no reply';
   return `You are an agent that changes a git repository to carry out a task. You work in a checkout of it through the tools; ${ofText}.
 
 - Look before you change: find the places with grep, glob and list, read a file before you edit it.

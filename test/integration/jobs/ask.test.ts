@@ -45,7 +45,7 @@ describe('a question of the agent', () => {
       const { messages } = model.requests[1]!.body;
       expect(messages[0]).toEqual(model.requests[0]!.body.messages[0]);
       expect(messages[0]).toMatchObject({
-        content: expect.stringContaining('text outside of a tool call gets no reply'),
+        content: expect.stringContaining('text outside tool calls gets no reply'),
       });
       expect(messages.filter(({ role }) => role === 'user')).toHaveLength(1);
       expect(messages.at(-1)).toMatchObject({ role: 'tool', content: 'The person answers:\nMIT, please.' });

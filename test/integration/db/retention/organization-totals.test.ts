@@ -23,7 +23,7 @@ const run = (statement: string, values: unknown[] = []) => database.pool.query(s
 const totals = async () =>
   (await run('select id, snapshot_bytes::int as bytes, threads::int as threads from organizations order by id')).rows;
 
-/** What organizations hold, counted from the rows. */
+/** Counts the rows that organizations have, to compare them with their totals. */
 const held = async () =>
   (
     await run(

@@ -105,7 +105,7 @@ export const readerMutations: Mutation[] = [
     ...proofOfWork,
   },
   {
-    name: 'a reader whose proof of work is used up is told to wait, not to solve another challenge',
+    name: 'a reader whose proof of work is spent has to wait instead of solving another challenge',
     file: 'api/access/reader-limit.ts',
     find: ', refusal: proofSpent',
     replace: '',

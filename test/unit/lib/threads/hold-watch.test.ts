@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createHoldWatch } from '../../../../lib/threads/hold-watch.ts';
 
-/** Replaces the clock, and returns a function that lets this thread compute for so long before timers run again. */
+/** Replaces the clock. The function that it returns stands for a computation of that many milliseconds, which delays all timers. */
 function fakeClock(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let nowMs = 0;
