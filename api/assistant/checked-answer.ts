@@ -7,8 +7,8 @@ import type { SearchHit } from '../../search/query/search-request.ts';
 import type { PageMetadata } from '../../search/read/source-page.ts';
 import { createAnswerTools } from './answer-tools.ts';
 import type { AssistantDeps, Turn } from './assistant.ts';
-import { citationsOf, pathsIn, type Citation, type ShownPassage } from './citations/citations.ts';
-import { createCitedPassages, type QuotablePassage } from './citations/cited-passage.ts';
+import { citationsOf, pathsIn, type Citation } from './citations/citations.ts';
+import { createCitedPassages, type QuotablePassage } from './citations/cited-passages.ts';
 import { createSupportFilter } from './citations/cut-unsupported.ts';
 import { followUpsOf } from './follow-ups.ts';
 import { generate } from './generate.ts';
@@ -32,8 +32,6 @@ export interface CheckedAnswer {
   nearestPages(): string;
 }
 
-interface CitablePassage extends ShownPassage, QuotablePassage {}
-
 /** Longest text checked without yielding, in characters. The worst case takes 20 ms. */
 const longestChunk = 250;
 const longestKnown = 50_000;
@@ -52,7 +50,7 @@ export async function generateChecked(
   const { index, site, request, hits } = turn;
   const known: SearchHit[] = [];
   const shown: string[] = [];
-  const passages: CitablePassage[] = [];
+  const passages: QuotablePassage[] = [];
   const ownUrls = new Map<string, string>();
   const noteUrl = ({ path, metadata }: { path: string; metadata: PageMetadata }) =>
     metadata.url !== undefined && ownUrls.set(metadata.url, path);
@@ -146,8 +144,8 @@ export async function generateChecked(
     leftOut: support.leftOut(),
     async cite(answer) {
       const citations: Citation[] = [];
-      const findPassage = await createCitedPassages(passages);
-      for (const citation of citationsOf(answer, { ...pages, sources, findPassage })) {
+      const findPassages = await createCitedPassages(passages);
+      for (const citation of citationsOf(answer, { ...pages, sources, findPassages })) {
         citations.push(citation);
         if (citations.length % sentencesPerTurn === 0) await nextTurn();
       }
@@ -161,7 +159,7 @@ export async function generateChecked(
 function passageOf(
   { path, anchor, metadata, title, headings, content }: Omit<SearchHit, 'score'>,
   baseUrl: string | null,
-): CitablePassage {
+): QuotablePassage {
   return {
     path,
     url: urlOf({ path, anchor, metadata }, baseUrl),

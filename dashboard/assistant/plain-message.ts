@@ -7,9 +7,9 @@ export function plainMessage(message: ChatMessage): ChatMessage {
     ...message,
     text: plain(message.text),
     sources: message.sources.map(({ url, title }) => ({ url, title: plain(title) })),
-    marks: message.marks.map(({ text, passage, unsupported }) => ({
+    marks: message.marks.map(({ text, passages, unsupported }) => ({
       text: plain(text),
-      passage: passage === null ? null : { ...passage, title: plain(passage.title) },
+      passages: passages.map((passage) => ({ ...passage, title: plain(passage.title) })),
       unsupported: unsupported.map(plain),
     })),
     followUps: message.followUps.map(plain),

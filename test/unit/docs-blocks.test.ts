@@ -37,7 +37,7 @@ const meanings: Record<string, Meaning[]> = {
   'docs/models.md': [json(createJobSchema), parsePrices, parsePrices],
   'docs/operations/metrics.md': [parseYaml], // a file of Prometheus
   'docs/quickstart.md': [json(someOf(agentJobSchema.extend({ details: someOf(agentJobSchema.shape.details) })))],
-  'docs/assistant.md': [json(someOf(citationsSchema.element.shape.passage.unwrap()))],
+  'docs/assistant.md': [json(someOf(citationsSchema.element.shape.passages.element))],
   'docs/assistant/improve.md': [
     json(z.unknown().transform((questions) => createSetSchema.parse({ name: 'Basics', questions }))),
   ],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mostSources } from '../../../db/sites/threads.ts';
-import { longestQuote } from './cited-passage.ts';
+import { longestQuote } from './cited-passages.ts';
 import { mostCitations, mostFacts } from './citations.ts';
 
 const passageSchema = z.object({
@@ -16,11 +16,16 @@ export const citationsSchema = z
     z.object({
       text: z.string().meta({ description: 'A sentence of the answer.' }),
       sources: z.array(z.string()).max(mostSources).meta({ description: 'Ids of the sources that it cites.' }),
-      passage: passageSchema.nullable().meta({ description: 'The passage of these sources that supports it best.' }),
+      passages: z
+        .array(passageSchema)
+        .max(mostFacts + 1)
+        .meta({
+          description: 'The passage of these sources that supports it best, then those that have what it lacks.',
+        }),
       unsupported: z
         .array(z.string())
         .max(mostFacts)
-        .meta({ description: 'Numbers, names, code, options and identifiers that these sources do not contain.' }),
+        .meta({ description: 'Numbers, names, code, options and identifiers that these passages do not contain.' }),
     }),
   )
   .max(mostCitations);

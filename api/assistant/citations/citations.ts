@@ -1,27 +1,21 @@
 import { isIdentifier } from '../../../search/build/identifiers.ts';
 import type { Source } from '../../../db/sites/threads.ts';
 import { unspaced } from '../../../search/build/unspaced.ts';
-import { containsFact, normalized } from '../../../search/query/facts.ts';
-import type { CitedPassage, FindCitedPassage } from './cited-passage.ts';
+import type { CitedPassage, FindCitedPassages } from './cited-passages.ts';
 import { createBlockReader, linesOf, sentencesOf, wholeLinks } from './blocks.ts';
 import { isMisplaced, isNumber } from './misplaced-numbers.ts';
-import { foldNames, haveName, isEnglish, isOfNames, namesIn, type Name } from './names.ts';
+import { foldNames, haveName, isEnglish, isOfNames, namesIn } from './names.ts';
+import { hasFact, namesOf, type Fact, type ShownPassage } from './passage-facts.ts';
 
 /** A sentence of an answer, the sources it cites, and what it states that they do not contain. */
 export interface Citation {
   text: string;
   /** Ids of the answer's sources. */
   sources: string[];
-  /** The passage that supports it best; null when it cites none of those that the model was shown. */
-  passage: CitedPassage | null;
-  /** Numbers, names, code, options and identifiers of the sentence that occur in none of the passages of its sources. */
+  /** The passage that supports it best, then those that have what it lacks. None of sources that the model was not shown. */
+  passages: CitedPassage[];
+  /** Numbers, names, code, options and identifiers of the sentence that these passages do not contain. */
   unsupported: string[];
-}
-
-/** A passage that the model was shown. */
-export interface ShownPassage {
-  path: string;
-  text: string;
 }
 
 /** Sentences per answer; one of 1,000 is 30 pages long. */
@@ -34,7 +28,6 @@ const mostFactsChecked = 3_000;
 const mostFactsOfBlock = 300;
 const links = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
 const codeSpans = /(`{1,3})([^`\n]{1,200})\1/g;
-const letterOrNumber = /[\p{L}\p{N}]/u;
 const title = /(^[^\p{L}]*\*\*[^*\n]{1,200}(?:[:.]\*\*|\*\*(?=\s*[:–—-]))|\[[^[\]\n]{0,500}\])/u;
 const unspacedLetters = new RegExp(unspaced, 'gu');
 const escapes = /\\(?=[!-/:-@[-`{-~])/g;
@@ -59,8 +52,8 @@ export interface CitedPages {
 export interface CheckedSentence {
   text: string;
   paths: string[];
-  /** Its numbers, code, options and identifiers that they contain. */
-  supported: string[];
+  /** What it states that they contain. */
+  supported: Fact[];
   unsupported: string[];
 }
 
@@ -80,7 +73,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
   let foldedKnown: string | null = null;
   const namesShown = (passages: readonly ShownPassage[]) => [
     (foldedKnown ??= foldNames(known())),
-    ...passages.map((passage) => cached(foldedPassages, passage, foldNames)),
+    ...passages.map(namesOf),
   ];
   return (block) => {
     let leftInBlock = Math.min(factsLeft, mostFactsOfBlock);
@@ -94,7 +87,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
         const paths = own.length > 0 ? own : ofBlock.length > 0 ? ofBlock : latest;
         if (!isSentence(text) || sentencesLeft === 0) return { text, paths, supported: [], unsupported: [] };
         sentencesLeft -= 1;
-        const supported: string[] = [];
+        const supported: Fact[] = [];
         const unsupported = new Set<string>();
         for (const { part, evidence } of partsOf(text.trim().slice(0, longestSentence), { shown, paths })) {
           const facts = factsOf(part, options).slice(0, leftInBlock);
@@ -102,10 +95,9 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
           factsLeft -= facts.length;
           const names = facts.length === 0 ? [] : namesShown(evidence);
           for (const fact of facts) {
-            if (typeof fact !== 'string') {
-              if (!haveName(names, fact)) unsupported.add(fact.words.join(' '));
-            } else if (isStated(fact, { sentence: part, evidence })) supported.push(fact);
-            else unsupported.add(fact);
+            const isName = typeof fact !== 'string';
+            if (isName ? haveName(names, fact) : isStated(fact, { sentence: part, evidence })) supported.push(fact);
+            else unsupported.add(isName ? fact.words.join(' ') : fact);
           }
         }
         return { text, paths, supported, unsupported: [...unsupported] };
@@ -122,7 +114,7 @@ export function createBlockCheck({ shown, known, pathOf }: CitedPages): CheckBlo
  */
 export function* citationsOf(
   answer: string,
-  { sources, findPassage, ...pages }: CitedPages & { sources: readonly Source[]; findPassage: FindCitedPassage },
+  { sources, findPassages, ...pages }: CitedPages & { sources: readonly Source[]; findPassages: FindCitedPassages },
 ): Generator<Citation, void> {
   const reader = createBlockReader();
   const check = createBlockCheck(pages);
@@ -136,7 +128,7 @@ export function* citationsOf(
       yield {
         text: sentence,
         sources: sources.filter(({ path }) => paths.includes(path)).map(({ id }) => id),
-        passage: findPassage(sentence, { paths, facts: supported }),
+        passages: findPassages(sentence, { paths, facts: supported }),
         unsupported,
       };
     }
@@ -175,16 +167,14 @@ function isStated(
   fact: string,
   { sentence, evidence }: { sentence: string; evidence: readonly ShownPassage[] },
 ): boolean {
-  const wanted = normalized(fact);
-  const states = (passage: ShownPassage) => containsFact(cached(normalizedPassages, passage, evidenceText), wanted);
-  if (!isNumber(fact)) return evidence.some(states);
-  const own = evidence.filter(states);
+  if (!isNumber(fact)) return evidence.some((passage) => hasFact(passage, fact));
+  const own = evidence.filter((passage) => hasFact(passage, fact));
   const others = evidence.filter((passage) => !own.includes(passage));
   return own.length > 0 && !isMisplaced(fact, { sentence, own, others });
 }
 
 /** Returns the code, options, identifiers, numbers and names of a sentence. */
-function factsOf(sentence: string, options: { isEnglish: boolean }): (string | Name)[] {
+function factsOf(sentence: string, options: { isEnglish: boolean }): Fact[] {
   // numbers of a list's items are not facts
   const prose = sentence.replace(/\]\([^()]*\)/g, ']').replace(/^\s*\d{1,3}[.)]\s/gm, '');
   const codes = [...prose.matchAll(codeSpans)].map(([, , code = '']) => code.trim());
@@ -209,22 +199,4 @@ function factsOf(sentence: string, options: { isEnglish: boolean }): (string | N
     .split(title)
     .flatMap((part, at) => namesIn(part, { ...options, isHeading: isHeading || at % 2 === 1 }));
   return [...new Set([...codes, ...others].filter((fact) => fact !== '')), ...names].slice(0, mostFacts);
-}
-
-/** Returns a normalized passage, also with spaces around code that is part of a word: `Enum`s contain `Enum`. */
-function evidenceText(text: string): string {
-  const apart = text.replaceAll(codeSpans, (span: string, _marks, code: string, at: number) =>
-    letterOrNumber.test(`${text.charAt(at - 1)}${text.charAt(at + span.length)}`) ? ` ${code} ` : span,
-  );
-  return apart === text ? normalized(text) : `${normalized(text)}\n${normalized(apart)}`;
-}
-
-/** A passage is compared with every sentence that cites it. */
-const normalizedPassages = new WeakMap<ShownPassage, string>();
-const foldedPassages = new WeakMap<ShownPassage, string>();
-
-function cached(cache: WeakMap<ShownPassage, string>, passage: ShownPassage, form: (text: string) => string): string {
-  const known = cache.get(passage) ?? form(passage.text);
-  cache.set(passage, known);
-  return known;
 }

@@ -6,18 +6,20 @@ interface Passage {
   text: string;
 }
 
-interface ReadPassage {
+/** A sentence of a passage that has a number. */
+interface Statement {
+  text: string;
   terms: ReadonlySet<string>;
-  /** The terms of each of its sentences that has a number. */
-  statements: ReadonlySet<string>[];
 }
 
 /** Words around a number that say what it is the number of. */
 const contextWords = 6;
 const fewestShared = 2;
+/** Share of the words of the best statement that one with the number itself must have. */
+const leastOfBest = 0.4;
 const number = /^\p{N}[\p{N}.,]*$/u;
 
-const readPassages = new WeakMap<Passage, ReadPassage>();
+const readPassages = new WeakMap<Passage, Statement[]>();
 
 /** Reports whether a fact is a number alone. */
 export function isNumber(fact: string): boolean {
@@ -26,7 +28,7 @@ export function isNumber(fact: string): boolean {
 
 /**
  * Reports whether a number of a sentence is that of something else: one of the other passages says a number in most of
- * the same words, and the passages that have this number have less than half of these words. A sentence that shares few
+ * the same words, and the statements that have this number say it in hardly any of these. A sentence that shares few
  * words with the passages, as a translation does, tells nothing.
  */
 export function isMisplaced(
@@ -35,10 +37,11 @@ export function isMisplaced(
 ): boolean {
   if (others.length === 0) return false;
   const context = contextOf(sentence, fact);
-  const shared = (terms: ReadonlySet<string>) => context.intersection(terms).size;
-  const most = Math.max(...others.flatMap((passage) => readPassage(passage).statements.map(shared)));
+  const shared = (statements: Statement[]) =>
+    Math.max(0, ...statements.map(({ terms }) => context.intersection(terms).size));
+  const most = shared(others.flatMap(statementsOf));
   if (most < fewestShared || most * 2 <= context.size) return false;
-  return own.every((passage) => shared(readPassage(passage).terms) * 2 < most);
+  return shared(own.flatMap(statementsOf).filter(({ text }) => statesFact(text, fact))) < most * leastOfBest;
 }
 
 /** Returns the terms around a number, without the numbers among them; the text of a link says where it leads. */
@@ -54,7 +57,7 @@ function withoutNumbers(text: string): Set<string> {
   return new Set(termsOf(text).filter((term) => !/^\p{N}/u.test(term)));
 }
 
-function readPassage(passage: Passage): ReadPassage {
+function statementsOf(passage: Passage): Statement[] {
   const known = readPassages.get(passage);
   if (known !== undefined) return known;
   const reader = createBlockReader();
@@ -63,8 +66,7 @@ function readPassage(passage: Passage): ReadPassage {
     .filter(({ kind }) => kind !== 'code')
     .flatMap(sentencesOf)
     .filter((text) => /\p{N}/u.test(text))
-    .map(withoutNumbers);
-  const read = { terms: withoutNumbers(passage.text), statements };
-  readPassages.set(passage, read);
-  return read;
+    .map((text) => ({ text, terms: withoutNumbers(text) }));
+  readPassages.set(passage, statements);
+  return statements;
 }

@@ -6,7 +6,7 @@ export interface Source {
   title: string;
 }
 
-/** The passage behind a sentence. */
+/** A passage behind a sentence. */
 export interface CitedPassage {
   url: string;
   title: string;
@@ -14,10 +14,10 @@ export interface CitedPassage {
   quote: string | null;
 }
 
-/** A sentence of an answer, the passage behind it, and what it states that its sources do not contain. */
+/** A sentence of an answer, the passages behind it, and what it states that they do not contain. */
 export interface Mark {
   text: string;
-  passage: CitedPassage | null;
+  passages: CitedPassage[];
   unsupported: string[];
 }
 
@@ -85,17 +85,22 @@ function eventOf(data: string): AnswerEvent | null {
   }
 }
 
-/** Returns the sentences with a passage or unsupported statements, from citations of unknown origin. */
+/** Returns the sentences with passages or unsupported statements, from citations of unknown origin. */
 export function marksOf(citations: unknown): Mark[] {
   if (!Array.isArray(citations)) return [];
   return citations.flatMap((citation) => {
     const [text, unsupported] = [stringIn(citation, 'text'), stringsOf(valueIn(citation, 'unsupported'))];
-    const passage = passageOf(valueIn(citation, 'passage'));
-    return text === null || (passage === null && unsupported.length === 0) ? [] : [{ text, passage, unsupported }];
+    const passages = passagesOf(valueIn(citation, 'passages'));
+    return text === null || (passages.length === 0 && unsupported.length === 0)
+      ? []
+      : [{ text, passages, unsupported }];
   });
 }
 
-function passageOf(cited: unknown): CitedPassage | null {
-  const [url, title] = [stringIn(cited, 'url'), stringIn(cited, 'title')];
-  return url === null || title === null ? null : { url, title, quote: stringIn(cited, 'quote') };
+function passagesOf(cited: unknown): CitedPassage[] {
+  if (!Array.isArray(cited)) return [];
+  return cited.flatMap((passage) => {
+    const [url, title] = [stringIn(passage, 'url'), stringIn(passage, 'title')];
+    return url === null || title === null ? [] : [{ url, title, quote: stringIn(passage, 'quote') }];
+  });
 }

@@ -166,21 +166,23 @@ function Node({ node, rendering, depth, isHeader }: NodeProps): ReactNode {
 /** Links the sentences that end in a part of the text to their passages. */
 function Citations({ from, to, rendering }: { from: number; to: number; rendering: Rendering }): ReactNode {
   const { marks, pages, target, labels } = rendering;
-  return marks.map(({ passage, end }) => {
-    if (passage === null || end <= from || end > to) return null;
-    const number = pages.indexOf(pageOf(passage.url)) + 1;
-    return (
-      <PageLink
-        key={end}
-        address={passage.url}
-        target={target}
-        className="docket-citation"
-        label={`${number}. ${labels.passage}: ${passage.title}`}
-        refine={(href) => (passage.quote === null ? href : highlighted(href, passage.quote))}
-      >
-        {number}
-      </PageLink>
-    );
+  return marks.flatMap(({ passages, end }) => {
+    if (end <= from || end > to) return [];
+    return passages.map(({ url, title, quote }, index) => {
+      const number = pages.indexOf(pageOf(url)) + 1;
+      return (
+        <PageLink
+          key={`${end}-${index}`}
+          address={url}
+          target={target}
+          className="docket-citation"
+          label={`${number}. ${labels.passage}: ${title}`}
+          refine={(href) => (quote === null ? href : highlighted(href, quote))}
+        >
+          {number}
+        </PageLink>
+      );
+    });
   });
 }
 
@@ -209,7 +211,7 @@ function endOf({ position }: Nodes): number {
 }
 
 function pagesOf(sources: Source[], marks: Mark[]): string[] {
-  const cited = marks.flatMap(({ passage }) => (passage === null ? [] : [passage.url]));
+  const cited = marks.flatMap(({ passages }) => passages.map(({ url }) => url));
   return [...new Set([...sources.map(({ url }) => url), ...cited].map(pageOf))];
 }
 

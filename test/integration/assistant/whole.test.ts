@@ -54,7 +54,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       messageId: expect.stringMatching(/^msg_/),
       text: `Set \`retryLimit\`, see [Retries](${url}).`,
       sources: [{ id: 'src_1', url: expect.stringContaining(url), title: 'Retries' }],
-      citations: [{ text: body.text, sources: ['src_1'], passage: retryLimit, unsupported: [] }],
+      citations: [{ text: body.text, sources: ['src_1'], passages: [retryLimit], unsupported: [] }],
       followUps: ['Delay between retries'],
     });
     expect(headers.get('x-thread-id')).toBe(body.threadId);
@@ -80,10 +80,10 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
       {
         text: expect.stringContaining('The default is 9'),
         sources: ['src_1'],
-        passage: { ...retryLimit, quote: 'The default is 3.' },
+        passages: [{ ...retryLimit, quote: 'The default is 3.' }],
         unsupported: ['9'],
       },
-      { text: 'Set `retryLimit`.', sources: ['src_1'], passage: retryLimit, unsupported: [] },
+      { text: 'Set `retryLimit`.', sources: ['src_1'], passages: [retryLimit], unsupported: [] },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe.each(['v1', 'v2'] as const)('stream: false (%s)', (version) => {
     api.model.script({ text });
     const asked = await ask(version, { stream: true, citations: true });
     const passage = JSON.stringify({ ...retryLimit, quote: 'The default is 3.' });
-    const list = `[{"text":"The default is 3, see [Retries](https://docs.example.com/guides/retries).","sources":["src_1"],"passage":${passage},"unsupported":[]}]`;
+    const list = `[{"text":"The default is 3, see [Retries](https://docs.example.com/guides/retries).","sources":["src_1"],"passages":[${passage}],"unsupported":[]}]`;
     expect(asked.text).toContain(
       version === 'v1'
         ? `\n8:[{"type":"citations","citations":${list}}]\n`

@@ -82,7 +82,7 @@ describe('ask', () => {
     expect(answered.sources[0].url).toContain('https://docs.example.com/guides/retries');
     expect(answered.citations[0]).toMatchObject({
       sources: [answered.sources[0].id],
-      passage: { path: 'guides/retries', url: expect.stringContaining('/guides/retries#set-the-retry-limit') },
+      passages: [{ path: 'guides/retries', url: expect.stringContaining('/guides/retries#set-the-retry-limit') }],
       unsupported: [],
     });
     const { threadId, messageId } = answered;

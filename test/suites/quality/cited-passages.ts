@@ -2,8 +2,9 @@ import { citationsOf } from '../../../api/assistant/citations/citations.ts';
 import {
   createCitedPassages,
   type CitedPassage,
-  type FindCitedPassage,
-} from '../../../api/assistant/citations/cited-passage.ts';
+  type FindCitedPassages,
+} from '../../../api/assistant/citations/cited-passages.ts';
+import type { ShownPassage } from '../../../api/assistant/citations/passage-facts.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
 import { sentencesIn } from './statements.ts';
 
@@ -21,7 +22,13 @@ export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigur
   for (const { path, sentence } of all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))) {
     const shown = index
       .search({ query: sentence.slice(0, 300), limit: passages })
-      .map((hit, at) => ({ path: hit.path, url: String(at), title: hit.title, content: hit.content }));
+      .map((hit, at) => ({
+        path: hit.path,
+        url: String(at),
+        title: hit.title,
+        content: hit.content,
+        text: `${hit.title}\n${hit.content}`,
+      }));
     const holds = (content: string | undefined) => plain(content ?? '').includes(plain(sentence));
     if (shown.filter((passage) => passage.path === path).length < 2 || !shown.some(({ content }) => holds(content)))
       continue;
@@ -51,16 +58,15 @@ function passageOf(
     find,
   }: {
     paths: readonly string[];
-    shown: readonly { path: string; title: string; content: string }[];
-    find: FindCitedPassage;
+    shown: readonly ShownPassage[];
+    find: FindCitedPassages;
   },
 ): CitedPassage | null {
-  const pages = shown.map(({ title, content, ...passage }) => ({ path: passage.path, text: `${title}\n${content}` }));
   const answer = path === undefined ? said : `${said.replace(/[.!?]*$/, '')} ([Page](/page)).`;
-  const options = { sources: [], shown: pages, known: () => '', pathOf: () => path ?? null };
+  const options = { sources: [], shown, known: () => '', pathOf: () => path ?? null };
   // the words of the link are none of the sentence
-  const [citation] = citationsOf(answer, { ...options, findPassage: (_, cited) => find(said, cited) });
-  return citation?.passage ?? null;
+  const [citation] = citationsOf(answer, { ...options, findPassages: (_, cited) => find(said, cited) });
+  return citation?.passages[0] ?? null;
 }
 
 function thinned(sentence: string): string {

@@ -1,6 +1,7 @@
 import { linesOf, markerOf, sentencesOf } from '../../../api/assistant/citations/blocks.ts';
-import { citationsOf, type ShownPassage } from '../../../api/assistant/citations/citations.ts';
+import { citationsOf } from '../../../api/assistant/citations/citations.ts';
 import { isEnglish } from '../../../api/assistant/citations/names.ts';
+import type { ShownPassage } from '../../../api/assistant/citations/passage-facts.ts';
 import { isIdentifier } from '../../../search/build/identifiers.ts';
 import { normalized, statesFact } from '../../../search/query/facts.ts';
 import type { SiteIndex } from '../../../search/query/site-index.ts';
@@ -176,7 +177,7 @@ function isMarked({ path, shown }: Statement, sentence: string): boolean {
     shown,
     known: () => '',
     pathOf: (url) => (url === '/page' ? path : null),
-    findPassage: () => null,
+    findPassages: () => [],
   });
   return [...cited].some(({ unsupported }) => unsupported.length > 0);
 }

@@ -7,7 +7,7 @@ const reranking = { project: 'integration', tests: ['assistant/reranking'] } as 
 const rewriting = { project: 'integration', tests: ['assistant/query-rewriting.'] } as const;
 const evaluated = { project: 'integration', tests: ['sites/evaluated-configurations'] } as const;
 const evaluatedQueries = { project: 'integration', tests: ['sites/evaluated-queries'] } as const;
-const cited = { project: 'unit', tests: ['assistant/citations/cited-passage'] } as const;
+const cited = { project: 'unit', tests: ['assistant/citations/cited-passages'] } as const;
 const turn = { project: 'integration', tests: ['assistant/turn'] } as const;
 const pathOnSite = { project: 'unit', tests: ['assistant/path-on-site'] } as const;
 const checked = { project: 'unit', tests: ['assistant/citations/citations'] } as const;
@@ -224,24 +224,38 @@ export const answerMutations: Mutation[] = [
   },
   {
     name: 'a citation names a passage of a page that the sentence does not cite',
-    file: 'api/assistant/citations/cited-passage.ts',
+    file: 'api/assistant/citations/cited-passages.ts',
     find: 'read.filter(({ passage }) => paths.includes(passage.path))',
     replace: 'read',
     ...cited,
   },
   {
     name: 'a sentence without a source is given a passage that says something else',
-    file: 'api/assistant/citations/cited-passage.ts',
+    file: 'api/assistant/citations/cited-passages.ts',
     find: 'paths.length === 0 && best.share < fewestWithoutLink',
     replace: 'false',
     ...cited,
   },
   {
     name: 'a citation names a passage without the facts of the sentence',
-    file: 'api/assistant/citations/cited-passage.ts',
-    find: 'share + factsShare * stated',
-    replace: 'share',
+    file: 'api/assistant/citations/cited-passages.ts',
+    find: ' + (factsShare * stated.length) / (facts.length || 1)',
+    replace: '',
     ...cited,
+  },
+  {
+    name: 'a citation names no further passage for the facts that the first lacks',
+    file: 'api/assistant/citations/cited-passages.ts',
+    find: 'candidate === best || adds',
+    replace: 'candidate === best',
+    ...cited,
+  },
+  {
+    name: 'a number counts as supported by another sentence of its passage',
+    file: 'api/assistant/citations/misplaced-numbers.ts',
+    find: '.filter(({ text }) => statesFact(text, fact))',
+    replace: '',
+    ...checked,
   },
   {
     name: 'a number counts as supported by a passage about something else',

@@ -6,7 +6,7 @@ const started: AnswerEvent = { type: 'start', messageId: 'msg_1', threadId: 'thr
 const source = { url: 'https://docs.example/a', title: 'A' };
 const mark = {
   text: 'Run it.',
-  passage: { url: 'https://docs.example/a#b', title: 'B', quote: null },
+  passages: [{ url: 'https://docs.example/a#b', title: 'B', quote: null }],
   unsupported: ['it'],
 };
 const whole: AnswerEvent[] = [

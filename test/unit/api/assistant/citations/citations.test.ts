@@ -11,9 +11,9 @@ const shown = [
 ];
 const known = () => '';
 const pathOf = (url: string) => sources.find((source) => source.url === url.replace(/#.*/, ''))?.path ?? null;
-const findPassage = () => null;
+const findPassages = () => [];
 const citationsIn = (answer: string, passages = shown) => [
-  ...citationsOf(answer, { sources, shown: passages, known, pathOf, findPassage }),
+  ...citationsOf(answer, { sources, shown: passages, known, pathOf, findPassages }),
 ];
 
 function cite(answer: string) {
@@ -99,6 +99,7 @@ const apart = [
 
 it.each([
   ['The timeout is 5 seconds ([Retries](/retries)).', ['5']],
+  ['A failed call is retried 2 times ([Retries](/retries)).', []],
   ['The timeout of a request is 2 seconds ([Retries](/retries)).', ['2']],
   ['The timeout is 30 seconds ([Retries](/retries)).', []],
   ['The timeout is 30 seconds, and a call is retried 5 times ([Retries](/retries)).', []],
@@ -117,11 +118,11 @@ it('supports nothing by a page that the model was not shown', () => {
   expect(unsupportedIn('At most 100 requests. More in [Retries](/retries).\n\nSo 100.')).toEqual([[], [], []]);
 });
 
-it('passes the facts that it found to the choice of the passage', () => {
+it('passes what it found to the choice of the passages', () => {
   const given: unknown[] = [];
   const answer = 'Set `retry_limit` to 7 ([Retries](/retries)).';
-  const spy = (_: string, options: unknown) => (given.push(options), null);
-  expect([...citationsOf(answer, { sources, shown, known, pathOf, findPassage: spy })]).toHaveLength(1);
+  const spy = (_: string, options: unknown) => (given.push(options), []);
+  expect([...citationsOf(answer, { sources, shown, known, pathOf, findPassages: spy })]).toHaveLength(1);
   expect(given).toEqual([{ paths: ['retries'], facts: ['retry_limit'] }]);
 });
 

@@ -15,8 +15,8 @@ A policy of AWS's IAM limits every JWT. Font-Awesome and OAuth2 are supported, a
 function unsupportedIn(sentence: string, known = ''): string[] {
   const pathOf = (url: string) => (url === '/storage' ? 'storage' : null);
   const answer = `${sentence} ([Storage](/storage)).`;
-  const findPassage = () => null;
-  const citations = citationsOf(answer, { sources, shown: [page], known: () => known, pathOf, findPassage });
+  const findPassages = () => [];
+  const citations = citationsOf(answer, { sources, shown: [page], known: () => known, pathOf, findPassages });
   return [...citations].flatMap(({ unsupported }) => unsupported);
 }
 

@@ -39,10 +39,10 @@ describe('the Markdown of an answer', () => {
   it('marks what its sources do not contain, in the sentence that says so', () => {
     const text = 'The default is 9, and 19 is not. Set `maxRetries`.\n\n```js\nmaxRetries = 9;\n```\n\nOr 9.';
     const marks = [
-      { text: 'The default is 9, and 19 is not.', passage: null, unsupported: ['9'] },
-      { text: 'Set `maxRetries`.', passage: null, unsupported: ['maxRetries'] },
-      { text: '```js\nmaxRetries = 9;\n```', passage: null, unsupported: ['maxRetries', '9'] },
-      { text: 'A sentence that is not there.', passage: null, unsupported: ['Or'] },
+      { text: 'The default is 9, and 19 is not.', passages: [], unsupported: ['9'] },
+      { text: 'Set `maxRetries`.', passages: [], unsupported: ['maxRetries'] },
+      { text: '```js\nmaxRetries = 9;\n```', passages: [], unsupported: ['maxRetries', '9'] },
+      { text: 'A sentence that is not there.', passages: [], unsupported: ['Or'] },
     ];
     const html = renderToStaticMarkup(createElement(AnswerMarkdown, { text, marks, target, labels: defaultLabels }));
     const mark = (fact: string) =>
@@ -54,18 +54,18 @@ describe('the Markdown of an answer', () => {
     expect(html).toContain('<p>Or 9.</p>');
   });
 
-  it('links the end of each sentence to the passage behind it', () => {
+  it('links the end of each sentence to the passages behind it', () => {
     const passageAt = (url: string, quote: string | null) => ({ url, title: `At ${url}`, quote });
     const text =
       '## Limit\n\nSet *it*. See [B](/b) and\nwait. **Done.**\n\n- An item (`x`).\n\n| head |\n| - |\n| cell |\n';
     const marks = [
-      { text: '## Limit', passage: passageAt('/a#x', null), unsupported: [] },
-      { text: 'Set *it*.', passage: passageAt('/a#x', 'Set it to **nine**.'), unsupported: [] },
-      { text: 'See [B](/b) and\nwait.', passage: passageAt('/b', null), unsupported: ['wait'] },
-      { text: '**Done.**', passage: passageAt('/a', null), unsupported: [] },
-      { text: '- An item (`x`).', passage: passageAt('/c', null), unsupported: [] },
-      { text: '| head |', passage: passageAt('/c', null), unsupported: [] },
-      { text: '| cell |', passage: passageAt('javascript:x', null), unsupported: [] },
+      { text: '## Limit', passages: [passageAt('/a#x', null)], unsupported: [] },
+      { text: 'Set *it*.', passages: [passageAt('/a#x', 'Set it to **nine**.')], unsupported: [] },
+      { text: 'See [B](/b) and\nwait.', passages: [passageAt('/b', null)], unsupported: ['wait'] },
+      { text: '**Done.**', passages: [passageAt('/a', null)], unsupported: [] },
+      { text: '- An item (`x`).', passages: [passageAt('/c', null), passageAt('/a', null)], unsupported: [] },
+      { text: '| head |', passages: [passageAt('/c', null)], unsupported: [] },
+      { text: '| cell |', passages: [passageAt('javascript:x', null)], unsupported: [] },
     ];
     const sources = [
       { url: '/b', title: 'B' },
@@ -80,7 +80,7 @@ describe('the Markdown of an answer', () => {
     );
     expect(shown).toContain('<h3>Limit</h3><p>Set <em>it</em>.{2 /a#x /a#x:~:text=Set%20it%20to%20nine.} See <a');
     expect(shown).toMatch(/ and\n<mark[^>]*>wait<\/mark>\.\{1 \/b \/b\} <strong>Done\.<\/strong>\{2 \/a \/a\}<\/p>/);
-    expect(shown).toContain('An item (<code dir="ltr">x</code>).{3 /c /c}</p></li>');
+    expect(shown).toContain('An item (<code dir="ltr">x</code>).{3 /c /c}{2 /a /a}</p></li>');
     expect(shown).toContain('<th scope="col">head</th></tr><tr><td>cell{4  }</td>');
   });
 

@@ -1,12 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { termsOf } from '../../../search/build/words.ts';
-import { containsFact, normalized } from '../../../search/query/facts.ts';
 import { createBlockReader, linesOf, markerOf, sentencesOf } from './blocks.ts';
+import { hasFact, type Fact, type ShownPassage } from './passage-facts.ts';
 
 /** A passage that the model was shown, and where readers find it. */
-export interface QuotablePassage {
-  /** Path of its page. */
-  path: string;
+export interface QuotablePassage extends ShownPassage {
   /** URL of its section. */
   url: string;
   /** The heading above it, else the title of its page. */
@@ -15,21 +13,24 @@ export interface QuotablePassage {
   content: string;
 }
 
-/** The passage that supports a sentence of an answer best. */
+/** A passage that supports a sentence of an answer. */
 export interface CitedPassage extends Pick<QuotablePassage, 'path' | 'url' | 'title'> {
   /** The sentence of the passage that comes nearest, as Markdown; null when none shares enough with the answer. */
   quote: string | null;
 }
 
-/** Returns the passage of the given pages that supports a sentence best, of all pages if none is given. */
-export type FindCitedPassage = (
+/**
+ * Returns the passages of the given pages that support a sentence, of all pages if none is given: the one that does so
+ * best, then others until each fact is in one of them. Empty if none does.
+ */
+export type FindCitedPassages = (
   sentence: string,
   options: {
     paths: readonly string[];
-    /** Numbers, code, options and identifiers of the sentence that these pages contain. */
-    facts: readonly string[];
+    /** What the sentence states that these pages contain. */
+    facts: readonly Fact[];
   },
-) => CitedPassage | null;
+) => CitedPassage[];
 
 export const longestQuote = 500;
 const targets = /\]\(<?([^()\s<>]{1,2000})>?\)/g;
@@ -48,19 +49,16 @@ const unquotable = /^\s*(?:#|<|!\[|\[[^\]]*\]:)/;
 interface ReadPassage {
   passage: QuotablePassage;
   terms: ReadonlySet<string>;
-  /** In the form in which facts are looked for. */
-  normalized: string;
 }
 
 /**
- * Creates a function that finds the passage behind a sentence by the facts and words that they share; rare words count more. A
- * sentence in another language than the page it cites shares few, so that the page's first passage is taken.
+ * Creates a function that finds the passages behind a sentence by the facts and words that they share; rare words count
+ * more. A sentence in another language than the page it cites shares few, so that the page's first passage is taken.
  */
-export async function createCitedPassages(passages: readonly QuotablePassage[]): Promise<FindCitedPassage> {
+export async function createCitedPassages(passages: readonly QuotablePassage[]): Promise<FindCitedPassages> {
   const read: ReadPassage[] = [];
   for (const passage of passages) {
-    const { title, content } = passage;
-    read.push({ passage, terms: new Set(termsOf(content)), normalized: normalized(`${title}\n${content}`) });
+    read.push({ passage, terms: new Set(termsOf(passage.content)) });
     await nextTurn();
   }
   const occurrences = new Map<string, number>();
@@ -88,17 +86,25 @@ export async function createCitedPassages(passages: readonly QuotablePassage[]):
     const weight = weightOfAll(terms) || 1;
     const linked = new Set([...sentence.matchAll(targets)].map(([, url = '']) => url));
     const own = paths.length === 0 ? read : read.filter(({ passage }) => paths.includes(passage.path));
-    const wanted = facts.map(normalized);
-    let best: { passage: QuotablePassage; share: number; rank: number } | null = null;
-    for (const { passage, terms: inPassage, normalized: text } of own) {
-      const share = shared(terms, inPassage) / weight + (linked.has(passage.url) ? linkedShare : 0);
-      const stated = wanted.filter((fact) => containsFact(text, fact)).length / (wanted.length || 1);
-      const rank = share + factsShare * stated;
-      if (rank > (best?.rank ?? -1)) best = { passage, share, rank };
-    }
-    if (best === null || (paths.length === 0 && best.share < fewestWithoutLink)) return null;
-    const { path, url, title } = best.passage;
-    return { path, url, title, quote: quoteOf(best.passage, terms) };
+    const ranked = own
+      .map(({ passage, terms: inPassage }) => {
+        const share = shared(terms, inPassage) / weight + (linked.has(passage.url) ? linkedShare : 0);
+        const stated = facts.filter((fact) => hasFact(passage, fact));
+        return { passage, share, stated, rank: share + (factsShare * stated.length) / (facts.length || 1) };
+      })
+      .sort((one, other) => other.rank - one.rank);
+    const [best] = ranked;
+    if (best === undefined || (paths.length === 0 && best.share < fewestWithoutLink)) return [];
+    const missing = new Set(facts);
+    const cited = ranked.filter((candidate) => {
+      const adds = candidate.stated.some((fact) => missing.has(fact));
+      for (const fact of candidate.stated) missing.delete(fact);
+      return candidate === best || adds;
+    });
+    return cited.map(({ passage }) => {
+      const { path, url, title } = passage;
+      return { path, url, title, quote: quoteOf(passage, terms) };
+    });
   };
 }
 
