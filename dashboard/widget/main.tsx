@@ -46,7 +46,8 @@ function mount(settings: WidgetSettings): Mounted {
     sheet.replaceSync(text);
     return sheet;
   });
-  document.body.append(host);
+  // some sites replace the body when they navigate, or style its children
+  document.documentElement.append(host);
   const root = createRoot(shadow);
   root.render(<Widget settings={settings} client={client} conversation={conversation} panel={panel} />);
 

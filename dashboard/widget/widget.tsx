@@ -76,7 +76,10 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** A modal dialog: the page behind it is inert, Escape closes it, and focus returns to where it was. */
+/**
+ * A modal dialog: the page behind it is inert, Escape closes it, and focus returns to where it was. Its keys stay in it,
+ * since the page sees the host element as their target, which is no text field, and would take them for its shortcuts.
+ */
 function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -98,7 +101,10 @@ function Dialog({ title, onClose, children }: DialogProps) {
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
+      onKeyUp={(event) => event.stopPropagation()}
+      onKeyPress={(event) => event.stopPropagation()}
       onKeyDown={(event) => {
+        event.stopPropagation();
         if (event.key === 'Tab') keepFocusIn(event.currentTarget, event);
         if (event.key !== 'Escape' || event.nativeEvent.isComposing) return;
         // the browser would hide the dialog first and say so later, and a call to open it in between would be lost

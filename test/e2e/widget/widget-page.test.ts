@@ -117,6 +117,42 @@ describe.each(found)('in $browser', { tags: 'slow' }, ({ browser: name, path }) 
     expect(complaints).toEqual([]);
   });
 
+  it('keeps the keys that a reader types from the shortcuts of the page', async () => {
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    await page.evaluate(() => {
+      const isField = ({ target }: Event) => target instanceof HTMLTextAreaElement;
+      for (const type of ['keydown', 'keypress', 'keyup'])
+        document.addEventListener(type, (event) => {
+          if (isField(event)) return;
+          event.preventDefault();
+          document.title = 'The next page';
+        });
+    });
+    await open(page);
+    await page.getByRole('textbox', { name: 'Question' }).pressSequentially('npm run src/index');
+    expect(await page.getByRole('textbox', { name: 'Question' }).inputValue()).toBe('npm run src/index');
+    expect(await page.title()).not.toBe('The next page');
+    expect(complaints).toEqual([]);
+  });
+
+  it('stays where it is on a page that replaces its body or moves what is in it', async () => {
+    await using visited = await visit();
+    const { page, complaints } = visited;
+    const launcher = page.locator('.docket-launcher');
+    const before = await launcher.boundingBox();
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync('body { transform: scale(1) } body > * { display: none !important }');
+      document.adoptedStyleSheets.push(sheet);
+      document.body.replaceWith(document.createElement('body'));
+    });
+    expect(await launcher.boundingBox()).toEqual(before);
+    await page.evaluate(() => window.Docket!.open());
+    await page.getByRole('dialog').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('has the colors and the styles of parts that the page sets', async () => {
     await using visited = await visit();
     const { page, complaints } = visited;
