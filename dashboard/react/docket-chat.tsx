@@ -12,8 +12,15 @@ export interface DocketChatProps extends DocketChatOptions {
   pagesUrl?: string;
 }
 
-/** Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. */
-export function DocketChat({ questions, labels, pagesUrl, ...options }: DocketChatProps) {
+/**
+ * Shows a chat with a documentation site. It fills its parent and needs `@docket/react/styles.css`. Another site or `id`
+ * is another conversation.
+ */
+export function DocketChat(props: DocketChatProps) {
+  return <Conversation key={JSON.stringify([props.baseUrl, props.site, props.id])} {...props} />;
+}
+
+function Conversation({ questions, labels, pagesUrl, ...options }: DocketChatProps) {
   const chat = useDocketChat(options);
   const { selection, takeSelection, forgetSelection } = usePageSelection();
   const target = useMemo(() => ({ pagesUrl: pagesUrl ?? baseOfPage() }), [pagesUrl]);
