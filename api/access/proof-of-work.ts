@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { originsOf } from '../../lib/inputs/origin.ts';
 import { proofOutdated, proofRefused, proofRequired } from './errors.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -89,7 +90,9 @@ export function createProofOfWork({ pepper, limiter, addressOf, now = Date.now }
       const { id, key, origin, bits, until, captcha } = termsSchema.parse(
         JSON.parse(Buffer.from(terms, 'base64url').toString()),
       );
-      if (key !== keyId || origin !== (request.headers.origin ?? null)) throw proofRefused();
+      const origins = originsOf(request);
+      const isOwn = origin === null ? origins.length === 0 : origins.includes(origin);
+      if (key !== keyId || !isOwn) throw proofRefused();
       if (zeroBits(createHash('sha256').update(proof).digest()) < bits) throw proofRefused();
       if (required !== null && !captcha) throw proofRefused();
       if (until <= now()) throw proofOutdated();

@@ -23,7 +23,7 @@ import type { KeyUses } from './key-uses.ts';
 import { createReaderLimit } from './reader-limit.ts';
 import { createSiteLimits } from './site-limits.ts';
 import { createVerifyKey, type VerifyKey } from './verify-key.ts';
-import { isOneOfOrigins } from '../../lib/inputs/origin.ts';
+import { isOneOfOrigins, originsOf } from '../../lib/inputs/origin.ts';
 
 /** Admits a request by the access rule of its route, or throws 401, 403 or 429. Readers are rate-limited. */
 export type Admission = { [Key in keyof Callers]: (ctx: AppContext) => Callers[Key] | Promise<Callers[Key]> };
@@ -165,12 +165,13 @@ export function createRequestAccess({
  */
 function checkOrigin(ctx: AppContext, { rules }: Pick<ApiCaller, 'rules'>): void {
   if (rules === undefined || rules.allowedOrigins.length === 0) return;
-  const { origin } = ctx.req.headers;
-  if (origin === undefined) {
+  const origins = originsOf(ctx.req);
+  if (origins.length === 0) {
     if (!rules.allowsNoOrigin) throw noOrigin();
     return;
   }
-  if (!isOneOfOrigins(origin, rules.allowedOrigins)) throw foreignOrigin();
+  const origin = origins.find((one) => isOneOfOrigins(one, rules.allowedOrigins));
+  if (origin === undefined) throw foreignOrigin();
   ctx.set('Access-Control-Allow-Origin', origin);
   ctx.vary('Origin');
 }

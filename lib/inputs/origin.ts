@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
 export const mostOrigins = 50;
@@ -24,6 +25,16 @@ function originOf(text: string): string | null {
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname.includes('*')) return null;
   // anything but an origin, such as a path or a user name, would make the rest of the URL longer
   return url.href === `${url.origin}/` && /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) ? url.origin : null;
+}
+
+/**
+ * Returns the origin of the page that sent a request, as its `Origin` header says. Browsers leave this header out when a
+ * page reads from its own origin (https://fetch.spec.whatwg.org/#append-a-request-origin-header), whose scheme only the
+ * proxy before Docket knows: then both are returned. Empty for other requests without the header.
+ */
+export function originsOf({ headers }: IncomingMessage): string[] {
+  if (headers.origin !== undefined) return [headers.origin];
+  return headers['sec-fetch-site'] === 'same-origin' ? [`https://${headers.host}`, `http://${headers.host}`] : [];
 }
 
 /** Reports whether the `Origin` header of a request is one of the origins that `parseOrigin` has returned. */

@@ -66,6 +66,25 @@ describe('a key with a proof of work', () => {
     }
   });
 
+  it('answers pages of its own origin, for whose GET requests browsers send no Origin', async () => {
+    const host = new URL(api.url).host;
+    const read = async (site: string, { key, proof }: { key: string; proof: string }) => {
+      const path = `/discovery/v2/assistant/${docs.site.domain}/message/c1/stream`;
+      const headers = { 'X-Proof-Of-Work': proof, 'Sec-Fetch-Site': site };
+      return (await api.ask(path, { method: 'GET', key, headers })).status;
+    };
+    for (const origin of [`http://${host}`, `https://${host}`]) {
+      const key = await provenKey({ allowedOrigins: [origin] });
+      const proof = solve(await challengeOf(key, origin));
+      expect(await read('same-origin', { key, proof })).toBe(204);
+      expect(await read('same-site', { key, proof })).toBe(403);
+    }
+    const key = await provenKey();
+    expect(await read('same-origin', { key, proof: solve(await challengeOf(key)) })).toBe(428);
+    const kept = await provenKey({ allowedOrigins: [own] });
+    expect(await read('same-origin', { key: kept, proof: solve(await challengeOf(kept)) })).toBe(403);
+  });
+
   it('accepts no solution of another key, of another website, or without the work', async () => {
     const key = await provenKey();
     const challenge = await challengeOf(key);
