@@ -20,15 +20,13 @@ export async function checkCitedPassages(index: SiteIndex): Promise<PassageFigur
   const all = sentencesIn(index);
   const step = Math.max(1, all.length / mostSentences);
   for (const { path, sentence } of all.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))) {
-    const shown = index
-      .search({ query: sentence.slice(0, 300), limit: passages })
-      .map((hit, at) => ({
-        path: hit.path,
-        url: String(at),
-        title: hit.title,
-        content: hit.content,
-        text: `${hit.title}\n${hit.content}`,
-      }));
+    const shown = index.search({ query: sentence.slice(0, 300), limit: passages }).map((hit, at) => ({
+      path: hit.path,
+      url: String(at),
+      title: hit.title,
+      content: hit.content,
+      text: `${hit.title}\n${hit.content}`,
+    }));
     const holds = (content: string | undefined) => plain(content ?? '').includes(plain(sentence));
     if (shown.filter((passage) => passage.path === path).length < 2 || !shown.some(({ content }) => holds(content)))
       continue;
