@@ -110,6 +110,16 @@ it.each([
   expect(citationsIn(answer, apart).map((citation) => citation.unsupported)).toEqual([unsupported]);
 });
 
+it('compares a number with the sentences that have it, and not with others of their passage', () => {
+  const [timeout, attempts] = apart;
+  const text = `${attempts!.text} A request after its timeout waits for 9 seconds.`;
+  const [citation] = citationsIn('The timeout of a request is 5 seconds ([Retries](/retries)).', [
+    timeout!,
+    { path: 'retries', text },
+  ]);
+  expect(citation?.unsupported).toEqual(['5']);
+});
+
 it('supports nothing by a page that the model was not shown', () => {
   const limits = shown.filter(({ path }) => path === 'limits');
   const unsupportedIn = (answer: string) => citationsIn(answer, limits).map(({ unsupported }) => unsupported);
