@@ -1,4 +1,4 @@
-import type { BudgetStore, Budgets } from '../db/for-worker/budgets.ts';
+import type { Budgets } from '../db/for-worker/budgets.ts';
 import type { JobContextStore } from '../db/for-worker/job-context.ts';
 import type { WorkerEventStore } from '../db/for-worker/job-events.ts';
 import type { JobBranchStore } from '../db/for-worker/job-branches.ts';
@@ -74,7 +74,6 @@ export interface ActivityDeps extends GrantedAccessDeps {
   prices: PriceBook;
   context: JobContextStore;
   images: WorkerImageStore;
-  budgets: BudgetStore;
   /** Operator's budget ceilings; a project's own budgets never exceed them. */
   budgetCeilings: Budgets;
   workspaces: Workspaces;

@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { createModelCallLeases } from '../db/for-worker/model-call-leases.ts';
 import { createModelFailureStore } from '../db/for-worker/model-failures.ts';
 import { createRetentionStore } from '../db/for-worker/retention.ts';
-import { createBudgetStore } from '../db/for-worker/budgets.ts';
 import { createWorkerImageStore } from '../db/for-worker/job-images.ts';
 import { createJobContextStore } from '../db/for-worker/job-context.ts';
 import { createEnvironmentLayerStore } from '../db/for-worker/environment-layers.ts';
@@ -67,7 +66,6 @@ export function createWorkerStores({ pool, box }: { pool: Pool; box: SecretBox }
     webhookAttempts: createWebhookAttemptStore(pool, box),
     context: createJobContextStore(pool),
     images: createWorkerImageStore(pool),
-    budgets: createBudgetStore(pool),
     retention: createRetentionStore(pool),
     layers: createEnvironmentLayerStore(pool),
     projectSecrets: createProjectSecretReader(pool, box),

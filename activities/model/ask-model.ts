@@ -34,7 +34,10 @@ export interface ModelQuestion {
   readImages?: ReadImages;
   /** Why the model gets sentences in place of images, as the end of one; undefined if it sees them. */
   unseen?: string;
-  /** Awaited immediately before the request is sent. Its errors are rethrown unchanged, and nothing is sent. */
+  /**
+   * Awaited immediately before the request is sent; the time limit begins afterwards. Its errors are rethrown unchanged,
+   * and nothing is sent.
+   */
   confirm?(): Promise<void>;
   /** Receives the answer's text as the model produces it. */
   onText?(delta: string): void;
@@ -82,7 +85,8 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
     const sent = await withImages(messages, { read: question.readImages ?? noImages, unseen: question.unseen });
     const languageModel = models.languageModel(model);
     const over = new AbortController();
-    const late = AbortSignal.timeout(timeoutMs);
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
     let streamed = 0;
     let called = 0;
     let scan = createJsonScan(argumentLimits);
@@ -94,6 +98,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         refusal = error;
         throw error;
       }
+      timer = setTimeout(() => late.abort(), timeoutMs);
     };
     const ask = () =>
       streamText({
@@ -106,7 +111,7 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
         maxRetries: 0,
         // a connection kept from the last step may be dead without notice, and a request on it would hang for minutes
         headers: { connection: 'close' },
-        abortSignal: AbortSignal.any([signal, over.signal, late]),
+        abortSignal: AbortSignal.any([signal, over.signal, late.signal]),
         onError: () => undefined, // the error part below reports it
       });
     try {
@@ -162,9 +167,10 @@ export function createAskModel({ models, timeoutMs = 9 * 60_000 }: AskModelDeps)
       };
     } catch (error) {
       if (refusal !== null) throw refusal;
-      const failed = { cause: error, model, receivedCharacters: streamed, isLate: late.aborted };
+      const failed = { cause: error, model, receivedCharacters: streamed, isLate: late.signal.aborted };
       throw new ModelCallError('The model call failed.', failed);
     } finally {
+      clearTimeout(timer);
       over.abort(); // otherwise an abandoned stream continues
     }
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Admission, Budgets, BudgetStore } from '../../db/for-worker/budgets.ts';
+import type { Budgets, CallLimit, Refusal } from '../../db/for-worker/budgets.ts';
 import type { PriceBook, PricedUsage } from '../../models/prices.ts';
 import { likelyTokens, lostTokens, mostTokensOf } from '../../models/used-tokens.ts';
 import type { ModelCallLeases } from '../../db/for-worker/model-call-leases.ts';
@@ -13,7 +13,6 @@ import { lengthOf, type ModelAnswer, type ModelQuestion } from './ask-model.ts';
 import { ModelCallError } from './model-failures.ts';
 
 export interface SpendingDeps {
-  budgets: BudgetStore;
   leases: Pick<ModelCallLeases, 'begin' | 'lose'>;
   askModel(question: ModelQuestion): Promise<ModelAnswer>;
   prices: PriceBook;
@@ -48,18 +47,26 @@ const patienceMs = 5 * 60_000;
  * answer is charged for what was sent and received.
  */
 export function createSpending(deps: SpendingDeps): AskPaid {
-  const { budgets, leases, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
+  const { leases, askModel, prices, budgetCeilings, waitMs = 500 } = deps;
 
   return async function askPaid({ step, job, question }) {
     const { model, reasoningEffort, maxOutputTokens } = job;
     const characters = lengthOf(question);
-    const { fence: _, ...ref } = step;
-    await holdCost({ ref, job, characters, signal: question.signal });
+    const limit = limitOf(job, characters);
     const costOf = (usage: PricedUsage) => prices.costMicrosOf(model, usage) ?? 0;
     const lengthWith = (receivedCharacters: number) => ({ sentCharacters: characters, receivedCharacters });
-    // an attempt that was cut off from Temporal, or frozen, would pay for a call that another attempt makes
+    const begun = { ...step, micros: costOf(likelyTokens(lengthWith(0))), limit };
     const confirm = async () => {
-      if (!(await leases.begin({ ...step, micros: costOf(likelyTokens(lengthWith(0))) }))) throw takenOver();
+      const deadline = Date.now() + patienceMs;
+      for (;;) {
+        const start = await leases.begin(begun);
+        if (start.kind === 'begun') return;
+        // an attempt that was cut off from Temporal, or frozen, would pay for a call that another attempt makes
+        if (start.kind === 'superseded') throw takenOver();
+        if (start.kind === 'spent') throw spent(start);
+        if (Date.now() > deadline) throw busy();
+        await delay(waitMs, undefined, { signal: question.signal });
+      }
     };
     try {
       const unseen = question.unseen ?? (prices.seesImages(model) ? undefined : blind);
@@ -74,25 +81,16 @@ export function createSpending(deps: SpendingDeps): AskPaid {
     }
   };
 
-  async function holdCost({ ref, job, characters, signal }: Holding): Promise<void> {
-    const limits = {
+  function limitOf(job: PaidCall['job'], characters: number): CallLimit | null {
+    const budgets = {
       ...budgetCeilings,
       jobMicros: lowerOf(job.project.jobBudgetMicros, budgetCeilings.jobMicros),
       dayMicros: lowerOf(job.project.dailyBudgetMicros, budgetCeilings.dayMicros),
     };
-    if (Object.values(limits).every((micros) => micros === null)) return;
+    if (Object.values(budgets).every((micros) => micros === null)) return null;
     // whichever model answers
     const mostMicros = Math.max(...job.models.map((model) => mostCostOf({ ...job, model }, characters)));
-    if (mostMicros === 0) return;
-    const call = { ...ref, projectId: job.projectId, budgets: limits, mostMicros };
-    const deadline = Date.now() + patienceMs;
-    for (;;) {
-      const admission = await budgets.admit(call);
-      if (admission.kind === 'held') return;
-      if (admission.kind === 'spent') throw spent(admission);
-      if (Date.now() > deadline) throw busy();
-      await delay(waitMs, undefined, { signal });
-    }
+    return mostMicros === 0 ? null : { projectId: job.projectId, budgets, mostMicros };
   }
 
   /** Throws the failure that ends a turn when the model has no price. */
@@ -107,13 +105,6 @@ export function createSpending(deps: SpendingDeps): AskPaid {
   }
 }
 
-interface Holding {
-  ref: StepRef;
-  job: PaidCall['job'];
-  characters: number;
-  signal: AbortSignal;
-}
-
 /** Returns the most tokens of an answer. Anthropic's models with a thinking budget think beyond the limit that they are sent. */
 function outputLimitOf({ model, reasoningEffort, maxOutputTokens }: PaidCall['job']): number {
   const isExact = reasoningEffort === null || !model.startsWith('anthropic/');
@@ -126,7 +117,7 @@ function lowerOf(own: number | null, ceiling: number | null): number | null {
   return Math.min(own, ceiling);
 }
 
-function spent({ scope, spentMicros, budgetMicros }: Extract<Admission, { kind: 'spent' }>): ApplicationFailure {
+function spent({ scope, spentMicros, budgetMicros }: Extract<Refusal, { kind: 'spent' }>): ApplicationFailure {
   const [used, limit] = [dollarsOf(spentMicros), dollarsOf(budgetMicros)];
   const messages = {
     job: `The agent was stopped at its budget of ${limit} (the project's budget per turn, or DOCKET_MAX_JOB_DOLLARS); it used ${used}.`,

@@ -1,7 +1,6 @@
-import type { Pool, PoolClient } from 'pg';
-import type { StepRef } from '../../workflows/contract/job.ts';
+import type { PoolClient } from 'pg';
+import type { TurnRef } from '../../workflows/contract/job.ts';
 import { organizationCost } from '../sites/answer-spending.ts';
-import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 
 /** Budgets in millionths of a US dollar; null for no limit. */
@@ -14,19 +13,21 @@ export interface Budgets {
   organizationMicros: number | null;
 }
 
+/** The budgets that a model call must fit. */
+export interface CallLimit {
+  projectId: string;
+  budgets: Budgets;
+  /** The most that the call may cost. It counts as spent until the answer is stored. */
+  mostMicros: number;
+}
+
 /**
- * `held`: the call may be made, and counts as in flight until its answer is stored. `busy`: calls of other jobs in
- * flight may use up the rest of the day's budget. `spent`: nothing is left.
+ * Why a call may not be made. `busy`: calls of other jobs in flight may use up the rest of the day's budget. `spent`:
+ * nothing is left.
  */
-export type Admission =
-  | { kind: 'held' }
+export type Refusal =
   | { kind: 'busy' }
   | { kind: 'spent'; scope: 'job' | 'day' | 'organization'; spentMicros: number; budgetMicros: number };
-
-export interface BudgetStore {
-  /** Requests admission of a model call that may cost up to `mostMicros`. */
-  admit(call: StepRef & { projectId: string; budgets: Budgets; mostMicros: number }): Promise<Admission>;
-}
 
 const turnCost = `
   select coalesce(sum(cost_micros), 0)::float8 as spent from (
@@ -44,49 +45,42 @@ const dayCost = `
               join jobs on jobs.id = held.job_id and jobs.turn = held.turn and jobs.status = 'active'
               where held.project_id = $1 and held.job_id <> $2), 0)::float8 as held`;
 
-/** Creates the store of job budgets, which are exact across workers. */
-export function createBudgetStore(pool: Pool): BudgetStore {
-  return {
-    async admit({ jobId, turn, step, projectId, budgets, mostMicros }) {
-      return withTransaction(pool, async (client): Promise<Admission> => {
-        if (budgets.jobMicros !== null) {
-          const { rows } = await client.query<{ spent: number }>(turnCost, [jobId, turn]);
-          const { spent } = onlyRow(rows);
-          if (spent >= budgets.jobMicros)
-            return { kind: 'spent', scope: 'job', spentMicros: spent, budgetMicros: budgets.jobMicros };
-        }
-        const { dayMicros, organizationMicros } = budgets;
-        if (dayMicros === null && organizationMicros === null) return { kind: 'held' };
-        // one admission of an organization at a time; the key-share locks of new jobs do not conflict
-        const { rows } = await client.query<{ id: string }>(
-          `select id from organizations where id = (select organization_id from projects where id = $1) for no key update`,
-          [projectId],
-        );
-        const scopes = [
-          { scope: 'day', budget: dayMicros, cost: dayCost, of: projectId },
-          { scope: 'organization', budget: organizationMicros, cost: organizationCost, of: onlyRow(rows).id },
-        ] as const;
-        for (const { scope, budget, cost, of } of scopes) {
-          if (budget === null) continue;
-          const used = await client.query<{ spent: number; held: number }>(cost, [of, jobId]);
-          const { spent, held } = onlyRow(used.rows);
-          if (spent >= budget) return { kind: 'spent', scope, spentMicros: spent, budgetMicros: budget };
-          if (spent + held >= budget) return { kind: 'busy' };
-        }
-        await hold(client, { jobId, turn, step, projectId, mostMicros });
-        return { kind: 'held' };
-      });
-    },
-  };
-}
-
-async function hold(
+/**
+ * Returns why the budgets refuse a call, null when it may be made. Locks the organization until the end of the
+ * transaction, which has to record the call, so that budgets are exact across workers.
+ */
+export async function refusalOf(
   client: PoolClient,
-  { jobId, turn, step, projectId, mostMicros }: StepRef & { projectId: string; mostMicros: number },
-): Promise<void> {
-  await client.query(
-    `insert into cost_reservations (job_id, turn, step, project_id, cost_micros) values ($1, $2, $3, $4, $5)
-     on conflict (job_id, turn, step) do update set cost_micros = excluded.cost_micros`,
-    [jobId, turn, step, projectId, mostMicros],
-  );
+  { jobId, turn }: TurnRef,
+  { projectId, budgets }: CallLimit,
+): Promise<Refusal | null> {
+  const { jobMicros, dayMicros, organizationMicros } = budgets;
+  if (jobMicros !== null) {
+    const used = await client.query<{ spent: number }>({ name: 'turn-cost', text: turnCost, values: [jobId, turn] });
+    const { spent } = onlyRow(used.rows);
+    if (spent >= jobMicros) return { kind: 'spent', scope: 'job', spentMicros: spent, budgetMicros: jobMicros };
+  }
+  if (dayMicros === null && organizationMicros === null) return null;
+  // one admission of an organization at a time; the key-share locks of new jobs do not conflict
+  const { rows } = await client.query<{ id: string }>({
+    name: 'lock-organization',
+    text: `select id from organizations where id = (select organization_id from projects where id = $1) for no key update`,
+    values: [projectId],
+  });
+  const scopes = [
+    { scope: 'day', budget: dayMicros, cost: dayCost, of: projectId },
+    { scope: 'organization', budget: organizationMicros, cost: organizationCost, of: onlyRow(rows).id },
+  ] as const;
+  for (const { scope, budget, cost, of } of scopes) {
+    if (budget === null) continue;
+    const used = await client.query<{ spent: number; held: number }>({
+      name: `${scope}-cost`,
+      text: cost,
+      values: [of, jobId],
+    });
+    const { spent, held } = onlyRow(used.rows);
+    if (spent >= budget) return { kind: 'spent', scope, spentMicros: spent, budgetMicros: budget };
+    if (spent + held >= budget) return { kind: 'busy' };
+  }
+  return null;
 }

@@ -1,17 +1,34 @@
 import type { Pool } from 'pg';
 import type { StepRef } from '../../workflows/contract/job.ts';
 import { ofActiveTurn } from '../jobs/job-statements.ts';
+import { withTransaction } from '../pool.ts';
+import { refusalOf, type CallLimit, type Refusal } from './budgets.ts';
 
 /** Duration of a lease without renewal; shorter than Temporal takes to start another attempt. */
 export const modelCallLeaseMs = 1_500;
 
+/** A call that is about to be sent. */
+interface NewCall extends StepRef {
+  fence: number;
+  /** Its cost if the answer never arrives. */
+  micros: number;
+  /** Absent or null when no budget applies. */
+  limit?: CallLimit | null;
+}
+
+/**
+ * `begun`: the call may be sent. `superseded`: another attempt has claimed the step, the answer of an earlier attempt has
+ * been stored since the claim, or the turn has ended.
+ */
+export type CallStart = { kind: 'begun' | 'superseded' } | Refusal;
+
 export interface ModelCallLeases {
   /**
-   * Records, directly before the request is sent, what the call costs if its answer never arrives. An earlier call of the step
-   * that was in flight counts as lost. False when another attempt has claimed the step, when the answer of an earlier
-   * attempt has been stored since the claim, or when the turn has ended: nothing may be sent.
+   * Records, directly before the request is sent, what the call costs if its answer never arrives, and the most that it
+   * may cost if a daily budget applies. An earlier call of the step that was in flight counts as lost. Unless the call
+   * has begun, nothing may be sent.
    */
-  begin(call: StepRef & { fence: number; micros: number }): Promise<boolean>;
+  begin(call: NewCall): Promise<CallStart>;
   /** Records that the call has ended without an answer, and its cost. */
   lose(call: StepRef & { fence: number; micros: number }): Promise<void>;
   /** Charges calls that a killed worker left in a turn that has since ended and has no further attempt. */
@@ -37,28 +54,42 @@ const countLost = `
     on conflict (project_id, day) do update set cost_micros = spending.cost_micros + excluded.cost_micros
   )`;
 
+const beginStatement = `
+  with held as (
+    select job_id, asked_micros as lost from job_steps
+    where job_id = $1 and turn = $2 and step = $3 and fence = $4
+      and ${ofActiveTurn} and response is null for update
+  ), begun as (
+    update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
+    from held where job_steps.job_id = $1 and turn = $2 and step = $3
+  ), reserved as (
+    insert into cost_reservations (job_id, turn, step, project_id, cost_micros)
+    select job_id, $2, $3, $6, $7 from held where $7::bigint is not null
+    on conflict (job_id, turn, step) do update set cost_micros = excluded.cost_micros
+  ), ${countLost}
+  select from held`;
+
+async function begin(client: Pick<Pool, 'query'>, call: NewCall): Promise<CallStart> {
+  const { jobId, turn, step, fence, micros, limit } = call;
+  const isDaily = limit != null && (limit.budgets.dayMicros ?? limit.budgets.organizationMicros) !== null;
+  const { rowCount } = await client.query({
+    name: 'begin-call',
+    text: beginStatement,
+    values: [jobId, turn, step, fence, micros, limit?.projectId, isDaily ? limit.mostMicros : null],
+  });
+  return { kind: rowCount === 1 ? 'begun' : 'superseded' };
+}
+
 /**
  * Creates the store of leases of model calls in flight. An attempt that Temporal lost track of continues, and the next
  * one waits for its answer.
  */
 export function createModelCallLeases(pool: Pool): ModelCallLeases {
   return {
-    async begin({ jobId, turn, step, fence, micros }) {
-      const { rowCount } = await pool.query({
-        name: 'begin-call',
-        text: `
-          with held as (
-            select job_id, asked_micros as lost from job_steps
-            where job_id = $1 and turn = $2 and step = $3 and fence = $4
-              and ${ofActiveTurn} and response is null for update
-          ), begun as (
-            update job_steps set asked_micros = $5, lost_micros = lost_micros + lost
-            from held where job_steps.job_id = $1 and turn = $2 and step = $3
-          ), ${countLost}
-          select from held`,
-        values: [jobId, turn, step, fence, micros],
-      });
-      return rowCount === 1;
+    async begin(call) {
+      const { limit } = call;
+      if (limit == null) return begin(pool, call);
+      return withTransaction(pool, async (client) => (await refusalOf(client, call, limit)) ?? begin(client, call));
     },
 
     async lose({ jobId, turn, step, fence, micros }) {

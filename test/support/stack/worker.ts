@@ -17,7 +17,6 @@ import { createKnownSecrets } from '../../../lib/redaction/known-secrets.ts';
 import { createModelCallLeases } from '../../../db/for-worker/model-call-leases.ts';
 import { createModelFailureStore } from '../../../db/for-worker/model-failures.ts';
 import { createIdleJobs } from '../../../db/for-worker/idle-jobs.ts';
-import { createBudgetStore } from '../../../db/for-worker/budgets.ts';
 import { createGrantStore } from '../../../db/organizations/grants.ts';
 import { newId } from '../../../db/ids.ts';
 import { createWorkerImageStore } from '../../../db/for-worker/job-images.ts';
@@ -233,7 +232,6 @@ function depsOf(
     prices: createPriceBook(),
     context: createJobContextStore(pool),
     images: createWorkerImageStore(pool),
-    budgets: createBudgetStore(pool),
     budgetCeilings: { jobMicros: null, dayMicros: null, organizationMicros: null },
     toolset: createToolset(),
     commands: null,

@@ -87,16 +87,16 @@ it('sends nothing once the answer of an earlier attempt is stored', async () => 
     usage,
     costMicros: 100,
   });
-  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'superseded' });
 });
 
 it('sends nothing once the turn has ended, even if a newer one has started', async () => {
   const { ref, leases } = await scene();
   const { fence } = await claimAnswer(database.pool, ref);
   await createJobWrites(database.pool).finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
-  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'superseded' });
   await asOperator(database.pool).send({ jobId: ref.jobId, prompt: 'Again', idempotency: null });
-  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(false);
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'superseded' });
   const { rows } = await database.pool.query('select asked_micros::int as asked from job_steps where job_id = $1', [
     ref.jobId,
   ]);
@@ -116,12 +116,12 @@ it('charges the call of a killed attempt once the next call starts, and never tw
     return rows[0];
   };
   const killed = await claimAnswer(database.pool, ref);
-  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(true);
+  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toEqual({ kind: 'begun' });
   expect(await costOf()).toEqual({ job: 0, lost: 0, asked: 70, day: null });
 
   const { fence } = await claimAnswer(database.pool, ref);
-  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toBe(false);
-  expect(await leases.begin({ ...ref, fence, micros: 80 })).toBe(true);
+  expect(await leases.begin({ ...ref, fence: killed.fence, micros: 70 })).toEqual({ kind: 'superseded' });
+  expect(await leases.begin({ ...ref, fence, micros: 80 })).toEqual({ kind: 'begun' });
   expect(await costOf()).toEqual({ job: 70, lost: 70, asked: 80, day: 70 });
   await leases.lose({ ...ref, fence: killed.fence, micros: 1_000 });
   await leases.lose({ ...ref, fence, micros: 85 });
@@ -180,4 +180,41 @@ it('charges a call that a killed worker left behind once its turn has ended, and
   const day =
     'select cost_micros::int as day from project_spending where project_id = (select project_id from jobs where id = $1)';
   expect((await pool.query(day, [second.jobId])).rows).toEqual([{ day: 140 }]);
+});
+
+it('counts the most that calls in flight may cost: of calls at the same time, the budget of the day admits one', async () => {
+  const { pool } = database;
+  const { leases, steps, ref } = await scene();
+  const refs = [ref];
+  for (let more = 0; more < 4; more += 1) refs.push({ ...(await seedJob(pool)), step: 1 });
+  const { rows } = await pool.query<{ projectId: string }>(
+    `update jobs set project_id = (select project_id from jobs where id = $1) where id = any($2)
+     returning project_id as "projectId"`,
+    [ref.jobId, refs.map(({ jobId }) => jobId)],
+  );
+  const budgets = { jobMicros: null, dayMicros: 100, organizationMicros: null };
+  const limit = { projectId: rows[0]!.projectId, budgets, mostMicros: 100 };
+  const calls = [];
+  for (const one of refs) {
+    const { fence } = await claimAnswer(pool, one);
+    calls.push({ ...one, fence, micros: 10, limit });
+  }
+  const stale = calls.map((call) => ({ ...call, fence: call.fence + 1 }));
+  const superseded = stale.map(() => ({ kind: 'superseded' }));
+  expect(await Promise.all(stale.map((call) => leases.begin(call)))).toEqual(superseded);
+
+  const starts = await Promise.all(calls.map((call) => leases.begin(call)));
+  const begun = starts.findIndex(({ kind }) => kind === 'begun');
+  expect(starts).toEqual(calls.map((_, at) => ({ kind: at === begun ? 'begun' : 'busy' })));
+  await steps.storeResponse({
+    ...refs[begun]!,
+    model: 'offline/editor',
+    requestHash: 'h',
+    response: { content: [], text: '', toolCalls: [] },
+    finishReason: 'stop',
+    usage: { inputTokens: 1, outputTokens: 1 },
+    costMicros: 100,
+  });
+  const waiting = calls[begun === 0 ? 1 : 0]!;
+  expect(await leases.begin(waiting)).toEqual({ kind: 'spent', scope: 'day', spentMicros: 100, budgetMicros: 100 });
 });

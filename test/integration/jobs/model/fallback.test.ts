@@ -211,13 +211,14 @@ describe('a budget of a job with two models', () => {
 
   async function reservationsOf(settings: { maxOutputTokens?: number }) {
     const held: number[] = [];
-    await using stack = await startStack({ a: [write, finish], b: [write] }, ({ budgets }) => ({
+    await using stack = await startStack({ a: [write, finish], b: [write] }, ({ leases }) => ({
       prices,
       budgetCeilings: ceilings,
-      budgets: {
-        admit(call) {
-          held.push(call.mostMicros);
-          return budgets.admit(call);
+      leases: {
+        ...leases,
+        begin(call) {
+          held.push(call.limit!.mostMicros);
+          return leases.begin(call);
         },
       },
     }));
