@@ -18,13 +18,13 @@ export interface JobAccessDeps {
 export interface JobAccess {
   /**
    * Returns the job while this turn is its newest and active; throws otherwise, which ends the run. `read` is the job as
-   * a statement has just returned it; absent, it is read.
+   * a statement of the step has returned it; absent, it is read.
    */
   activeJob(ref: TurnRef, read?: SealedJob): Promise<JobWithProject>;
   /** The same, with the way to the job's repository under the grants of that moment. */
   activeJobWithRepository(
     ref: TurnRef,
-    options: { signal: AbortSignal; read: SealedJob },
+    options: { signal: AbortSignal; read?: SealedJob },
   ): Promise<{ job: JobWithProject; repository: RepositoryAccess }>;
   /** Reports whether a message arrived during this turn that the model has not read yet. */
   hasMessages(ref: TurnRef): Promise<boolean>;

@@ -26,7 +26,7 @@ export function createStepActivities({ steps, answerStep, runCalls }: StepActivi
 
     /** The second half of a step, for executions that began before `runStep`. */
     async runTools(batch: ToolBatch): Promise<ToolStep> {
-      return runCalls(batch, async () => ({ ...(await steps.claim(batch)), read: null }));
+      return runCalls(batch, () => steps.claim(batch));
     },
   };
 }

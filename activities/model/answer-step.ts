@@ -49,17 +49,17 @@ export function createAnswerStep(deps: AnswerStepDeps): AnswerStep {
     const scope = { turn: ref, outlivesHeartbeat: true, countFailure: (error: unknown) => countFailure(ref, error) };
     return attempt(scope, async (signal) => {
       const claimed = await claimFree(ref, signal);
-      const { fence, response, toolResults } = claimed;
+      const { fence, response, toolResults, job } = claimed;
       if (response !== null) {
         const result = await resultOf(call, await storedAnswer(claimed, response));
-        return { result, claimed: { fence, response, toolResults, read: null } };
+        return { result, claimed: { fence, response, toolResults, job } };
       }
       return leases.during({ ...ref, fence }, async () => {
         const answer = await storeAnswer(call, fence, await askStep(call, claimed, signal), signal);
-        const { read } = answer;
+        const { now, snapshot } = answer.start;
         return {
           result: await resultOf(call, answer),
-          claimed: { fence, response: answer.response, toolResults, read },
+          claimed: { fence, response: answer.response, toolResults, job: { ...job, ...now }, snapshot },
         };
       });
     });

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Compaction } from '../../db/for-worker/job-context.ts';
-import type { StepAnswerEvents, StepResponse, StepStore } from '../../db/for-worker/steps.ts';
-import type { JobWithSnapshot } from '../../db/for-worker/snapshots.ts';
+import type { StepAnswerEvents, StepResponse, StepStore, ToolStart } from '../../db/for-worker/steps.ts';
 import type { NewJobEvent } from '../../db/jobs/event-types.ts';
 import { isStoreDown } from '../../db/store-down.ts';
 import type { KnownSecrets } from '../../lib/redaction/known-secrets.ts';
@@ -28,15 +27,14 @@ export interface AnsweredStep {
 }
 
 /**
- * Stores an answer with its cost and its events, and returns the job as of then. Throws when another attempt has claimed
- * the step meanwhile.
+ * Stores an answer with its cost and its events. Throws when another attempt has claimed the step meanwhile.
  */
 export type StoreAnswer = (
   call: ModelCall,
   fence: number,
   answered: StepAnswer,
   signal: AbortSignal,
-) => Promise<AnsweredStep & { read: JobWithSnapshot }>;
+) => Promise<AnsweredStep & { start: ToolStart }>;
 
 const patienceMs = 60_000;
 const retryMs = 250;
@@ -70,9 +68,9 @@ export function createStoreAnswer({ steps, prices, secrets }: StoreAnswerDeps): 
         ...scrubbed.events,
       ]),
     };
-    const read = await untilStored(() => steps.storeResponse(stored), signal);
-    if (read === null) throw takenOver();
-    return { ...answer, response, compaction: transcript.compaction, read };
+    const start = await untilStored(() => steps.storeResponse(stored), signal);
+    if (start === null) throw takenOver();
+    return { ...answer, response, compaction: transcript.compaction, start };
   };
 }
 

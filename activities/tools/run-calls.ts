@@ -4,7 +4,8 @@ import type { EffectStore } from '../../db/for-worker/effects.ts';
 import type { NamedImage } from '../../db/jobs/job-images.ts';
 import type { WorkerImageStore } from '../../db/for-worker/job-images.ts';
 import type { PriceBook } from '../../models/prices.ts';
-import type { JobWithSnapshot, Snapshot } from '../../db/for-worker/snapshots.ts';
+import type { SealedJob } from '../../db/for-worker/projects/projects.ts';
+import type { Snapshot } from '../../db/for-worker/snapshots.ts';
 import type { ClaimedStep, StepStore, ToolCall, ToolResult } from '../../db/for-worker/steps.ts';
 import { isPlanning } from '../../db/jobs/jobs.ts';
 import type { StepRef, ToolBatch, ToolStep } from '../../workflows/contract/job.ts';
@@ -34,7 +35,7 @@ import { openOutputLog, type OutputLog, type OutputLogDeps } from './output-log.
 import { createPathRules, problemWithCall, type PathRules } from './path-rules.ts';
 
 export interface RunCallsDeps extends CallToolsDeps, OutputLogDeps, SkillReaderDeps {
-  steps: Pick<StepStore, 'storeResults' | 'jobWithSnapshot'>;
+  steps: Pick<StepStore, 'storeResults' | 'newestSnapshot'>;
   effects: EffectStore;
   access: Pick<JobAccess, 'activeJobWithRepository' | 'hasMessages'>;
   workspaces: Pick<Workspaces, 'snapshot' | 'remove' | 'readFile'>;
@@ -68,9 +69,10 @@ interface EndedBatch {
   results: ToolResult[];
 }
 
-/** A claimed step, with the job as it was when the attempt stored the answer; null if an earlier attempt stored it. */
+/** A claimed step, with what the statements of the attempt have returned of its job. The rest is read. */
 export interface ClaimedTools extends ClaimedStep {
-  read: JobWithSnapshot | null;
+  job?: SealedJob;
+  snapshot?: Snapshot | null;
 }
 
 /** Runs the tool calls of a step that an attempt has claimed. */
@@ -88,19 +90,18 @@ export function createRunCalls(deps: RunCallsDeps): RunCalls {
     const ref = { jobId, turn, step };
     const scope = { turn: ref, countFailure: () => effects.countFailure({ ...ref, effect: 'tools' }) };
     return attempt(scope, async (signal) => {
-      const { fence, response, toolResults, read: stored } = await claim();
+      const { fence, response, toolResults, job, snapshot: stored } = await claim();
       if (response === null) throw unanswered();
       const calls = response.toolCalls;
       const endOf = (results: ToolResult[]) => endOfBatch({ batch, calls, results });
       if (toolResults !== null) return { ...(await endOf(toolResults)), changedFiles: 0 };
-      const read = stored ?? (await steps.jobWithSnapshot(ref.jobId));
-      if (read === null) throw unanswered();
-      const found = await access.activeJobWithRepository(ref, { signal, read: read.job });
+      const found = await access.activeJobWithRepository(ref, { signal, read: job });
+      const before = stored === undefined ? await steps.newestSnapshot(jobId) : stored;
       await using output = openOutputLog(deps, { ...ref, step: { step: ref.step, fence } });
       const { results, tree, snapshot, patch } = await runInWorkspace({
         ref,
         ...found,
-        before: read.snapshot,
+        before,
         calls,
         output,
         signal,

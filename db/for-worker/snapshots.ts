@@ -1,5 +1,4 @@
 import type { Pool, PoolClient } from 'pg';
-import { sealedJob, type SealedJob } from './projects/projects.ts';
 import { newestTree, ofBase } from '../jobs/job-statements.ts';
 import { emptySnapshots, keptTree, snapshotSize } from './retention.ts';
 import { toStoredText } from '../stored-text.ts';
@@ -16,21 +15,12 @@ export interface Snapshot {
   deletions: number | null;
 }
 
-/** A job and the snapshot that its tools start from, as of the same moment. */
-export interface JobWithSnapshot {
-  job: SealedJob;
-  /** Null while nothing has changed since the base commit. */
-  snapshot: Snapshot | null;
-}
-
 export interface SnapshotReads {
   /** Returns the newest tree of the job, null while nothing has changed since the base commit. */
   latestTree(jobId: string): Promise<string | null>;
   /** Returns the snapshot of the newest tree, null while nothing has changed since the base commit. */
   newestSnapshot(jobId: string): Promise<Snapshot | null>;
   snapshot(jobId: string, tree: string): Promise<Snapshot | null>;
-  /** Returns a job with its newest snapshot. Null when the job is gone. */
-  jobWithSnapshot(jobId: string): Promise<JobWithSnapshot | null>;
 }
 
 const snapshotColumns =
@@ -96,19 +86,17 @@ export async function boundSnapshots(
 /** `$1` is the job. */
 const newestSnapshotOfJob = `select ${snapshotColumns} from job_snapshots where ${ofBase} and tree = (${newestTree})`;
 
-export type JobWithSnapshotRow = { job: SealedJob } & { [Column in keyof Snapshot]: Snapshot[Column] | null };
+/** The newest snapshot of a job, joined to a row; all null when there is none. */
+export type SnapshotColumns = { [Column in keyof Snapshot]: Snapshot[Column] | null };
 
-/** Columns and join with which a statement that has one row of the job `$1` returns a `JobWithSnapshotRow`. */
-export const withSnapshot = {
-  columns: `${sealedJob} as job, snapshot.*`,
-  join: `left join (${newestSnapshotOfJob}) as snapshot on true`,
-};
+/** Join with which a statement that has one row of the job `$1` returns `snapshot.*`, `SnapshotColumns`. */
+export const joinSnapshot = `left join (${newestSnapshotOfJob}) as snapshot on true`;
 
-export function jobWithSnapshotOf({ job, ...columns }: JobWithSnapshotRow): JobWithSnapshot {
-  const { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } = columns;
+export function snapshotIn(row: SnapshotColumns): Snapshot | null {
+  const { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } = row;
   const isNone = tree === null || commit === null || baseCommit === null || pack === null || patch === null;
-  if (isNone || changedFiles === null) return { job, snapshot: null };
-  return { job, snapshot: { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions } };
+  if (isNone || changedFiles === null) return null;
+  return { tree, commit, baseCommit, pack, patch, changedFiles, additions, deletions };
 }
 
 /** Creates the part of the snapshot store that only reads. */
@@ -138,14 +126,5 @@ export function createSnapshotReads(pool: Pool): SnapshotReads {
     return rows[0] ?? null;
   }
 
-  async function jobWithSnapshot(jobId: string): Promise<JobWithSnapshot | null> {
-    const { rows } = await pool.query<JobWithSnapshotRow>({
-      name: 'job-with-snapshot',
-      text: `select ${withSnapshot.columns} from (select from jobs where id = $1) as one ${withSnapshot.join}`,
-      values: [jobId],
-    });
-    return rows[0] === undefined ? null : jobWithSnapshotOf(rows[0]);
-  }
-
-  return { latestTree, newestSnapshot, snapshot, jobWithSnapshot };
+  return { latestTree, newestSnapshot, snapshot };
 }

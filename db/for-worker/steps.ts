@@ -3,19 +3,19 @@ import type { StepRef, TokenUsage, TurnRef } from '../../workflows/contract/job.
 import type { NewJobEvent } from '../jobs/event-types.ts';
 import type { ImageRef } from '../jobs/job-images.ts';
 import { ofActiveTurn, stepColumns } from '../jobs/job-statements.ts';
+import { grantsOf, type JobNow } from './projects/projects.ts';
 import { createStepClaims, type StepClaims } from './step-claims.ts';
 import {
   boundSnapshots,
   createSnapshotReads,
   insertSnapshots,
-  type JobWithSnapshot,
-  jobWithSnapshotOf,
-  type JobWithSnapshotRow,
+  joinSnapshot,
   type Snapshot,
+  type SnapshotColumns,
   type SnapshotReads,
   snapshotBytes,
+  snapshotIn,
   valuesOf,
-  withSnapshot,
 } from './snapshots.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
@@ -120,12 +120,20 @@ interface StepResults extends StepRef {
   events?: NewJobEvent[];
 }
 
+/** What the tools of a step need when its answer has been stored. */
+export interface ToolStart {
+  /** The job may have changed since the claim. */
+  now: JobNow;
+  /** The snapshot that they start from; null while nothing has changed since the base commit. */
+  snapshot: Snapshot | null;
+}
+
 export interface StepStore extends SnapshotReads, StepClaims {
   /**
    * Stores the answer if none is stored: concurrent attempts ask the same, and the first paid answer is kept. Null
-   * when another one is stored. Usage is added to the job and its project at once. Returns the job as of then.
+   * when another one is stored. Usage is added to the job and its project at once.
    */
-  storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null>;
+  storeResponse(answer: StepAnswer): Promise<ToolStart | null>;
   /**
    * Stores results and, when files changed, the snapshot, in one transaction. False when another attempt has claimed the
    * step or stored its results, or when the turn has ended: a newer one may have read the job's tree.
@@ -166,9 +174,9 @@ const storeToolsAndSnapshot = {
  * does: `12510@vm`.
  */
 export function createStepStore(pool: Pool, worker: string | null = null, mostBytes?: number): StepStore {
-  async function storeResponse(answer: StepAnswer): Promise<JobWithSnapshot | null> {
+  async function storeResponse(answer: StepAnswer): Promise<ToolStart | null> {
     const { events } = answer;
-    const { rows } = await pool.query<JobWithSnapshotRow>({
+    const { rows } = await pool.query<JobNow & SnapshotColumns>({
       name: 'store-response',
       text: `
         with stored as (
@@ -183,7 +191,7 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
               cached_tokens = jobs.cached_tokens + $13, cache_write_tokens = jobs.cache_write_tokens + $15,
               cost_micros = jobs.cost_micros + $14, updated_at = now()
           from stored where jobs.id = stored.job_id
-          returning jobs.project_id
+          returning jobs.project_id, jobs.organization_id, jobs.status, jobs.phase, jobs.turn
         ), spent as (
           insert into project_spending as spending (project_id, day, cost_micros)
           select project_id, (now() at time zone 'utc')::date, $14 from counted where $14 > 0
@@ -196,10 +204,10 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
           select job_id, $17, $18::json from stored where $18::json is not null
           on conflict do nothing
         )
-        select ${withSnapshot.columns}
+        select status, phase, turn, ${grantsOf('counted.organization_id')} as grants, snapshot.*
         from stored, counted,
              append_job_events(job_id, $2, $3, case when fence = $9 then $10::jsonb else $11::jsonb end)
-             ${withSnapshot.join}`,
+             ${joinSnapshot}`,
       values: [
         answer.jobId,
         answer.turn,
@@ -221,9 +229,11 @@ export function createStepStore(pool: Pool, worker: string | null = null, mostBy
         answer.tools?.definitions ?? null,
       ],
     });
-    if (rows[0] === undefined) return null;
+    const [row] = rows;
+    if (row === undefined) return null;
     wakeWatchers(pool, answer.jobId);
-    return jobWithSnapshotOf(rows[0]);
+    const { status, phase, turn, grants } = row;
+    return { now: { status, phase, turn, grants }, snapshot: snapshotIn(row) };
   }
 
   async function storeResults(batch: StepResults): Promise<boolean> {

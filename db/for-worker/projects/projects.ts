@@ -68,6 +68,13 @@ export type SealedJob = Omit<JobRow, JobTime | OptionalJobTime> &
     secrets: [id: string, value: string][];
   };
 
+/** What ends a turn or its access to the repository, perhaps while its model answers. */
+export type JobNow = Pick<SealedJob, 'status' | 'phase' | 'turn' | 'grants'>;
+
+/** Expression: the grants of an organization. */
+export const grantsOf = (organization: string) =>
+  `array(select resource from grants where grants.organization_id = ${organization})`;
+
 const sealedProject = `
   select to_json(project) from (
     select ${projectColumns}, credential as "sealedCredential", ssh_key as "sealedSshKey",
@@ -80,7 +87,7 @@ export const sealedJob = `(
            array(select model from jsonb_each_text(models_down) as down (model, until)
                  where until::timestamptz > now() order by until::timestamptz) as "downModels",
            (${sealedProject} where id = jobs.project_id) as project) as project,
-           array(select resource from grants where grants.organization_id = jobs.organization_id) as grants,
+           ${grantsOf('jobs.organization_id')} as grants,
            (select result from job_effects
             where job_id = jobs.id and job_effects.turn = jobs.turn and effect = 'environment') as environment,
            array(select array[id, value] from project_secrets

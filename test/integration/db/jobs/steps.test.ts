@@ -94,7 +94,7 @@ it("adds each answer's input to the job's by whether the provider had it in its 
   expect(await jobs.get(jobId)).toMatchObject({ inputTokens: 50, cachedTokens: null });
 });
 
-it('returns the job with each claim and answer, and with an answer the snapshot that its tools start from', async () => {
+it('returns the job with each claim, and with each answer the snapshot that its tools start from', async () => {
   const steps = createStepStore(database.pool);
   const jobs = createWorkerJobStore(database.pool);
   const credentials = createProjectCredentialReader(database.pool, createSecretBox([]));
@@ -107,13 +107,22 @@ it('returns the job with each claim and answer, and with an answer the snapshot 
   const first = (await steps.claimAnswer({ ...ref, step: 1 }))!;
   expect(credentials.openJob(first.job).job).toEqual(await jobs.get(ref.jobId));
   const stored = await steps.storeResponse({ ...ref, step: 1, ...answer });
-  expect(stored).toEqual({ job: first.job, snapshot: null });
+  const { status, phase, turn, grants } = first.job;
+  expect(stored).toEqual({ now: { status, phase, turn, grants }, snapshot: null });
   const snapshot = snapshotOf('tree');
   await steps.storeResults({ ...ref, step: 1, fence: first.fence, results, tree: 'tree', snapshot, patch: null });
   await steps.claimAnswer({ ...ref, step: 2 });
-  expect(await steps.storeResponse({ ...ref, step: 2, ...answer })).toMatchObject({ job: { id: ref.jobId }, snapshot });
-  expect(await steps.jobWithSnapshot(ref.jobId)).toMatchObject({ job: { id: ref.jobId, steps: 2 }, snapshot });
-  expect(await steps.jobWithSnapshot('job_none')).toBeNull();
+  expect(await steps.storeResponse({ ...ref, step: 2, ...answer })).toMatchObject({ snapshot });
+
+  await steps.claimAnswer({ ...ref, step: 3 });
+  await jobs.finish({ ...ref, status: 'failed', failureCategory: 'cancelled' });
+  await database.pool.query(
+    'delete from grants using jobs where grants.organization_id = jobs.organization_id and id = $1',
+    [ref.jobId],
+  );
+  expect(await steps.storeResponse({ ...ref, step: 3, ...answer })).toMatchObject({
+    now: { status: 'failed', grants: [] },
+  });
 });
 
 it('returns the context of a call with the first claim of a worker that knows the steps before', async () => {
