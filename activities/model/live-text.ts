@@ -79,13 +79,15 @@ export function createLiveText({ redactor, append, intervalMs = 100 }: LiveTextD
   }
 
   function schedule(): void {
+    // at the same moments in all calls of a process, so that their texts are appended together
+    const waitMs = Math.ceil(intervalMs - (performance.now() % intervalMs));
     timer = setTimeout(() => {
       running = flush().then(() => {
         timer = null;
         running = null;
         if (!isRefused && !isEnding && !isLong() && (raw !== '' || waiting.length > 0)) schedule();
       });
-    }, intervalMs);
+    }, waitMs);
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { StepRef, TurnRef } from '../../workflows/contract/job.ts';
+import { createBatchLoader } from '../batch-loader.ts';
 import type { JobEventData } from '../jobs/event-types.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { toStoredJson } from '../stored-text.ts';
@@ -34,35 +35,48 @@ export interface WorkerEventStore {
 
 /** Creates the store with which workers append to a job's log of events: text, output and notices. */
 export function createWorkerEventStore(pool: Pool): WorkerEventStore {
-  /** Locks the step against the next attempt, so that no text follows that attempt's `step-start`. */
-  async function appendText({ jobId, turn, step, fence, offset, text, isRepeated }: TextChunk): Promise<boolean> {
-    const data = { attempt: fence, offset, text };
-    const { rows } = await pool.query<{ isOurs: boolean }>({
+  /** The chunks that arrive while a statement runs share the next one, so that a process needs one commit for all of them. */
+  const texts = createBatchLoader({
+    keyOf: ({ jobId, turn, step, fence, offset }: TextChunk) => [jobId, turn, step, fence, offset].join('/'),
+    loadMany: appendTexts,
+    atOnce: 1,
+  });
+
+  /**
+   * Returns the chunks that were appended. Locks their steps against the next attempts, so that no text follows an
+   * attempt's `step-start`, in one order.
+   */
+  async function appendTexts(chunks: TextChunk[]): Promise<TextChunk[]> {
+    const { rows } = await pool.query<{ position: number }>({
       name: 'append-text',
       text: `
         with ours as materialized (
-          select job_id from job_steps
-          where job_id = $1 and turn = $2 and step = $3 and fence = $4 and response is null
-          for share
-        ), repeated as materialized (
-          select 1 from job_events
-          where $6 and job_id = $1 and turn = $2 and step = $3 and type = 'text' and data @> $7::jsonb
+          select chunk.*
+          from jsonb_to_recordset($1) as chunk (position integer, "jobId" text, turn integer, step integer, fence bigint,
+                                                "offset" integer, text text, "isRepeated" boolean)
+          join job_steps on job_steps.job_id = chunk."jobId" and job_steps.turn = chunk.turn
+            and job_steps.step = chunk.step and job_steps.fence = chunk.fence and job_steps.response is null
+          order by job_steps.job_id for share of job_steps
         )
-        select case when exists (select from repeated) then true
-                    else append_job_events(job_id, $2, $3, $5) is not null end as "isOurs"
-        from ours`,
-      values: [
-        jobId,
-        turn,
-        step,
-        fence,
-        toStoredJson([{ type: 'text', data }]),
-        isRepeated,
-        JSON.stringify({ attempt: fence, offset }),
-      ],
+        select position from ours, jsonb_build_object('attempt', fence, 'offset', "offset") as place
+        where case
+          when "isRepeated" and exists (
+            select from job_events as event
+            where event.job_id = "jobId" and event.turn = ours.turn and event.step = ours.step and type = 'text'
+              and data @> place
+          ) then true
+          else append_job_events("jobId", turn, step, jsonb_build_array(
+            jsonb_build_object('type', 'text', 'data', place || jsonb_build_object('text', text)))) is not null
+        end`,
+      values: [toStoredJson(chunks.map((chunk, position) => ({ ...chunk, position })))],
     });
-    const isOurs = rows[0]?.isOurs ?? false;
-    if (isOurs) wakeWatchers(pool, jobId);
+    const appended = new Set(rows.map(({ position }) => position));
+    return chunks.filter((_, position) => appended.has(position));
+  }
+
+  async function appendText(chunk: TextChunk): Promise<boolean> {
+    const isOurs = (await texts.load(chunk)) !== null;
+    if (isOurs) wakeWatchers(pool, chunk.jobId);
     return isOurs;
   }
 

@@ -35,7 +35,7 @@ export interface ModelCallLeases {
   loseAbandoned(): Promise<void>;
   /** Reports whether an attempt holds the lease of the step. */
   isInFlight(ref: StepRef): Promise<boolean>;
-  /** Renews the leases of this process. */
+  /** Renews the leases of this process. Locks steps in the order in which live text does. */
   renew(refs: StepRef[]): Promise<void>;
   /** Releases the lease of an attempt that has stopped; no effect when a newer one has started. */
   release(held: StepRef & { fence: number }): Promise<void>;
@@ -137,10 +137,16 @@ export function createModelCallLeases(pool: Pool): ModelCallLeases {
       await pool.query({
         name: 'renew-model-calls',
         text: `
+          with held as (
+            select job_id, turn, step
+            from unnest($1::text[], $2::integer[], $3::integer[]) as asked (job_id, turn, step)
+            join job_steps using (job_id, turn, step)
+            where response is null
+            order by job_id for no key update of job_steps
+          )
           update job_steps set asked_until = now() + $4::float8 * interval '1 millisecond'
-          from unnest($1::text[], $2::integer[], $3::integer[]) as asked (job_id, turn, step)
-          where job_steps.job_id = asked.job_id and job_steps.turn = asked.turn and job_steps.step = asked.step
-            and response is null`,
+          from held
+          where job_steps.job_id = held.job_id and job_steps.turn = held.turn and job_steps.step = held.step`,
         values: [
           refs.map(({ jobId }) => jobId),
           refs.map(({ turn }) => turn),

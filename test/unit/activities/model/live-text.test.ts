@@ -37,6 +37,18 @@ it('appends the text of an interval at once, and nothing without text', async ()
   });
 });
 
+it('appends at the same moments as the other calls of the process', async () => {
+  const moments: number[] = [];
+  const texts = [1, 2, 3].map(() => liveText(async () => moments.push(performance.now()) > 0));
+  for (const text of texts) {
+    text.push('a');
+    await vi.advanceTimersByTimeAsync(30);
+  }
+  await vi.advanceTimersByTimeAsync(100);
+  expect(moments).toHaveLength(3);
+  expect(new Set(moments)).toHaveLength(1);
+});
+
 it('appends one chunk after the other, however slow the database is', async () => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const asked: string[] = [];
