@@ -170,6 +170,21 @@ describe('an interrupted call', () => {
   });
 });
 
+it('waits for a busy budget, which does not count as time of the model', { tags: 'slow' }, async () => {
+  let begun = 0;
+  await using stack = await startStack(({ leases }) => ({
+    budgetCeilings: { jobMicros: null, dayMicros: 1e12, organizationMicros: null },
+    timing: { modelTimeoutMs: 2_000 },
+    leases: {
+      ...leases,
+      begin: async (call) => ((begun += 1) <= 5 ? { kind: 'busy' } : leases.begin(call)),
+    },
+  }));
+  stack.model.script({ text: 'Nothing to do.' });
+  expect(await stack.worker.runJob(stack.job)).toMatchObject({ status: 'completed', steps: 1 });
+  expect(begun).toBe(6);
+});
+
 it('reserves the cost of tool definitions, too', async () => {
   await using stack = await startStack(() => ({
     budgetCeilings: { jobMicros: null, dayMicros: 1e12, organizationMicros: null },
