@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { runInNewContext } from 'node:vm';
+import { expect, it, vi } from 'vitest';
 
 const checkout = join(import.meta.dirname, '../..');
 const file = join(checkout, 'lib/check-node.cjs');
@@ -18,10 +19,15 @@ const refusal = {
 };
 
 it('every script of package.json reports in one line that Node is too old, and otherwise becomes its program', async () => {
-  for (const version of ['18.19.0', '24.9.0', '22.20.0'])
-    await expect(runAs(version, file)).rejects.toMatchObject(refusal);
-  for (const version of ['24.16.0', '25.0.0'])
-    await expect(runAs(version, file)).resolves.toMatchObject({ stdout: '', stderr: '' });
+  await expect(runAs('24.9.0', file)).rejects.toMatchObject(refusal);
+  await expect(runAs('24.16.0', file)).resolves.toMatchObject({ stdout: '', stderr: '' });
+  const program = readFileSync(file, 'utf8');
+  const exitCodes = ['18.19.0', '22.20.0', '24.15.9', '24.16.1', '25.0.0'].map((node) => {
+    const exit = vi.fn();
+    runInNewContext(program, { process: { versions: { node }, stderr: { write: () => true }, exit } });
+    return exit.mock.calls;
+  });
+  expect(exitCodes).toEqual([[[1]], [[1]], [[1]], [], []]);
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   for (const script of Object.values(scripts))
     expect(script).toMatch(/^node lib\/check-node\.cjs && .*\bexec \S+[^&]*$/);

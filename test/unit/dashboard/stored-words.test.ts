@@ -55,18 +55,32 @@ const renderings: [string, (text: string) => ReactNode][] = [
 
 it.each(renderings)('loads and runs nothing for stored %s, whatever they contain', (_, render) => {
   const quiet = /^(?:id|class|href|target|rel|align|checked|disabled|type|start|title|cite|data-[\w-]+|aria-[\w-]+|tabindex|open|span|colspan|rowspan|datetime|width|height|itemprop|name|label|for|dir|lang|role|alt|color|abbr|scope|headers|value)$/; // prettier-ignore
-  for (const text of texts) {
-    const elements = elementsOf(render(text));
-    for (const element of elements) {
-      expect(['img', 'image', 'svg', 'iframe', 'meta', 'style', 'script', 'form', 'object', 'video', 'base', 'link']).not.toContain(element.tagName); // prettier-ignore
-      const loud = element.attrs.filter(({ name }) => !quiet.test(name));
-      expect(loud.filter(({ name, value }) => name !== 'style' || !/^text-align:\w+$/.test(value))).toEqual([]);
-      const href = attribute(element, 'href');
-      if (href === undefined) continue;
-      expect(href).toMatch(/^(?:https?|mailto):/i);
-      expect(attribute(element, 'rel')).toBe('noopener noreferrer nofollow');
-    }
-  }
+  const active = [
+    'img',
+    'image',
+    'svg',
+    'iframe',
+    'meta',
+    'style',
+    'script',
+    'form',
+    'object',
+    'video',
+    'base',
+    'link',
+  ];
+  const isLoud = ({ name, value }: Element['attrs'][number]) =>
+    !quiet.test(name) && (name !== 'style' || !/^text-align:\w+$/.test(value));
+  const isBadLink = (element: Element) => {
+    const href = attribute(element, 'href');
+    if (href === undefined) return false;
+    return !/^(?:https?|mailto):/i.test(href) || attribute(element, 'rel') !== 'noopener noreferrer nofollow';
+  };
+  const elements = texts.flatMap((text) => elementsOf(render(text)));
+  expect(elements.length).toBeGreaterThan(texts.length);
+  expect(elements.filter((one) => active.includes(one.tagName) || one.attrs.some(isLoud) || isBadLink(one))).toEqual(
+    [],
+  );
 });
 
 it('shows passages as text, with no link except to their page', () => {

@@ -50,7 +50,7 @@ it('shows ten matches per file, a hundred in all, and 200 characters per line', 
 });
 
 it('handles a pattern that other engines choke on', async () => {
-  await using tree = await createTree({ 'a.txt': `${'a'.repeat(100_000)}\n` });
+  await using tree = await createTree({ 'a.txt': `${'a'.repeat(20_000)}\n` });
   expect((await tree.run('grep', { pattern: '^(a+)+$|(a|aa)+b|(.*a){20}c' })).text).toContain('a.txt:1: aaa');
   expect((await tree.run('grep', { pattern: '(a*)*b' })).text).toContain('No line matches');
 });

@@ -3,18 +3,17 @@ import { expect, it } from 'vitest';
 import { createThreadPool } from '../../../../lib/threads/thread-pool.ts';
 import { ThreadQueueError } from '../../../../lib/threads/thread-queue.ts';
 
-/** Answers `{ add }` with the sum so far in its thread, and does what else a message says. */
+/** Answers `{ add }` with the sum so far in its thread, and does what else a message says. A hold leaves the processor to others. */
 const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from 'node:worker_threads';
     let sum = 0;
-    parentPort.on('message', ({ add = 0, burn = 0, fail, exit, quiet, count }) => {
+    parentPort.on('message', ({ add = 0, holdMs = 0, fail, exit, quiet, count }) => {
       sum += add;
       if (count) { Atomics.add(count, 0, 1); Atomics.notify(count, 0); }
       if (quiet) return;
       if (exit) process.exit();
-      const until = performance.now() + burn;
-      while (performance.now() < until);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, holdMs);
       parentPort.postMessage(fail ? { error: new TypeError(fail) } : { result: { sum, threadId } });
     });`)}`,
 );
@@ -41,7 +40,7 @@ it('answers requests in order, keeps its threads, and rejects requests that woul
 
 it('uses several threads at once, and no more than it may', async () => {
   await using pool = createThreadPool({ ...limits, threads: 2, waiting: 10 });
-  const answers = await Promise.all(Array.from({ length: 6 }, () => pool.run<Answer>({ burn: 50 }, live)));
+  const answers = await Promise.all(Array.from({ length: 6 }, () => pool.run<Answer>({ holdMs: 50 }, live)));
   expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(2);
 });
 
@@ -51,13 +50,13 @@ it('rejects with the error of a thread, and replaces a thread that exits or exce
   await expect(pool.run({ exit: true }, live)).rejects.toThrow('without an answer');
   expect(await pool.run<Answer>({ add: 1 }, live)).toMatchObject({ sum: 1 });
   await using brief = createThreadPool({ ...limits, deadlineMs: 300 });
-  await expect(brief.run({ burn: 60_000 }, live)).rejects.toThrow(ThreadQueueError);
+  await expect(brief.run({ holdMs: 60_000 }, live)).rejects.toThrow(ThreadQueueError);
 });
 
 it('drops a waiting request when its reader has left, and ignores the answer to one that is running', async () => {
   await using pool = createThreadPool(limits);
   const reader = new AbortController();
-  const running = pool.run({ burn: 200 }, reader.signal);
+  const running = pool.run({ holdMs: 200 }, reader.signal);
   const waiting = pool.run({ add: 100 }, reader.signal);
   const other = pool.run<Answer>({ add: 1 }, live);
   await delay(1);

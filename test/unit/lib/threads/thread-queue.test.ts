@@ -27,7 +27,7 @@ it('returns the results of tasks, one after the other, and refuses those that wo
 });
 
 it('ends a task at its deadline, rethrows its error, and continues with the next', async () => {
-  const brief = createThreadQueue({ ...limits, deadlineMs: 200 });
+  const brief = createThreadQueue({ ...limits, deadlineMs: 100 });
   await expect(brief.run({ script: endless, data: null })).rejects.toThrow(ThreadQueueError);
   const queue = createThreadQueue(limits);
   await expect(queue.run({ script: scriptOf('throw new TypeError("x")'), data: null })).rejects.toThrow('x');

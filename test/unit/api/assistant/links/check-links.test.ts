@@ -115,8 +115,11 @@ describe('createLinkChecker', () => {
   });
 
   it.each(cases.filter(([given]) => given.length < 100))('turns %j into the same, cut anywhere', (given, expected) => {
-    for (let at = 1; at < given.length; at += 1)
-      expect(check([given.slice(0, at), given.slice(at)]).text, String(at)).toBe(expected);
+    const texts = Array.from(
+      { length: given.length - 1 },
+      (_, at) => check([given.slice(0, at + 1), given.slice(at + 1)]).text,
+    );
+    expect(texts).toEqual(texts.map(() => expected));
   });
 
   it('names the pages that links lead to', () => {
@@ -144,14 +147,15 @@ describe('createLinkChecker', () => {
 
   function pushMany(piece: string): void {
     const checker = createLinkChecker(resolve);
-    let [given, back] = [0, 0];
+    let [given, back, mostBehind] = [0, 0, 0];
     const before = process.cpuUsage();
     while (given < 12_000) {
       back += checker.push(piece).text.length;
       given += piece.length;
-      // the output may be shorter than the input, but never lags far behind
-      if (piece === '[' || piece === '`' || piece === 'a') expect(given - back).toBeLessThan(2_500);
+      mostBehind = Math.max(mostBehind, given - back);
     }
+    // the output may be shorter than the input, but never lags far behind
+    if (piece === '[' || piece === '`' || piece === 'a') expect(mostBehind).toBeLessThan(2_500);
     checker.push(piece.repeat(12_000 / piece.length));
     checker.flush();
     const { user, system } = process.cpuUsage(before);
