@@ -6,10 +6,11 @@ import {
   ErrorCode,
   ListToolsResultSchema,
   McpError,
+  ToolAnnotationsSchema,
   type CallToolResult,
-  type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { z } from 'zod';
 import type { McpServer, ServerValue } from '../../db/organizations/project-tools.ts';
 import type { Egress } from '../../lib/network/egress.ts';
 import { createCommandTransport } from './command-transport.ts';
@@ -26,7 +27,7 @@ export interface McpNetwork {
 /** A connection to an MCP server. Errors: McpProblem, McpRefusal, the signal's reason. */
 export interface McpSession extends AsyncDisposable {
   /** All tools of the server, by name. */
-  tools: ReadonlyMap<string, Tool>;
+  tools: ReadonlyMap<string, ServerTool>;
   call(tool: string, input: Record<string, unknown>, timeoutMs: number): Promise<CallToolResult>;
   /** Ends a server that runs as a command, and keeps what it downloaded for its next starts. */
   endAndKeep(): Promise<void>;
@@ -56,6 +57,18 @@ interface McpConnection {
 interface ConnectOptions extends SessionRequest {
   onProblem(problem: McpProblem): void;
 }
+
+const toolSchema = z.object({
+  name: z.string(),
+  description: z.string().optional().catch(undefined),
+  /** Whatever the server has in the place of a schema. */
+  inputSchema: z.unknown(),
+  annotations: ToolAnnotationsSchema.optional().catch(undefined),
+});
+/** What a server says about a tool. */
+export type ServerTool = z.infer<typeof toolSchema>;
+/** Tools are parsed one by one: a malformed one does not cost the others. */
+const listSchema = ListToolsResultSchema.extend({ tools: z.array(z.unknown()) });
 
 const listTimeoutMs = 10_000;
 /** Includes the start of a command, which may download its program. */
@@ -105,16 +118,20 @@ export async function openMcpSession(access: McpAccess, request: SessionRequest)
   }
 
   /** Without the client's own method, which compiles schemas of the server. */
-  async function listTools(): Promise<Map<string, Tool>> {
-    const tools = new Map<string, Tool>();
+  async function listTools(): Promise<Map<string, ServerTool>> {
+    const tools = new Map<string, ServerTool>();
     let cursor: string | undefined;
     for (let page = 1; ; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const listed = await within(
-        (options) => client.request({ method: 'tools/list', params }, ListToolsResultSchema, options),
+        (options) => client.request({ method: 'tools/list', params }, listSchema, options),
         listTimeoutMs,
       );
-      for (const tool of listed.tools) tools.set(tool.name, tool);
+      for (const given of listed.tools) {
+        // what has no name can be neither offered nor called
+        const { data: tool } = toolSchema.safeParse(given);
+        if (tool !== undefined) tools.set(tool.name, tool);
+      }
       cursor = listed.nextCursor;
       if (cursor === undefined) return tools;
       if (page === mostPages || tools.size > mostTools) throw new McpProblem('lists too many tools');

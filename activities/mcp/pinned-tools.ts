@@ -1,11 +1,10 @@
 import type { JSONSchema7 } from '@ai-sdk/provider';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { ProjectToolReader } from '../../db/for-worker/projects/project-tools.ts';
 import type { McpServer } from '../../db/organizations/project-tools.ts';
 import { maskDeep, type KnownSecrets } from '../../lib/redaction/known-secrets.ts';
 import { McpProblem } from './mcp-problem.ts';
-import type { McpAccess, SessionRequest } from './mcp-session.ts';
+import type { McpAccess, ServerTool, SessionRequest } from './mcp-session.ts';
 import type { ServerJob } from './server-process.ts';
 import { secretsOfValues } from './server-values.ts';
 import { hashOfTool } from './tool-hash.ts';
@@ -51,6 +50,8 @@ const mostTools = 128;
 /** Longest definitions of all tools together, in characters: the model reads them in every call. */
 const mostCharacters = 200_000;
 const longestDescription = 2_000;
+/** Longest part of a tool's name in a notice. */
+const longestName = 64;
 const openTimeoutMs = 20_000;
 /** For a server that runs as a command, which may download its program first. */
 const startTimeoutMs = 90_000;
@@ -117,34 +118,45 @@ async function toolsOf(access: McpAccess, request: SessionRequest): Promise<List
   }
 }
 
-function pinnedOf(server: McpServer, tools: ReadonlyMap<string, Tool>): ListedTools {
+function pinnedOf(server: McpServer, tools: ReadonlyMap<string, ServerTool>): ListedTools {
   const found: ListedTools = { tools: [], problems: [] };
   const names = server.tools ?? [...tools.keys()];
   for (const name of names) {
     const tool = tools.get(name);
     try {
-      if (tool === undefined) throw new McpProblem(`has no tool named ${name}`);
-      found.tools.push(pinnedTool(server, tool));
+      if (tool === undefined) found.problems.push(`has no tool named ${name}`);
+      else found.tools.push(pinnedTool(server, tool, (problem) => found.problems.push(called(problem, name))));
     } catch (error) {
       if (!(error instanceof McpProblem)) throw error;
-      found.problems.push(error.message);
+      found.problems.push(called(error.message, name));
     }
   }
   found.tools.sort((one, other) => (one.name < other.name ? -1 : 1));
   return found;
 }
 
-function pinnedTool({ name: server, readOnly }: McpServer, tool: Tool): PinnedTool {
-  const { name: own, description = '', inputSchema, annotations } = tool;
+/** Adds the name of a tool to a problem, unless it cannot be shown. */
+function called(problem: string, name: string): string {
+  return /^[!-~][ -~]*$/.test(name) ? `${problem}: ${name.slice(0, longestName)}` : problem;
+}
+
+function pinnedTool(
+  { name: server, readOnly }: McpServer,
+  tool: ServerTool,
+  report: (problem: string) => void,
+): PinnedTool {
+  const { name: own, description = '', annotations } = tool;
   const name = `${server}__${own}`;
   if (!nameForModels.test(name)) throw new McpProblem('has a tool with a name that models cannot call');
+  const { inputSchema, isPartial } = toolSchema(tool.inputSchema);
+  if (isPartial) report('has a tool that is offered without its fields with unusual names');
   const isAnnotated = annotations?.readOnlyHint === true;
   return {
     server,
     tool: own,
     name,
     description: description.slice(0, longestDescription).toWellFormed(),
-    inputSchema: toolSchema(inputSchema),
+    inputSchema,
     isReadOnly: readOnly === 'all' || (readOnly === 'annotated' && isAnnotated),
     hash: hashOfTool(tool),
   };

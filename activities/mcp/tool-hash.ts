@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerTool } from './mcp-session.ts';
 
 /** Returns a hash of what a server says about a tool, which changes when the tool does. */
-export function hashOfTool({ name, description, inputSchema, annotations }: Tool): string {
+export function hashOfTool({ name, description, inputSchema, annotations }: ServerTool): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted([name, description, inputSchema, annotations])))
     .digest('hex');

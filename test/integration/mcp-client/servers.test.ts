@@ -130,10 +130,18 @@ const odd: [string, TestTool['inputSchema'] | undefined, string, RegExp][] = [
     'a reference to another server',
     { type: 'object', properties: { a: { $ref: 'https://evil.example/a' } } },
     'x',
-    /reference/,
+    /reference in its input: x$/,
   ],
-  ['a field with an unusual name', { type: 'object', properties: { 'a b\n': {} } }, 'x', /unusual name/],
-  ['a tool with a name that forges another', undefined, 'x y', /models cannot call/],
+  [
+    'a required field with an unusual name',
+    { type: 'object', properties: { 'a b\n': {} }, required: ['a b\n'] },
+    'x',
+    /requires a field with an unusual name: x$/,
+  ],
+  ['an input that is no object', { type: 'string' } as never, 'x', /no object: x$/],
+  ['a tool without an input', null as never, 'x', /no object: x$/],
+  ['a tool with a name that forges another', undefined, 'x y', /models cannot call: x y$/],
+  ['a tool with a name that cannot be shown', undefined, 'x\ny', /models cannot call$/],
 ];
 
 it.each(odd)('leaves out %s, and says so', async (_what, inputSchema, name, problem) => {
@@ -141,6 +149,46 @@ it.each(odd)('leaves out %s, and says so', async (_what, inputSchema, name, prob
   const { tools, notices } = await sceneOf(server).pin();
   expect(tools.map((tool) => tool.name)).toEqual(['docs__echo']);
   expect(notices).toEqual([{ server: 'docs', problem: expect.stringMatching(problem) }]);
+});
+
+it('offers a tool without optional fields that models cannot name, and says so', async () => {
+  const properties = { $filter: { type: 'string' }, top: { type: 'integer' } };
+  await using server = await startMcpServer([{ ...echo, inputSchema: { type: 'object', properties } }]);
+  const { tools, notices } = await sceneOf(server).pin();
+  expect(tools[0]!.inputSchema).toEqual({ type: 'object', properties: { top: { type: 'integer' } } });
+  expect(notices).toEqual([
+    { server: 'docs', problem: 'has a tool that is offered without its fields with unusual names: echo' },
+  ]);
+});
+
+it('offers the tools of a server beside malformed ones', async () => {
+  const call = () => textResult('called');
+  const tools = [
+    { name: 'any', inputSchema: {}, call },
+    { name: 'said', description: null, annotations: 'none', outputSchema: 7, call },
+    { name: 7, call },
+    { ...echo },
+  ];
+  await using server = await startMcpServer(tools as never);
+  const scene = sceneOf(server);
+  const pinned = await scene.pin();
+  expect(pinned.notices).toEqual([]);
+  expect(pinned.tools.map(({ name, isReadOnly }) => [name, isReadOnly])).toEqual([
+    ['docs__any', false],
+    ['docs__echo', true],
+    ['docs__said', false],
+  ]);
+  await using caller = scene.caller();
+  expect((await caller.call(pinned.tools[0]!, {}, 'c1')).text).toContain('called');
+});
+
+it('keeps the hash of a tool, which turns that began before an upgrade compare', async () => {
+  const inputSchema = { required: ['a'], type: 'object' as const, properties: { a: {} }, $defs: {} };
+  const annotations = { readOnlyHint: true, other: 1 };
+  const more = { title: 'T', description: 'D', outputSchema: { type: 'object' as const } };
+  await using server = await startMcpServer([{ ...echo, ...more, inputSchema, annotations }]);
+  const [pinned] = (await sceneOf(server).pin()).tools;
+  expect(pinned!.hash).toBe('2ca83692d20428d4dde4470a08097cad3608884c9d339ef5da4905394d03aced');
 });
 
 it('puts definitions of a schema in the place of references, and ends those that contain themselves', async () => {

@@ -53,8 +53,8 @@ export const toolMutations: Mutation[] = [
   {
     name: 'patterns of a server are kept',
     file: 'activities/mcp/tool-schema.ts',
-    find: '...typed(node),',
-    replace: '...typed(node), pattern: String(node["pattern"]),',
+    find: '...valuesOf(node, types),',
+    replace: '...valuesOf(node, types), pattern: String(node["pattern"]),',
     ...servers,
   },
   {
