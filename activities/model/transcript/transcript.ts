@@ -135,7 +135,7 @@ function addAnswer(messages: ModelMessage[], step: StepRow, { prompt }: Prompt):
   const asked = questionCallOf(step);
   const last = messages.findLast(({ role }) => role === 'tool');
   if (asked === null || last?.role !== 'tool') return false;
-  const part = last.content.find((one) => one.type === 'tool-result' && one.toolCallId === asked.toolCallId);
+  const part = last.content[step.response?.toolCalls.indexOf(asked) ?? -1];
   if (part?.type !== 'tool-result') return false;
   part.output = { type: 'text', value: `The person answers:\n${prompt}` };
   return true;
@@ -171,10 +171,12 @@ function messagesOf(step: StepRow, as: ReadAs): ModelMessage[] {
   return messages;
 }
 
-function readMessages({ response, toolResults }: StepRow, { masked, isForeign }: ReadAs): ModelMessage[] {
+function readMessages(step: StepRow, { masked, isForeign }: ReadAs): ModelMessage[] {
+  const { response, toolResults } = step;
   if (response === null || response.content.length === 0) return [];
   const stored = assistantModelMessageSchema.parse({ role: 'assistant', content: response.content });
-  const answer = isForeign ? withoutProviderData(stored) : stored;
+  const idOf = (id: string) => (isForeign ? foreignCallId(step, id) : id);
+  const answer = isForeign ? withoutProviderData(stored, idOf) : stored;
   if (answer.content.length === 0) return [];
   if (response.toolCalls.length === 0) return [answer];
   const results = new Map(toolResults?.map((result) => [result.toolCallId, result]));
@@ -185,22 +187,40 @@ function readMessages({ response, toolResults }: StepRow, { masked, isForeign }:
       // providers reject a call without a result forever
       const { output, isError, image } = results.get(toolCallId) ?? unrun;
       const value = masked ? maskedOutput(call, output, image !== undefined) : output;
-      return { type: 'tool-result', toolCallId, toolName, output: { type: isError ? 'error-text' : 'text', value } };
+      return {
+        type: 'tool-result',
+        toolCallId: idOf(toolCallId),
+        toolName,
+        output: { type: isError ? 'error-text' : 'text', value },
+      };
     }),
   };
   const images = masked ? [] : (toolResults ?? []).flatMap(({ image }) => image ?? []);
   return images.length === 0 ? [answer, message] : [answer, message, shownImages(images)];
 }
 
-/** Returns an answer without what only its own model understands: reasoning, signatures and ids. */
-function withoutProviderData(answer: AssistantModelMessage): AssistantModelMessage {
+/** Returns an answer without what only its own model understands: reasoning and signatures, and with other ids. */
+function withoutProviderData(answer: AssistantModelMessage, idOf: (id: string) => string): AssistantModelMessage {
   if (typeof answer.content === 'string') return answer;
   const content = answer.content.flatMap((part) => {
     if (part.type !== 'text' && part.type !== 'tool-call') return [];
     const { providerOptions: _, ...rest } = part;
-    return [rest];
+    return [rest.type === 'tool-call' ? { ...rest, toolCallId: idOf(rest.toolCallId) } : rest];
   });
   return { role: 'assistant', content };
+}
+
+/**
+ * Returns an id for a call of another model that every provider accepts, whatever that model's ids look like: nine letters
+ * and digits, which is what Mistral requires. It is made of the call's position, so it is unique in a job and never changes.
+ */
+function foreignCallId({ turn, step, response }: StepRow, id: string): string {
+  const call = response?.toolCalls.findIndex(({ toolCallId }) => toolCallId === id) ?? 0;
+  return `${inBase36(turn, 3)}${inBase36(step, 4)}${inBase36(call, 2)}`;
+}
+
+function inBase36(value: number, digits: number): string {
+  return value.toString(36).padStart(digits, '0');
 }
 
 const unrun = { output: 'This call was not run.', isError: true, image: undefined };

@@ -194,8 +194,43 @@ describe('an answer of another model', () => {
 
   it('is sent without its reasoning and what is for its provider', () => {
     expect(sentTo('b/y')).toContain('Words.');
-    expect(sentTo('b/y')).toContain('c1');
     expect(sentTo('b/y')).not.toMatch(/Thoughts|signed|msg_1|thoughtSignature/);
+  });
+
+  it('has ids of calls that every provider accepts, also in the results, and the same in every request', () => {
+    const ids = ['functions.read:0', 'call|1', 'x'.repeat(100), 'c1'];
+    const calls = ids.map((toolCallId) => ({ toolCallId, toolName: 'read', input: {} }));
+    const results = calls.map((call) => ({ ...call, output: call.toolCallId, isError: false }));
+    const steps = [1, 2, 40].map((at) => buildStep({ step: at, toolCalls: calls, toolResults: results, model: 'a/x' }));
+    const idsOf = (role: string, messages = conversationOf(build({ steps }), { model: 'b/y' })) =>
+      messages.flatMap((message) =>
+        message.role === role && typeof message.content !== 'string'
+          ? message.content.flatMap((part) => ('toolCallId' in part ? part.toolCallId : []))
+          : [],
+      );
+    expect(new Set(idsOf('assistant')).size).toBe(12);
+    for (const id of idsOf('assistant')) expect(id).toMatch(/^[a-z0-9]{9}$/);
+    expect(idsOf('tool')).toEqual(idsOf('assistant'));
+    const before = conversationOf(build({ steps: structuredClone(steps.slice(0, 2)) }), { model: 'b/y' });
+    expect(idsOf('tool', before)).toEqual(idsOf('tool').slice(0, 8));
+    const outputs = outputsOf(conversationOf(build({ steps }), { model: 'b/y' }));
+    expect(outputs.slice(0, 4)).toEqual(ids);
+    expect(idsOf('tool', conversationOf(build({ steps }), { model: 'a/x' }))).toEqual([...ids, ...ids, ...ids]);
+  });
+
+  it('has the answer to its question', () => {
+    const call = { toolCallId: 'c1', toolName: 'ask', input: { question: 'MIT or ISC?' } };
+    const asking = buildStep({
+      toolCalls: [call],
+      toolResults: [{ ...call, output: 'None yet.', isError: false }],
+      model: 'a/x',
+    });
+    const prompts = [
+      { turn: 1, step: 0, prompt: 'Go' },
+      { turn: 2, step: 0, prompt: 'ISC' },
+    ];
+    const messages = conversationOf(build({ prompts, steps: [asking] }), { model: 'b/y' });
+    expect(outputsOf(messages)).toEqual(['The person answers:\nISC']);
   });
 
   it('is sent whole to the model that gave it, and where the model is not known', () => {
