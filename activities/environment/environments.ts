@@ -54,6 +54,8 @@ export interface Environments {
   open(turn: Turn & { environment: PreparedEnvironment }, request: OpenRequest): Promise<OpenWorkspace>;
 }
 
+/** How long the setup of another product's file is skipped after it failed. One that was made for Docket runs again at once. */
+const skipMinutes = 10;
 /** Largest part of a setup's disk that may hold package caches; above it they hold what nothing needs any more. */
 const largestCache = 0.5;
 
@@ -158,7 +160,16 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
       ref: { projectId: job.projectId, key },
       signal,
       build: (folder, claim) => build({ ...setup, signal: claim.signal }, folder, claim),
+      failureOf: (error) => (isSetupFailure(error) ? secrets.redact(error.message) : null),
+      rememberMs: description.isOwn ? 0 : skipMinutes * 60_000,
     });
+    if (layer.source === 'failure') {
+      const minutes = Math.round(layer.agoMs / 60_000);
+      const ago = minutes === 0 ? 'just now' : `${minutes} ${minutes === 1 ? 'minute' : 'minutes'} ago`;
+      const skipped = `The setup of ${description.name} is skipped, because it failed ${ago}: after a failure, it does not run for ${skipMinutes} minutes.`;
+      if (!description.isOwn) await notify(ref, `${skipped} ${layer.failure}`);
+      throw setupFailed(layer.failure);
+    }
     const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1);
     const megabytes = Math.ceil(layer.layer.bytes / 2 ** 20);
     const from = { machine: 'from this worker', database: 'from another worker' };
@@ -269,6 +280,6 @@ export function createEnvironments(deps: EnvironmentDeps): Environments {
   return { prepare, open };
 }
 
-function isSetupFailure(error: unknown): boolean {
+function isSetupFailure(error: unknown): error is Error {
   return error instanceof Error && 'type' in error && error.type === 'setup_failed';
 }

@@ -16,7 +16,16 @@ export interface LayerRequest {
   signal: AbortSignal;
   /** Makes the layer in a folder of this machine. Called by one worker at a time. */
   build(folder: string, claim: LayerToBuild): Promise<StoredLayer>;
+  /** Returns what others that want the layer are told about a failed build, masked; null if they build it themselves. */
+  failureOf(error: unknown): string | null;
+  /** How long a failure before this request counts. One after its start always does. */
+  rememberMs: number;
 }
+
+/** A layer on this machine, or the failure of another request that built it. */
+type ProvidedLayer =
+  | (StoredLayer & { source: 'machine' | 'database' | 'setup' })
+  | { source: 'failure'; failure: string; agoMs: number };
 
 /** A layer that this worker has claimed, until another takes it over because this one was suspended. */
 export interface LayerToBuild {
@@ -38,18 +47,17 @@ const largestPart = 0.5;
 
 /**
  * Returns a layer on this machine: from an earlier job, from the database, or by building it. Concurrent callers on any
- * machine wait for the one that builds. A finished layer is on this machine before it is in the database, so that a
+ * machine wait for the one that builds, and share its failure. A finished layer is on this machine before it is in the database, so that a
  * worker that is killed in between loses nothing.
  */
-export async function provideLayer(
-  deps: LayerDeps,
-  request: LayerRequest,
-): Promise<StoredLayer & { source: 'machine' | 'database' | 'setup' }> {
+export async function provideLayer(deps: LayerDeps, request: LayerRequest): Promise<ProvidedLayer> {
   const { layers, layerFiles } = deps;
-  const { ref, signal } = request;
+  const { ref, signal, rememberMs } = request;
+  const beganAt = performance.now();
   for (;;) {
     signal.throwIfAborted();
-    const claim = await layers.claim(ref, holdMs);
+    const failureMs = Math.max(rememberMs, performance.now() - beganAt);
+    const claim = await layers.claim({ ...ref, holdMs, failureMs });
     const local = await layerFiles.find(ref);
     if (claim.state === 'complete') {
       if (local !== null) return { ...local, source: 'machine' };
@@ -59,6 +67,7 @@ export async function provideLayer(
       const built = await buildLayer(deps, { ...request, id: claim.id, local });
       if (built !== null) return built;
     } else if (local !== null) return { ...local, source: 'machine' };
+    else if (claim.state === 'failed') return { ...claim, source: 'failure' };
     await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined);
   }
 }
@@ -97,8 +106,9 @@ async function fetchLayer(
  */
 async function buildLayer(
   { layers, layerFiles, layerBounds }: LayerDeps,
-  { ref, id, local, signal, build }: LayerRequest & { id: string; local: StoredLayer | null },
+  { ref, id, local, signal, build, failureOf }: LayerRequest & { id: string; local: StoredLayer | null },
 ): Promise<(StoredLayer & { source: 'machine' | 'setup' }) | null> {
+  let failure: string | null = null;
   const lost = new AbortController();
   const checkHeld = (isHeld: boolean) => isHeld || lost.abort();
   const extend = () => void layers.hold(id, holdMs).then(checkHeld, () => undefined);
@@ -118,11 +128,12 @@ async function buildLayer(
     return { ...stored, source: local === null ? 'setup' : 'machine' };
   } catch (error) {
     if (lost.signal.aborted && !signal.aborted) return null;
+    failure = failureOf(error);
     throw error;
   } finally {
     clearInterval(extending);
     // a complete layer stays
-    await layers.release(id);
+    await layers.release(id, failure);
   }
 }
 

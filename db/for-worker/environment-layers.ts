@@ -3,22 +3,26 @@ import type { TurnRef } from '../../workflows/contract/job.ts';
 import { newId } from '../ids.ts';
 import { wakeWatchers } from '../jobs/wake-watchers.ts';
 import { withTransaction } from '../pool.ts';
-import { toStoredJson } from '../stored-text.ts';
+import { toStoredJson, toStoredText } from '../stored-text.ts';
 
 export interface LayerRef {
   projectId: string;
   key: string;
 }
 
-/** State of a layer: complete, being built by another worker, or claimed by the caller, which builds it. */
+/** State of a layer: complete, being built by another worker, failed, or claimed by the caller, which builds it. */
 type LayerClaim =
   | { state: 'complete'; id: string; description: unknown }
   | { state: 'building' }
+  | { state: 'failed'; failure: string; agoMs: number }
   | { state: 'claimed'; id: string };
 
 export interface EnvironmentLayerStore {
-  /** Claims the layer for `holdMs` unless it is complete or held; removes what a dead builder left. */
-  claim(ref: LayerRef, holdMs: number): Promise<LayerClaim>;
+  /**
+   * Claims the layer for `holdMs` unless it is complete or held, or a build has failed in the last `failureMs`; removes
+   * what a dead builder left.
+   */
+  claim(claim: LayerRef & { holdMs: number; failureMs: number }): Promise<LayerClaim>;
   /** Returns the complete layer that a project used last; null if it has none. */
   last(projectId: string): Promise<{ id: string; key: string; description: unknown } | null>;
   /** Holds a claimed layer longer; false when another builder has taken it over. */
@@ -28,8 +32,8 @@ export interface EnvironmentLayerStore {
    * false, when another builder has taken it over.
    */
   start(id: string, holdMs: number, notice: TurnRef & { text: string }): Promise<boolean>;
-  /** Gives a claim up, with all of its chunks. */
-  release(id: string): Promise<void>;
+  /** Gives a claim up, with all of its chunks, and stores why its build failed, if it did. */
+  release(id: string, failure: string | null): Promise<void>;
   /** Removes a layer, because what is stored of it cannot be read. */
   remove(id: string): Promise<void>;
   /** Adds a chunk to a claimed layer; throws when the claim is gone. */
@@ -63,18 +67,28 @@ const removeBeyond = `
 /** Stores what setups installed, for the workers to share. */
 export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
   return {
-    async claim({ projectId, key }, holdMs) {
+    async claim({ projectId, key, holdMs, failureMs }) {
       const id = newId('lay_');
       return withTransaction(pool, async (client) => {
-        await client.query('delete from environment_layers where project_id = $1 and key = $2 and held_until < now()', [
-          projectId,
-          key,
-        ]);
+        const { rows: failures } = await client.query<{ failure: string; agoMs: number }>(
+          `select failure, extract(epoch from now() - failed_at)::float8 * 1000 as "agoMs" from environment_layers
+           where project_id = $1 and key = $2 and held_until is not null
+             and failed_at > now() - $3::float8 * interval '1 millisecond'`,
+          [projectId, key, failureMs],
+        );
+        if (failures[0] !== undefined) return { state: 'failed', ...failures[0] };
+        const { rows: left } = await client.query<{ failedAt: Date | null; failure: string | null }>(
+          `delete from environment_layers where project_id = $1 and key = $2 and held_until < now()
+           returning failed_at as "failedAt", failure`,
+          [projectId, key],
+        );
+        // others may still wait for the build that failed
+        const { failedAt = null, failure = null } = left[0] ?? {};
         const inserted = await client.query(
-          `insert into environment_layers (id, project_id, key, held_until)
-           select $1, id, $3, now() + $4::float8 * interval '1 millisecond' from projects where id = $2
+          `insert into environment_layers (id, project_id, key, held_until, failed_at, failure)
+           select $1, id, $3, now() + $4::float8 * interval '1 millisecond', $5, $6 from projects where id = $2
            on conflict (project_id, key) do nothing`,
-          [id, projectId, key, holdMs],
+          [id, projectId, key, holdMs, failedAt, failure],
         );
         if (inserted.rowCount === 1) return { state: 'claimed', id };
         const { rows } = await client.query<{ id: string; description: unknown }>(
@@ -121,8 +135,16 @@ export function createEnvironmentLayerStore(pool: Pool): EnvironmentLayerStore {
       return rowCount === 1;
     },
 
-    async release(id) {
-      await pool.query('delete from environment_layers where id = $1 and held_until is not null', [id]);
+    async release(id, failure) {
+      if (failure === null) {
+        await pool.query('delete from environment_layers where id = $1 and held_until is not null', [id]);
+        return;
+      }
+      await pool.query(
+        `update environment_layers set held_until = now(), failed_at = now(), failure = $2
+         where id = $1 and held_until is not null`,
+        [id, toStoredText(failure)],
+      );
     },
 
     async remove(id) {

@@ -73,9 +73,12 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     const job = await worker.runJob({ prompt: 'Look', repository: repository.path });
     expect(job).toMatchObject({ status: 'completed', failureCategory: null });
     const [, printed = ''] = /\[exit code 0\]\\n(.*?)"/.exec(JSON.stringify(model.requests.at(-1)!.body)) ?? [];
-    const { events } = await asOperator(database.pool).events(job.id);
-    const notices = events.flatMap(({ type, data }) => (type === 'notice' ? [String(data['text'])] : []));
-    return { printed, notices };
+    return { printed, notices: await noticesOf(job.id) };
+  }
+
+  async function noticesOf(jobId: string): Promise<string[]> {
+    const { events } = await asOperator(database.pool).events(jobId);
+    return events.flatMap(({ type, data }) => (type === 'notice' ? [String(data['text'])] : []));
   }
 
   const started = (name: string) => `The setup of ${name} started.`;
@@ -151,6 +154,30 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
       `The setup of ${devcontainer} failed with exit code 3. Its last lines:\nwhy`,
       `The job goes on without what the setup of ${devcontainer} installs.`,
     ]);
+  });
+
+  it('skips a setup that has failed for ten minutes, and says so', { tags: 'slow' }, async () => {
+    await using scene = await startCommandScene(database, ({ ceilings }) => ({
+      ceilings: { ...ceilings, hosts: ['registry.test'] },
+    }));
+    const { repository, model, worker } = scene;
+    await repository.commit({ [devcontainer]: JSON.stringify({ postCreateCommand: 'echo why; exit 3' }) });
+    model.script(...[1, 2, 3].map(() => ({ toolCalls: [finish] })));
+    const { id, projectId } = await worker.runJob({ prompt: 'Look', repository: repository.path });
+    const age = (interval: string) =>
+      database.pool.query(`update environment_layers set failed_at = now() - $2::interval where project_id = $1`, [
+        projectId,
+        interval,
+      ]);
+    await age('3 minutes');
+    await worker.followUp(id, 'Look again');
+    await age('11 minutes');
+    await worker.followUp(id, 'Look again');
+    const failed = `The setup of ${devcontainer} failed with exit code 3. Its last lines:\nwhy`;
+    const skipped = `The setup of ${devcontainer} is skipped, because it failed 3 minutes ago: after a failure, it does not run for 10 minutes.`;
+    const goesOn = `The job goes on without what the setup of ${devcontainer} installs.`;
+    const ran = [follows(devcontainer), started(devcontainer), failed, goesOn];
+    expect(await noticesOf(id)).toEqual([...ran, follows(devcontainer), `${skipped} ${failed}`, goesOn, ...ran]);
   });
 
   it('skips its setup where commands reach no network, and says so', { tags: 'slow' }, async () => {

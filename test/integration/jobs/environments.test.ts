@@ -179,6 +179,32 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
     ],
   ])('ends the job if it is wrong: %s', { tags: 'slow' }, expectSetupFailure);
 
+  it('ends all jobs that wait for a setup that fails, and none that starts later', { tags: ['slow'] }, async () => {
+    await using scene = await startCommandScene(database);
+    const { repository, model, worker } = scene;
+    const { id: projectId } = await buildProject(database.pool, { repository: repository.path, forge: 'local' });
+    // the file is no input of the setup, so the second job wants the same
+    const setup = 'if [ -e works ]; then exit 0; fi; sleep 60';
+    const text = JSON.stringify({ setup, inputs: ['none'], limits: { setupSeconds: 4 } });
+    await repository.commit({ '.docket/environment.yml': text });
+    const started = async () => {
+      const job = { prompt: 'Look', repository: repository.path, projectId };
+      return Promise.all([1, 2, 3].map(() => worker.runJob(job, { maxDurationMs: 30_000 })));
+    };
+    const jobs = await started();
+    for (const job of jobs) {
+      expect(job).toMatchObject({ status: 'failed', failureCategory: 'setup_failed' });
+      expect(job.message).toContain('did not end within 4 seconds (limits.setupSeconds). It printed nothing.');
+    }
+    const notices = (await Promise.all(jobs.map(({ id }) => noticesOf(id)))).flat();
+    expect(notices.filter((notice) => notice.includes('started'))).toHaveLength(1);
+    await repository.commit({ works: '' });
+    model.script({ toolCalls: [finish] });
+    expect(await worker.runJob({ prompt: 'Look', repository: repository.path, projectId })).toMatchObject({
+      status: 'completed',
+    });
+  });
+
   it('has the secrets in its setup only, and they are masked wherever it prints them', { tags: ['slow'] }, async () => {
     await using scene = await startCommandScene(database);
     const { repository, model, worker } = scene;
@@ -207,9 +233,11 @@ describe.runIf(accounts.length > 0)('the environment of a job', () => {
       expect(Buffer.from(JSON.stringify(history)).toString()).not.toContain(value);
       expect((await noticesOf(id)).join()).not.toContain(value);
     }
-    const { rows } = await database.pool.query('select data::text from job_events where data::text like $1', [
-      `%${value}%`,
-    ]);
+    const { rows } = await database.pool.query(
+      `select data::text from job_events where data::text like $1
+       union all select failure from environment_layers where failure like $1`,
+      [`%${value}%`],
+    );
     expect(rows).toEqual([]);
   });
 });

@@ -27,11 +27,16 @@ const write = async (folder: string, text: string) => {
   return { folder, layer: { bytes, sha256, excluded: ['made/'] } };
 };
 
+const failureOf = (error: unknown) => (error instanceof Error && error.message === 'exit code 3' ? 'It failed.' : null);
+
 function layersOf(layerFiles: LayerFiles, ref: { projectId: string; key: string }, mostBytes = 1e9) {
   const layers = createEnvironmentLayerStore(database.pool);
-  const build = vi.fn((folder: string) => write(folder, `${ref.key} `.repeat(3_000_000)));
-  const provide = () =>
-    provideLayer({ layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes } }, { ref, signal, build });
+  const build = vi.fn((folder: string, _claim?: LayerToBuild) => write(folder, `${ref.key} `.repeat(3_000_000)));
+  const provide = (rememberMs = 0) =>
+    provideLayer(
+      { layers, layerFiles, layerBounds: { mostLayers: 2, mostBytes } },
+      { ref, signal, build, failureOf, rememberMs },
+    );
   return { layers, build, provide };
 }
 
@@ -44,9 +49,9 @@ it(
     expect(await first.provide()).toMatchObject({ source: 'setup', layer: { excluded: ['made/'] } });
     expect(await first.provide()).toMatchObject({ source: 'machine' });
     const second = layersOf(machine('b'), ref);
-    const { folder, source } = await second.provide();
-    expect(source).toBe('database');
-    expect(await readFile(join(folder, 'layer.tar'), 'utf8')).toBe('one '.repeat(3_000_000));
+    const found = await second.provide();
+    if (found.source !== 'database') throw new Error(found.source);
+    expect(await readFile(join(found.folder, 'layer.tar'), 'utf8')).toBe('one '.repeat(3_000_000));
     const other = layersOf(machine('a'), { ...ref, projectId: (await buildProject(database.pool)).id });
     expect(await other.provide()).toMatchObject({ source: 'setup' });
     expect([first, second, other].map(({ build }) => build.mock.calls.length)).toEqual([1, 0, 1]);
@@ -57,11 +62,11 @@ it('is not built again if its builder died after it was finished, and is if it d
   const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
   const files = machine('c');
   const { layers, build, provide } = layersOf(files, ref);
-  expect(await layers.claim(ref, 0)).toMatchObject({ state: 'claimed' });
+  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
   await write(await files.begin(), 'half');
   expect(await provide()).toMatchObject({ source: 'setup' });
   await database.pool.query('delete from environment_layers');
-  expect(await layers.claim(ref, 0)).toMatchObject({ state: 'claimed' });
+  expect(await layers.claim({ ...ref, holdMs: 0, failureMs: 0 })).toMatchObject({ state: 'claimed' });
   expect(await provide()).toMatchObject({ source: 'machine' });
   expect(build).toHaveBeenCalledTimes(1);
   const elsewhere = layersOf(machine('d'), ref);
@@ -84,7 +89,10 @@ it('is built by another when its builder is suspended, which then begins nothing
   let isSuspended = true;
   const layers: typeof store = { ...store, hold: async (...claim) => isSuspended || store.hold(...claim) };
   const layerBounds = { mostLayers: 2, mostBytes: 1e9 };
-  const suspended = provideLayer({ layers, layerFiles: machine('i'), layerBounds }, { ref, signal, build });
+  const suspended = provideLayer(
+    { layers, layerFiles: machine('i'), layerBounds },
+    { ref, signal, build, failureOf, rememberMs: 0 },
+  );
   await begun.promise;
   expect(await layersOf(machine('j'), ref).provide()).toMatchObject({ source: 'setup' });
   isSuspended = false;
@@ -94,10 +102,55 @@ it('is built by another when its builder is suspended, which then begins nothing
   const notices = `select data ->> 'text' as text from job_events where job_id = $1 and type = 'notice'`;
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([]);
   // one that holds its layer says so, and holds it for longer
-  const { id } = (await store.claim({ ...ref, key: 'two' }, 60_000)) as { id: string };
+  const { id } = (await store.claim({ ...ref, key: 'two', holdMs: 60_000, failureMs: 0 })) as { id: string };
   expect(await store.start(id, 0, { jobId, turn: 1, text: 'started' })).toBe(true);
   expect((await database.pool.query(notices, [jobId])).rows).toEqual([{ text: 'started' }]);
-  expect(await store.claim({ ...ref, key: 'two' }, 1_000)).toMatchObject({ state: 'claimed' });
+  expect(await store.claim({ ...ref, key: 'two', holdMs: 1_000, failureMs: 0 })).toMatchObject({ state: 'claimed' });
+});
+
+it('fails at once for all that wait for a build that fails, and is built again for those that come later', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const failing = layersOf(machine('k'), ref);
+  failing.build.mockImplementation(async () => {
+    begun.resolve();
+    await end.promise;
+    throw new Error('exit code 3');
+  });
+  const first = failing.provide();
+  await begun.promise;
+  const waiting = [layersOf(machine('k'), ref), layersOf(machine('l'), ref)];
+  const claimed = Promise.withResolvers<void>();
+  const { claim } = waiting[1]!.layers;
+  waiting[1]!.layers.claim = async (wanted) => claim(wanted).finally(claimed.resolve);
+  const others = waiting.map(({ provide }) => provide());
+  await claimed.promise;
+  end.resolve();
+  await expect(first).rejects.toThrow('exit code 3');
+  // one that comes now is at work before the others have looked again
+  const next = await failing.layers.claim({ ...ref, holdMs: 10_000, failureMs: 0 });
+  expect(next).toMatchObject({ state: 'claimed' });
+  for (const other of await Promise.all(others))
+    expect(other).toMatchObject({ source: 'failure', failure: 'It failed.' });
+  expect(waiting.map(({ build }) => build.mock.calls.length)).toEqual([0, 0]);
+  // a builder that gives up leaves nothing
+  await failing.layers.release((next as { id: string }).id, null);
+  expect(await layersOf(machine('l'), ref).provide()).toMatchObject({ source: 'setup' });
+});
+
+it('is not built for a while after a failure, if the caller says so', async () => {
+  const ref = { projectId: (await buildProject(database.pool)).id, key: 'one' };
+  const { build, provide } = layersOf(machine('m'), ref);
+  build.mockRejectedValueOnce(new Error('exit code 3')).mockRejectedValueOnce(new Error('The disk is gone.'));
+  await expect(provide()).rejects.toThrow('exit code 3');
+  expect(await provide(60_000)).toMatchObject({ source: 'failure', failure: 'It failed.' });
+  await database.pool.query(`update environment_layers set failed_at = failed_at - interval '59 seconds'`);
+  expect(await provide(60_000)).toMatchObject({ source: 'failure' });
+  await database.pool.query(`update environment_layers set failed_at = failed_at - interval '1 seconds'`);
+  await expect(provide(60_000)).rejects.toThrow('The disk is gone.');
+  // that was no failure of the build
+  expect(await provide(60_000)).toMatchObject({ source: 'setup' });
 });
 
 it('is built again if what is stored of it is damaged', async () => {

@@ -32,7 +32,7 @@ const bounds: Record<string, string> = {
   evaluation_results: 'go with their evaluation, 400 at most',
   evaluations: '50 a site',
   environment_chunks: 'go with their layer',
-  environment_layers: '5 a project, DOCKET_MAX_LAYERS_GB an organization; 30 days after their last use',
+  environment_layers: '5 a project, DOCKET_MAX_LAYERS_GB an organization; 30 days unused, failed for a day',
   empty_searches: "the days of their site's retention, 365 at most",
   gap_questions: 'go with their gap',
   gaps: '400 days',

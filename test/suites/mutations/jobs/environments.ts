@@ -60,6 +60,27 @@ export const environmentMutations: Mutation[] = [
     ...layers,
   },
   {
+    name: 'each job that waits for a setup that fails runs it again',
+    file: 'activities/environment/provide-layer.ts',
+    find: 'Math.max(rememberMs, performance.now() - beganAt)',
+    replace: 'Math.min(rememberMs, performance.now() - beganAt)',
+    ...layers,
+  },
+  {
+    name: 'a job waits for the setup of a later one, although its own has failed',
+    file: 'db/for-worker/environment-layers.ts',
+    find: '[id, projectId, key, holdMs, failedAt, failure]',
+    replace: '[id, projectId, key, holdMs, null, failure]',
+    ...layers,
+  },
+  {
+    name: "each job runs the setup of another product's file that has just failed",
+    file: 'activities/environment/environments.ts',
+    find: 'description.isOwn ? 0 : skipMinutes * 60_000',
+    replace: 'description.isOwn ? 0 : skipMinutes',
+    ...borrowed,
+  },
+  {
     name: 'a setup starts with all that the last one installed',
     file: 'activities/environment/run-setup.ts',
     find: '--skip-old-files $found`',
