@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../lib/environments/environment.ts';
-import { compileGlob } from '../../search/read/glob.ts';
+import { compileGlob } from '../../lib/inputs/glob.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 import type { Workspaces } from '../workspaces/workspaces.ts';
 

@@ -4,7 +4,7 @@ import { closedBody } from '../http/closed-object.ts';
 import { nextCursor } from '../http/page-schemas.ts';
 import { longestName, mostBranches, mostDocuments } from '../../db/organizations/project-repository.ts';
 import { forgeKinds } from '../../db/organizations/projects.ts';
-import { compileGlob, GlobError } from '../../search/read/glob.ts';
+import { globSchema } from '../../lib/inputs/glob.ts';
 import {
   branchSchema,
   checkCommandSchema,
@@ -36,15 +36,6 @@ const environmentTextSchema = z
 
 const mostEntries = 100;
 const marks = z.array(markSchema).max(mostEntries);
-
-const globSchema = z.string().superRefine((text, context) => {
-  try {
-    compileGlob(text);
-  } catch (error) {
-    if (!(error instanceof GlobError)) throw error;
-    context.addIssue(`is not a valid glob: ${error.message}`);
-  }
-});
 
 const fetchHostSchema = z.string().transform((text, context) => {
   const parsed = parseFetchHost(text);

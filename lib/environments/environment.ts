@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { globSchema } from '../inputs/glob.ts';
 import { parseImageName } from '../inputs/image-name.ts';
 import { parseRunHosts } from '../inputs/run-hosts.ts';
 import { readYaml } from '../inputs/yaml.ts';
@@ -55,7 +56,7 @@ const schema = z.strictObject({
     .optional(),
   variables: variables.optional(),
   hosts: z.strictObject({ setup: hostList.optional(), agent: hostList.optional() }).optional(),
-  inputs: z.array(text(300)).max(100, 'may have at most 100 paths').optional(),
+  inputs: z.array(text(300).pipe(globSchema)).max(100, 'may have at most 100 paths').optional(),
   limits: z
     .strictObject({
       memoryMb: whole(64, 1_000_000).optional(),

@@ -1,4 +1,4 @@
-import { compileGlob as compile, GlobError } from '../../../search/read/glob.ts';
+import { compileGlob as compile, GlobError } from '../../../lib/inputs/glob.ts';
 import { ToolProblem } from '../tool-problem.ts';
 
 /** Compiles a glob of the agent into a test of paths. Throws ToolProblem. */

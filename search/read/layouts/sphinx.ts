@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { mystToMarkdown } from '../formats/myst.ts';
 import type { IncludeSyntax } from '../formats/includes.ts';
 import { mystIncludes, rstIncludes } from '../formats/rst-includes.ts';
-import { compileGlob, GlobError } from '../glob.ts';
+import { compileGlob, GlobError } from '../../../lib/inputs/glob.ts';
 import type { Navigation } from '../navigation.ts';
 import { pathOf } from '../paths.ts';
 import { sphinxReferences } from './sphinx-references.ts';

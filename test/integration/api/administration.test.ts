@@ -202,6 +202,7 @@ describe('projects', () => {
     ['a ref that is an option', { repository: 'https://github.com/a/b', defaultRef: '--upload-pack=x' }],
     ['an endless glob', { repository: 'https://github.com/a/b', allowedPaths: ['a'.repeat(501)] }],
     ['an empty glob', { repository: 'https://github.com/a/b', allowedPaths: [''] }],
+    ['an environment with a wrong glob', { repository: 'https://github.com/a/b', environment: 'inputs: ["[z-a]"]' }],
     ['a token with a line break', { repository: 'https://github.com/a/b', forgeToken: 'abc\ndefghi' }],
     ['a further repository elsewhere', { repository: 'https://github.com/a/b', allowedRepositories: ['file:///etc'] }],
     ['a script for an address', { repository: 'https://github.com/a/b', forgeUrl: 'javascript:alert(1)' }],

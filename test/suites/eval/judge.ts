@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError } from '../../../cli/command-error.ts';
 import { openSandboxHost } from '../../../activities/sandbox/sandbox-host.ts';
-import { compileGlob } from '../../../search/read/glob.ts';
+import { compileGlob } from '../../../lib/inputs/glob.ts';
 import type { PreparedTask } from './repositories.ts';
 import type { Check, Task } from './tasks.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { CommandError } from '../../../cli/command-error.ts';
-import { compileGlob } from '../../../search/read/glob.ts';
+import { compileGlob } from '../../../lib/inputs/glob.ts';
 
 /** `edit` tasks state the exact change, in sentences that the offline editor understands, too. */
 export const taskKinds = ['edit', 'docs', 'refactor', 'fix'] as const;

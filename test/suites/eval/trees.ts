@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandError } from '../../../cli/command-error.ts';
-import { compileGlob } from '../../../search/read/glob.ts';
+import { compileGlob } from '../../../lib/inputs/glob.ts';
 import { runTestGit } from '../../support/git-repository.ts';
 import type { Edit } from './tasks.ts';
 

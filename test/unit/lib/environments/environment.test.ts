@@ -34,6 +34,8 @@ it.each([
   ['variables: {LD_PRELOAD: x}', 'cannot set "LD_PRELOAD"'],
   ['variables: {https_proxy: x}', 'cannot set "https_proxy"'],
   ['image: --privileged', 'is wrong at image: must be the name of an image'],
+  ['inputs: [go.mod, "[z-a]"]', 'is wrong at inputs.1: is not a valid glob: The glob is malformed'],
+  ['inputs: [""]', 'is wrong at inputs.0: is not a valid glob: The glob is empty'],
   ['path: [relative]', 'is wrong at path.0: must be folders'],
   [`setup: ${'x'.repeat(70_000)}`, 'is longer than 64 KB'],
 ])('refuses %s', (text, problem) => {

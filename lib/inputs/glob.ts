@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { z } from 'zod';
 
 /** An invalid glob; the message says why. */
 export class GlobError extends Error {
@@ -20,6 +21,16 @@ export function compileGlob(given: string): (path: string) => boolean {
   const expression = compile(`^${anywhere}${expressionOf(glob)}$`);
   return (path) => expression.test(path) !== isNegated;
 }
+
+/** A valid glob. */
+export const globSchema = z.string().superRefine((text, context) => {
+  try {
+    compileGlob(text);
+  } catch (error) {
+    if (!(error instanceof GlobError)) throw error;
+    context.addIssue(`is not a valid glob: ${error.message}`);
+  }
+});
 
 function compile(expression: string): RE2JS {
   try {
