@@ -10,9 +10,9 @@ export const environmentPath = '.docket/environment.yml';
 /** Longest description, in characters. */
 export const longestEnvironment = 64 * 1024;
 
-const text = (most: number) =>
+const text = (most: number, problem = 'must be a text') =>
   z
-    .string('must be a text')
+    .string(problem)
     .max(most, `must have at most ${most} characters`)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'holds a NUL or half a character');
 const script = text(32_768).refine((value) => value.trim() !== '', 'must not be empty');
@@ -33,7 +33,7 @@ const hostList = z
   });
 
 const variables = z
-  .record(z.string(), z.union([text(8_192), z.number(), z.boolean()]).transform(String), 'must be names with texts')
+  .record(z.string(), text(8_192, 'must be a text, or "" for an empty one'), 'must be names with texts')
   .superRefine((given, context) => {
     if (Object.keys(given).length > 100) context.addIssue({ code: 'custom', message: 'may have at most 100 names' });
     const wrong = Object.keys(given).find((name) => !isVariableName(name));
@@ -51,7 +51,7 @@ const schema = z.strictObject({
   setup: script.optional(),
   check: text(4_096).optional(),
   path: z
-    .array(text(500).regex(/^(?:~|\/)[^:\0]*$/, 'must be folders that begin with / or ~/'))
+    .array(text(500).regex(/^(?:~(?=\/|$)|\/)[^:\0]*$/, 'must be folders that begin with / or ~/'))
     .max(20, 'may have at most 20 folders')
     .optional(),
   variables: variables.optional(),
@@ -79,7 +79,7 @@ export function parseEnvironment(content: string): ParsedEnvironment {
   if (content.length > longestEnvironment) return fail(`is longer than ${longestEnvironment / 1024} KB`);
   let value: unknown;
   try {
-    value = readYaml(content, { mostAliases: 0 });
+    value = readYaml(content, { mostAliases: 0, textsBelow: 'variables' });
   } catch (error) {
     if (error instanceof SyntaxError) return fail(firstLine(error.message));
     throw error;

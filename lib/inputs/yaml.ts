@@ -8,6 +8,8 @@ export interface YamlRules {
   mostAliases: number;
   /** Resolves the key `<<`. */
   merge?: boolean;
+  /** Key of the text's map below which numbers and booleans are texts, as they were written: 3.10 is not 3.1. */
+  textsBelow?: string;
   /** Returns what a map may have only once; undefined for a key that may be repeated. By default, each key. */
   onceOf?(key: unknown): unknown;
 }
@@ -19,8 +21,9 @@ const deepest = 100;
  * Parses a YAML text and returns its value. A key must be a single value: the parser writes a key that is a map or a list out again at
  * every level, which takes minutes for a thousand characters. Throws SyntaxError, whose message is the end of a sentence about the text.
  */
-export function readYaml(text: string, { mostAliases, merge = false, onceOf = (key) => key }: YamlRules): unknown {
-  const { isScalar, Lexer, parseDocument, visit }: typeof import('yaml') = load('yaml');
+export function readYaml(text: string, rules: YamlRules): unknown {
+  const { mostAliases, merge = false, textsBelow, onceOf = (key) => key } = rules;
+  const { isNode, isScalar, Lexer, parseDocument, visit }: typeof import('yaml') = load('yaml');
   const refuse = (problem: string): never => {
     throw new SyntaxError(problem);
   };
@@ -44,6 +47,14 @@ export function readYaml(text: string, { mostAliases, merge = false, onceOf = (k
         return undefined;
       },
     });
+    const written = textsBelow === undefined ? null : document.get(textsBelow, true);
+    if (isNode(written)) {
+      visit(written, {
+        Scalar(_key, scalar) {
+          if (scalar.value !== null) scalar.value = scalar.source;
+        },
+      });
+    }
     return document.toJS({ maxAliasCount: mostAliases });
   } catch (error) {
     if (error instanceof ReferenceError) return refuse('has an alias without an anchor, or too many aliases');

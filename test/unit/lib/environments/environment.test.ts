@@ -22,6 +22,22 @@ it('parses a description', () => {
   expect(parseEnvironment('# nothing yet')).toEqual({ ok: true, environment: {} });
 });
 
+it('takes variables as they are written', () => {
+  const written = ['3.10', '12345678901234567890', '1e3', '0x10', 'True', '.5', '-0'];
+  const lines = written.map((value, at) => `  V${at}: ${value}`).join('\n');
+  const parsed = parseEnvironment(
+    `variables:\n${lines}\n  EMPTY: ""\n  QUOTED: "a\\tb"\nlimits: {diskGb: 1e1}\npath: ["~", ~/bin]`,
+  );
+  expect(parsed).toEqual({
+    ok: true,
+    environment: {
+      variables: { ...Object.fromEntries(written.map((value, at) => [`V${at}`, value])), EMPTY: '', QUOTED: 'a\tb' },
+      limits: { diskGb: 10 },
+      path: ['~', '~/bin'],
+    },
+  });
+});
+
 it.each([
   ['setpu: x\nchekc: y', 'has the unknown keys "setpu", "chekc"'],
   ['- setup', 'must be a map of settings'],
@@ -33,10 +49,14 @@ it.each([
   ['hosts: {setup: ["*.npmjs.org"]}', 'is wrong at hosts.setup: must be host names'],
   ['variables: {LD_PRELOAD: x}', 'cannot set "LD_PRELOAD"'],
   ['variables: {https_proxy: x}', 'cannot set "https_proxy"'],
+  ['variables: {LEVEL: }', 'is wrong at variables.LEVEL: must be a text, or "" for an empty one'],
+  ['variables: {LEVEL: [1]}', 'is wrong at variables.LEVEL: must be a text'],
+  ['variables: [1]', 'is wrong at variables: must be names with texts'],
   ['image: --privileged', 'is wrong at image: must be the name of an image'],
   ['inputs: [go.mod, "[z-a]"]', 'is wrong at inputs.1: is not a valid glob: The glob is malformed'],
   ['inputs: [""]', 'is wrong at inputs.0: is not a valid glob: The glob is empty'],
   ['path: [relative]', 'is wrong at path.0: must be folders'],
+  ['path: [~/bin, ~other]', 'is wrong at path.1: must be folders that begin with / or ~/'],
   [`setup: ${'x'.repeat(70_000)}`, 'is longer than 64 KB'],
 ])('refuses %s', (text, problem) => {
   const parsed = parseEnvironment(text);
