@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { parseImageName } from '../inputs/image-name.ts';
 import { parseEnvironment, type Environment } from './environment.ts';
 
@@ -6,6 +7,41 @@ export interface BorrowedEnvironment {
   environment: Environment;
   /** Parts that were not understood, as phrases. */
   ignored: string[];
+}
+
+/** Folder of the working copy, as commands see it. */
+export const treePath = '/tree';
+
+/**
+ * Reads a description without the parts of it that are not valid, whose paths are added to `ignored`; null if a part that
+ * is needed is among them.
+ */
+export function readParts<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  ignored: string[],
+): z.output<Schema> | null {
+  for (;;) {
+    const { data, error } = schema.safeParse(value);
+    if (error === undefined) return data ?? null;
+    const removed = error.issues.filter(({ path }) => remove(value, path));
+    if (removed.length === 0) return null;
+    ignored.push(...removed.map(({ path }) => path.join('.').slice(0, 100)));
+  }
+}
+
+/** Removes a part of a value; false if it is not there. In a list, null takes its place. */
+function remove(value: unknown, [key, ...rest]: PropertyKey[]): boolean {
+  if (typeof value !== 'object' || value === null || key === undefined || !Object.hasOwn(value, key)) return false;
+  const part: unknown = Reflect.get(value, key);
+  if (rest.length > 0) return remove(part, rest);
+  if (!Array.isArray(value)) return Reflect.deleteProperty(value, key);
+  return part !== null && Reflect.set(value, key, null);
+}
+
+/** Reports whether a shell text has more than comments. In brackets, one without commands is a syntax error. */
+export function hasCommands(script: string): boolean {
+  return script.split('\n').some((line) => !/^\s*(?:#|$)/.test(line));
 }
 
 /** Returns the parts as a checked environment; one that is beyond the limits is ignored as a whole. */

@@ -1,28 +1,36 @@
 import { z } from 'zod';
 import { readYaml } from '../inputs/yaml.ts';
 import { shellWord } from '../shell-word.ts';
-import { borrowed, plainImage, type BorrowedEnvironment, type PlainImage } from './borrowed.ts';
+import {
+  borrowed,
+  hasCommands,
+  plainImage,
+  readParts,
+  treePath,
+  type BorrowedEnvironment,
+  type PlainImage,
+} from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Path of the workflow that sets up GitHub Copilot's coding agent. */
 export const copilotSetupPath = '.github/workflows/copilot-setup-steps.yml';
 
-const env = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({});
+const text = z.string().nullish();
+const env = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable())
+  .nullish()
+  .transform((given) => given ?? {});
 const step = z.looseObject({
-  name: z.string().optional(),
-  uses: z.string().optional(),
-  with: z.record(z.string(), z.unknown()).optional(),
-  run: z.string().optional(),
+  name: text,
+  uses: text,
+  with: z.record(z.string(), z.unknown()).nullish(),
+  run: text,
   if: z.unknown().optional(),
-  shell: z.string().optional(),
+  shell: text,
   env,
-  'working-directory': z.string().optional(),
+  'working-directory': text,
 });
-const defaults = z
-  .looseObject({
-    run: z.looseObject({ shell: z.string().optional(), 'working-directory': z.string().optional() }).default({}),
-  })
-  .default({ run: {} });
+const defaults = z.looseObject({ run: z.looseObject({ shell: text, 'working-directory': text }).nullish() }).nullish();
 type Step = z.infer<typeof step>;
 const container = z.union([
   z.string().transform((image) => ({ image, env: {} })),
@@ -37,10 +45,27 @@ const schema = z.looseObject({
       defaults,
       container: z.unknown().optional(),
       services: z.unknown().optional(),
-      steps: z.array(step).max(100).default([]),
+      steps: z.array(step.nullable()).max(100).nullish(),
     }),
   }),
 });
+/** Variables of the machine that runs the workflow. Nothing reads the summary and the outputs of its steps. */
+const ofMachine: Record<string, string> = {
+  GITHUB_WORKSPACE: treePath,
+  GITHUB_STEP_SUMMARY: '/dev/null',
+  GITHUB_OUTPUT: '/dev/null',
+  RUNNER_OS: 'Linux',
+  RUNNER_TEMP: '/tmp',
+};
+/** Files to which steps write for those after them: `NAME=value` and folders of PATH, the last one first. */
+const files = ['GITHUB_ENV', 'GITHUB_PATH'];
+const makeFiles = `export GITHUB_ENV=$(mktemp) GITHUB_PATH=$(mktemp)
+read_files() {
+  PATH=$(tac "$GITHUB_PATH" | tr '\\n' ':')$PATH
+  while IFS= read -r line; do
+    case \${line%%=*} in '' | [0-9]* | *[!A-Za-z0-9_]*) ;; *) export "$line" ;; esac
+  done < "$GITHUB_ENV"
+}`;
 /** Keys that matter only to the product that runs the workflow. */
 const irrelevantToJob = new Set(['name', 'runs-on', 'permissions', 'timeout-minutes', 'concurrency', 'outputs']);
 const readOfJob = new Set(['env', 'defaults', 'container', 'services', 'steps']);
@@ -60,20 +85,32 @@ const toolOf: Record<string, string> = { node: 'Node.js', python: 'Python', go: 
 
 /** Takes the image of the container, the `run` steps and the variables from a `copilot-setup-steps.yml`. */
 export function readCopilotSetupSteps(content: string): BorrowedEnvironment {
-  const parsed = schema.safeParse(parsedOrNull(content));
-  if (!parsed.success) return { environment: {}, ignored: ['everything, because it is not valid'] };
-  const { env: ofWorkflow, jobs } = parsed.data;
-  const job = jobs['copilot-setup-steps'];
   const ignored: string[] = [];
+  const parsed = readParts(schema, parsedOrNull(content), ignored);
+  if (parsed === null) return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const { env: ofWorkflow, jobs } = parsed;
+  const job = jobs['copilot-setup-steps'];
   const { image, env: ofContainer } = containerOf(job.container, ignored);
-  if (job.services !== undefined) ignored.push('the services');
+  if (job.services !== undefined && job.services !== null) ignored.push('the services');
   const { known: variables, unknown } = split({ ...ofContainer, ...ofWorkflow, ...job.env });
   ignored.push(...unknown);
   const unread = Object.keys(job).filter((key) => !irrelevantToJob.has(key) && !readOfJob.has(key));
   ignored.push(...unread.map((key) => `${key.slice(0, 50)} of the job`));
-  const ofRun = { ...parsed.data.defaults.run, ...job.defaults.run };
-  const scripts = job.steps.flatMap((one, index) => scriptOf({ ...ofRun, ...one }, index, ignored));
-  const setup = scripts.length === 0 ? {} : { setup: scripts.join('\n') };
+  const shell = job.defaults?.run?.shell ?? parsed.defaults?.run?.shell;
+  const folder = job.defaults?.run?.['working-directory'] ?? parsed.defaults?.run?.['working-directory'];
+  const scripts = (job.steps ?? []).flatMap((one, index) => {
+    if (one === null) return [];
+    const wanted = { ...one, shell: one.shell ?? shell, 'working-directory': one['working-directory'] ?? folder };
+    return scriptOf(wanted, { index, variables, ignored });
+  });
+  const usedFiles = files.filter((file) => scripts.some((script) => script.includes(file)));
+  ignored.push(...usedFiles.map((file) => `${file} after the setup`));
+  const used = Object.entries(ofMachine).filter(([name]) => scripts.some((script) => script.includes(name)));
+  const lines = [
+    ...used.map(([name, value]) => `export ${name}=${value}`),
+    ...(usedFiles.length === 0 ? scripts : [makeFiles, ...scripts.map((script) => `(\nread_files\n${script}\n)`)]),
+  ];
+  const setup = scripts.length === 0 ? {} : { setup: lines.join('\n') };
   return borrowed({ ...image, ...setup, variables }, ignored);
 }
 
@@ -100,25 +137,22 @@ function containerOf(
 }
 
 /** Returns a step as shell text, or nothing, with what was ignored. */
-function scriptOf(one: Step, index: number, ignored: string[]): string[] {
+function scriptOf(
+  one: Step,
+  { index, variables, ignored }: { index: number; variables: Record<string, string>; ignored: string[] },
+): string[] {
   const name = `the step "${(one.name ?? one.uses ?? `number ${index + 1}`).slice(0, 60)}"`;
-  if (one.uses !== undefined) {
-    const [, tool] = /^actions\/setup-(node|python|go|java)@/.exec(one.uses) ?? [];
-    if (tool !== undefined) {
-      const version = one.with?.[`${tool}-version`];
-      const label = toolOf[tool] ?? tool;
-      const wanted = version === undefined ? label : `${label} ${String(version).slice(0, 20)}`;
-      ignored.push(`the wish for ${wanted}: jobs use what the worker has, or what setup installs`);
-    } else if (!one.uses.startsWith('actions/checkout@')) ignored.push(name);
+  const { uses, run, if: condition, 'working-directory': folder } = one;
+  if (typeof uses === 'string') {
+    ignored.push(...ignoredOfAction(uses, one.with ?? {}, name));
     return [];
   }
-  if (one.run === undefined) return [];
+  if (typeof run !== 'string' || !hasCommands(run)) return [];
   const { known, unknown } = split(one.env);
-  const folder = one['working-directory'];
   const isUnderstood =
-    one.if === undefined &&
+    (condition === undefined || condition === null) &&
     unknown.length === 0 &&
-    !/\$\{\{|GITHUB_(?:ENV|PATH|OUTPUT)/.test(one.run) &&
+    !run.includes('${{') &&
     folder?.includes('${{') !== true &&
     ['bash', 'sh'].includes(one.shell ?? 'bash');
   if (!isUnderstood) {
@@ -127,15 +161,34 @@ function scriptOf(one: Step, index: number, ignored: string[]): string[] {
   }
   const unread = Object.keys(one).filter((key) => !knownOfStep.has(key));
   ignored.push(...unread.map((key) => `${key.slice(0, 50)} of ${name}`));
+  const set = new Set([...Object.keys({ ...ofMachine, ...variables, ...known }), ...files]);
+  const missing = new Set(run.match(/\b(?:GITHUB|RUNNER)_[A-Z_]+\b/g)).difference(set);
+  ignored.push(...[...missing].map((variable) => `${variable.slice(0, 50)} in ${name}`));
   const exports = Object.entries(known).map(([key, value]) => `export ${key}=${shellWord(value)}`);
-  return [['(', ...(folder === undefined ? [] : [`cd ${shellWord(folder)}`]), ...exports, one.run, ')'].join('\n')];
+  return [['(', ...(typeof folder === 'string' ? [`cd ${shellWord(folder)}`] : []), ...exports, run, ')'].join('\n')];
+}
+
+/** Returns what is ignored of a step that runs an action. The working copy is checked out already. */
+function ignoredOfAction(action: string, settings: Record<string, unknown>, name: string): string[] {
+  if (action.startsWith('actions/checkout@')) {
+    const isSet = (key: string) => ![undefined, null, '', false, 'false'].some((value) => value === settings[key]);
+    return ['repository', 'path', 'submodules', 'lfs'].filter(isSet).map((key) => `${key} of ${name}`);
+  }
+  const [, tool] = /^actions\/setup-(node|python|go|java)@/.exec(action) ?? [];
+  if (tool === undefined) return [name];
+  const version = settings[`${tool}-version`];
+  const label = toolOf[tool] ?? tool;
+  const wanted = version === undefined ? label : `${label} ${String(version).slice(0, 20)}`;
+  return [`the wish for ${wanted}: jobs use what the worker has, or what setup installs`];
 }
 
 function split(given: z.infer<typeof env>): { known: Record<string, string>; unknown: string[] } {
   const known: Record<string, string> = {};
   const unknown: string[] = [];
   for (const [name, value] of Object.entries(given)) {
-    if (isVariableName(name) && !String(value).includes('${{')) known[name] = String(value);
+    // GitHub reads an empty value as an empty text
+    const written = String(value ?? '');
+    if (isVariableName(name) && !written.includes('${{')) known[name] = written;
     else unknown.push(`the variable ${name.slice(0, 50)}`);
   }
   return { known, unknown };

@@ -1,7 +1,7 @@
 import { parse, type ParseError } from 'jsonc-parser';
 import { z } from 'zod';
 import { shellWord } from '../shell-word.ts';
-import { borrowed, plainImage, type BorrowedEnvironment } from './borrowed.ts';
+import { borrowed, hasCommands, plainImage, readParts, treePath, type BorrowedEnvironment } from './borrowed.ts';
 import { isVariableName } from './variable-name.ts';
 
 /** Folder in which repositories describe development containers. */
@@ -16,7 +16,7 @@ export function isNamedDevcontainer(path: string): boolean {
 
 const line = z.union([z.string(), z.array(z.string())]);
 const command = z.union([line, z.record(z.string(), line)]).nullish();
-const variables = z.record(z.string(), z.string().nullable()).default({});
+const variables = z.record(z.string(), z.string().nullable()).nullish();
 const commandNames = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'] as const;
 const schema = z.looseObject({
   onCreateCommand: command,
@@ -48,13 +48,14 @@ const buildKeys = ['build', 'dockerFile', 'dockerComposeFile', 'features'];
 
 /** Takes a plain image, setup commands and variables from a `devcontainer.json`. */
 export function readDevcontainer(content: string): BorrowedEnvironment {
-  const parsed = schema.safeParse(parsedOrNull(content));
-  if (!parsed.success) return { environment: {}, ignored: ['everything, because it is not valid'] };
-  const { containerEnv, remoteEnv, ...given } = parsed.data;
+  const wrong: string[] = [];
+  const parsed = readParts(schema, parsedOrNull(content.replace(/^\uFEFF/, '')), wrong);
+  if (parsed === null) return { environment: {}, ignored: ['everything, because it is not valid'] };
+  const { containerEnv, remoteEnv, ...given } = parsed;
   const said = Object.keys(given).filter((key) => !isEmpty(given[key]));
   const image = said.some((key) => buildKeys.includes(key)) ? null : plainImage(given['image']);
   const isRead = (key: string) => commandNames.some((name) => name === key) || (key === 'image' && image !== null);
-  const ignored = said.filter((key) => !irrelevant.has(key) && !isRead(key));
+  const ignored = [...wrong, ...said.filter((key) => !irrelevant.has(key) && !isRead(key))];
   const commands = commandNames.flatMap((name) => linesOf(given[name]));
   const set: Record<string, string> = {};
   for (const [name, value] of Object.entries({ ...containerEnv, ...remoteEnv })) {
@@ -63,7 +64,7 @@ export function readDevcontainer(content: string): BorrowedEnvironment {
     else set[name] = value;
   }
   const resolved = commands.map((one) =>
-    one.replaceAll('${containerWorkspaceFolder}', '/tree').replaceAll('${containerWorkspaceFolderBasename}', 'tree'),
+    one.replaceAll('${containerWorkspaceFolder}', treePath).replaceAll('${containerWorkspaceFolderBasename}', 'tree'),
   );
   const understood = resolved.filter((one) => !variableOfEditor.test(one));
   const unknown = resolved.flatMap((one) => variableOfEditor.exec(one)?.[1] ?? []);
@@ -90,7 +91,7 @@ function parsedOrNull(content: string): unknown {
 
 function linesOf(given: z.infer<typeof command>): string[] {
   if (given === null || given === undefined) return [];
-  if (typeof given === 'string') return [`( ${given}\n)`];
-  if (Array.isArray(given)) return [given.map(shellWord).join(' ')];
+  if (typeof given === 'string') return hasCommands(given) ? [`( ${given}\n)`] : [];
+  if (Array.isArray(given)) return given.length === 0 ? [] : [given.map(shellWord).join(' ')];
   return Object.values(given).flatMap(linesOf);
 }

@@ -156,6 +156,25 @@ describe.runIf(accounts.length > 0)("an environment of another product's file", 
     ]);
   });
 
+  it('hands variables and folders of PATH from step to step', { tags: 'slow' }, async () => {
+    const steps = [
+      { run: 'mkdir ~/tools ~/other; cp /bin/true ~/tools/made; echo ~/tools >> $GITHUB_PATH' },
+      {
+        run: 'echo ~/other >> $GITHUB_PATH; echo "SAID=it is $HOME" >> "$GITHUB_ENV"; echo done >> $GITHUB_STEP_SUMMARY',
+      },
+      { run: 'printf "LONG<<EOF\\na line\\nEOF\\n" >> "$GITHUB_ENV"' },
+      { run: 'made; [ "${PATH%:/home/job/tools:*}" = /home/job/other ] && test -f "$GITHUB_WORKSPACE/README.md"' },
+      { run: 'echo "$SAID $OWN" > ~/made', env: { OWN: 'own' } },
+    ];
+    const { printed, notices } = await runWith(copilot, { jobs: { 'copilot-setup-steps': { steps } } });
+    expect(printed).toBe('worker\\nmade it is /home/job own');
+    expect(notices).toEqual([
+      `${follows(copilot)} Ignored: GITHUB_ENV after the setup; GITHUB_PATH after the setup.`,
+      started(copilot),
+      succeeded(copilot),
+    ]);
+  });
+
   it('skips a setup that has failed for ten minutes, and says so', { tags: 'slow' }, async () => {
     await using scene = await startCommandScene(database, ({ ceilings }) => ({
       ceilings: { ...ceilings, hosts: ['registry.test'] },

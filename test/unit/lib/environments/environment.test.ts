@@ -72,6 +72,76 @@ it('ignores a devcontainer.json that is nested too deeply', () => {
 });
 
 it.each([
+  ['a byte order mark', '\uFEFF{"postCreateCommand": "make"}', []],
+  [
+    'a number as a variable',
+    '{"containerEnv": {"PORT": 3000, "A": "1"}, "postCreateCommand": "make"}',
+    ['containerEnv.PORT'],
+  ],
+  ['empty variables', '{"containerEnv": null, "remoteEnv": {"A": null}, "postCreateCommand": "make"}', []],
+  ['no map of variables', '{"remoteEnv": "A=1", "postCreateCommand": "make"}', ['remoteEnv']],
+  ['a wrong command', '{"onCreateCommand": ["npm", 3], "postCreateCommand": "make"}', ['onCreateCommand']],
+  [
+    'empty commands',
+    '{"onCreateCommand": "", "updateContentCommand": {"a": [], "b": " # later"}, "postCreateCommand": "make"}',
+    [],
+  ],
+])('follows a devcontainer.json with %s', (_, text, left) => {
+  const { environment, ignored } = readDevcontainer(text);
+  expect(environment.setup).toBe('( make\n)');
+  expect(ignored).toEqual(left);
+});
+
+it('ignores no more of copilot-setup-steps.yml than what is wrong', () => {
+  const { environment, ignored } = readCopilotSetupSteps(
+    `\uFEFFenv:\ndefaults: {run: }\n${copilotWith(`env: {CI: , LEVEL: [1]}
+    services:
+    defaults:
+    steps:
+      - {run: npm ci, env: {EMPTY: }, with: , name: , shell: }
+      - make
+      -
+      - {run: 5}
+      - run: "# nothing yet"`)}`,
+  );
+  expect(environment).toEqual({ setup: "(\nexport EMPTY=''\nnpm ci\n)", variables: { CI: '' } });
+  expect(ignored).toEqual([
+    'jobs.copilot-setup-steps.env.LEVEL',
+    'jobs.copilot-setup-steps.steps.1',
+    'jobs.copilot-setup-steps.steps.3.run',
+  ]);
+  expect(readCopilotSetupSteps(copilotWith('steps:')).ignored).toEqual([]);
+  expect(readCopilotSetupSteps('jobs: {other: {steps: []}}').ignored).toEqual(['everything, because it is not valid']);
+});
+
+it("has the variables of GitHub's machines that make sense, and names the others", () => {
+  const { environment, ignored } = readCopilotSetupSteps(
+    copilotWith(`env: {RUNNER_MINE: 1}
+    steps:
+      - run: cat $GITHUB_WORKSPACE/a >> "$GITHUB_STEP_SUMMARY"
+      - {name: Log in, run: 'login $GITHUB_TOKEN $GITHUB_TOKEN \${RUNNER_ARCH} $RUNNER_MINE $GITHUB_STEP', env: {GITHUB_STEP: 1}}`),
+  );
+  expect(environment.setup).toMatch(
+    /^export GITHUB_WORKSPACE=\/tree\nexport GITHUB_STEP_SUMMARY=\/dev\/null\n\(\ncat /,
+  );
+  expect(ignored).toEqual(['GITHUB_TOKEN in the step "Log in"', 'RUNNER_ARCH in the step "Log in"']);
+});
+
+it('names the settings of a checkout that it does not follow', () => {
+  const { ignored } = readCopilotSetupSteps(
+    copilotWith(`steps:
+      - {uses: actions/checkout@v4, with: {submodules: recursive, lfs: true, fetch-depth: 0}}
+      - {name: Tools, uses: actions/checkout@v4, with: {repository: acme/tools, path: tools, submodules: false, lfs: "false"}}`),
+  );
+  expect(ignored).toEqual([
+    'submodules of the step "actions/checkout@v4"',
+    'lfs of the step "actions/checkout@v4"',
+    'repository of the step "Tools"',
+    'path of the step "Tools"',
+  ]);
+});
+
+it.each([
   ['a name', { image: 'node:22', features: {}, mounts: [] }, { image: 'node:22' }, []],
   ['a digest', { image: `ghcr.io/acme/dev@sha256:${'a'.repeat(64)}` }, { image: /^ghcr/ }, []],
   ['a name with a variable', { image: 'node:${localEnv:VERSION}' }, {}, ['image']],
