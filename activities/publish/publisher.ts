@@ -21,16 +21,16 @@ import { inactiveWords } from './inactive-text.ts';
 import { createPathRules, problemWithChanges } from '../tools/path-rules.ts';
 import type { OwnPath } from '../workspaces/own-paths.ts';
 import { bodyOf, branchOf, commitMessageOf, titleOf, type ChangeText, type Summary } from './pull-request-text.ts';
-import { readSummary } from './read-summary.ts';
+import { readSummary, treeToPublish, type TurnSummary } from './read-summary.ts';
 import { readPullRequestTemplate } from './pull-request-template.ts';
 import { turnEnded } from '../job/turn-watch.ts';
 import type { RepositoryAccess } from '../git/remote.ts';
 
 export interface PublisherDeps {
   jobs: Pick<WorkerJobStore, 'setPhase' | 'setSummary' | 'setPublished' | 'prompts'>;
-  steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'snapshot'>;
+  steps: Pick<StepStore, 'lastAnswered' | 'listBetween' | 'latestTree' | 'treeBefore' | 'snapshot'>;
   effects: EffectStore;
-  context: Pick<JobContextStore, 'notes'>;
+  context: Pick<JobContextStore, 'notes' | 'addNote'>;
   /** Whether agents review their change in projects that do not say. */
   selfReview: boolean;
   branches: Pick<JobBranchStore, 'adopt'>;
@@ -79,7 +79,7 @@ export interface PublishedWork {
 export type Publisher = (work: Work) => Promise<PublishedWork>;
 
 /**
- * Creates the publisher, which brings a job's newest tree to its branch and pull request. Safe to run twice: branch,
+ * Creates the publisher, which brings a job's tree to its branch and pull request. Safe to run twice: branch,
  * commit and pull request derive from the job and its tree, and a superseded attempt is stopped before each effect.
  */
 export function createPublisher(deps: PublisherDeps): Publisher {
@@ -88,16 +88,18 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return async function publishWork(work) {
     const { ref, job } = work;
     await jobs.setPhase({ ...ref, phase: 'publishing' });
-    const tree = await steps.latestTree(job.id);
+    const isFinished = work.stopped === null;
+    const given = await readSummary(deps, ref, { isReviewWanted: isFinished && isReviewed(job, deps.selfReview) });
+    const tree = await treeToPublish(deps, ref, isFinished ? given.cutReview : undefined);
     const isPublished = tree !== null && tree === job.headTree && job.prLink !== null;
     const snapshot = tree === null || isPublished ? null : await steps.snapshot(job.id, tree);
     if (snapshot === null || (snapshot.changedFiles === 0 && job.headTree === null)) {
-      const { summary } = await describeChange(work, isPublished ? job.check : null);
+      const { summary } = await describeChange(work, given, isPublished ? job.check : null);
       return { summary, prLink: isPublished && !isOver(job) ? job.prLink : null, isChanged: false };
     }
     const { checkCommand: command } = await access.projectOf(job);
     const report = await checkOf({ effects, context }, { ref, tree: snapshot.tree, command });
-    const { summary, text } = await describeChange(work, report.check);
+    const { summary, text } = await describeChange(work, given, report.check);
     const branch = job.branch !== null && !isOver(job) ? job.branch : branchOf(ref, text.title);
     return { summary, prLink: await publishChange({ ...work, text, report, branch, snapshot }), isChanged: true };
   };
@@ -105,10 +107,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   /** Stores the agent's text first, so that every attempt uses the same one. */
   async function describeChange(
     { ref, job, stopped }: Work,
+    given: TurnSummary,
     check: JobCheck | null,
   ): Promise<{ summary: Summary; text: TurnText }> {
-    const isWanted = stopped === null && isReviewed(job, deps.selfReview);
-    const given = await readSummary(deps, ref, { isReviewWanted: isWanted });
     // text from a stopped agent's unfinished work is not a summary
     const summary = stopped !== null && given.title === null ? { ...given, title: null, message: '' } : given;
     const asked = await jobs.prompts(ref.jobId, ref.turn);

@@ -1,42 +1,79 @@
 import type { JobContextStore } from '../../db/for-worker/job-context.ts';
-import type { StepStore } from '../../db/for-worker/steps.ts';
-import type { TurnRef } from '../../workflows/contract/job.ts';
+import type { WorkerJobStore } from '../../db/for-worker/jobs.ts';
+import type { SnapshotReads } from '../../db/for-worker/snapshots.ts';
+import type { StepRow, StepStore } from '../../db/for-worker/steps.ts';
+import type { WorkedTurn } from '../../workflows/contract/job.ts';
 import { summaryOf, type Summary } from './pull-request-text.ts';
 
 export interface SummaryDeps {
+  jobs: Pick<WorkerJobStore, 'prompts'>;
   steps: Pick<StepStore, 'lastAnswered' | 'listBetween'>;
   context: Pick<JobContextStore, 'notes'>;
+}
+
+export interface TreeDeps {
+  steps: Pick<SnapshotReads, 'latestTree' | 'treeBefore'>;
+  context: Pick<JobContextStore, 'addNote'>;
 }
 
 export interface TurnSummary extends Summary {
   /** The model that answered last; null when it is not known. */
   model: string | null;
+  /** First step of a review that was cut off: the work was finished before it. */
+  cutReview?: number;
 }
 
 const reviewCut = 'The agent did not complete its review of the change.';
+const discarded = 'Your review was cut off before you finished it. The files are again as they were before the review.';
 const reviewLeftOut = 'The agent did not review its change, because the limits of the job left no room for it.';
 
 /**
  * Returns the agent's summary of a turn: that of before its review if the review ended without one. What an agent says at
- * the end of a review, in place of a call of `finish`, is what it found.
+ * the end of a review, in place of a call of `finish`, is what it found. Messages that it read since are further work, which
+ * is incomplete if the review is cut off.
  */
 export async function readSummary(
-  { steps, context }: SummaryDeps,
-  { jobId, turn }: TurnRef,
+  { jobs, steps, context }: SummaryDeps,
+  { jobId, turn, step }: WorkedTurn,
   { isReviewWanted }: { isReviewWanted: boolean },
 ): Promise<TurnSummary> {
   const answered = await steps.lastAnswered({ jobId, turn });
   const model = answered?.model ?? null;
   const last = { ...summaryOf(answered), model };
-  const notes = await context.notes(jobId, turn);
-  const review = notes.find((note) => note.kind === 'self-review' && note.turn === turn);
+  const notes = (await context.notes(jobId, turn)).filter((note) => note.turn === turn);
+  const review = notes.find(({ kind }) => kind === 'self-review')?.step;
   if (review === undefined) return isReviewWanted && last.isComplete ? { ...last, findings: reviewLeftOut } : last;
-  const hasAnswered = review.step <= (answered?.step ?? 0);
+  const hasAnswered = review <= (answered?.step ?? 0);
   if (hasAnswered && last.title !== null) return last;
-  const bounds = { after: { turn, step: review.step - 2 }, before: { turn, step: review.step } };
+  const wasForced = notes.some((note) => note.kind === 'last-call' && note.step === answered?.step);
+  const hasEnded = hasAnswered && !wasForced && endsWithText(answered, step);
+  const bounds = { after: { turn, step: review - 2 }, before: { turn, step: review } };
   const [finished = null] = await steps.listBetween(jobId, bounds);
-  const before = summaryOf(finished);
-  // an agent that called finish before would have called it again
-  const isOver = hasAnswered && before.title === null && answered?.response?.toolCalls.length === 0;
-  return { ...before, findings: isOver ? last.message : reviewCut, model };
+  const before = { ...summaryOf(finished), model };
+  const prompts = await jobs.prompts(jobId, turn);
+  if (prompts.some((prompt) => prompt.turn === turn && prompt.step !== null && prompt.step >= review))
+    return hasEnded ? last : { ...before, isComplete: false };
+  return hasEnded ? { ...before, findings: last.message } : { ...before, findings: reviewCut, cutReview: review };
+}
+
+/** Reports whether the last step of the work has an answer without calls. Older executions do not name their last step. */
+function endsWithText(answered: StepRow | null, lastStep = answered?.step): boolean {
+  return answered?.step === lastStep && answered?.response?.toolCalls.length === 0;
+}
+
+/**
+ * Returns the tree that a turn publishes: the newest one, or that of before a review that was cut off. The working copy
+ * is then set to it, so a note tells the agent.
+ */
+export async function treeToPublish(
+  { steps, context }: TreeDeps,
+  { jobId, turn, step }: WorkedTurn,
+  cutReview: number | undefined,
+): Promise<string | null> {
+  const newest = await steps.latestTree(jobId);
+  if (cutReview === undefined) return newest;
+  const finished = await steps.treeBefore({ jobId, turn, step: cutReview });
+  const next = (step ?? cutReview) + 1;
+  if (finished !== newest) await context.addNote({ jobId, turn, step: next, kind: 'self-review', text: discarded });
+  return finished;
 }

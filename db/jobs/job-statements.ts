@@ -140,15 +140,16 @@ export const listPrompts = {
 };
 
 /**
- * Selects the tree after the newest batch of tools, or the one that the working copy was set to since. Without a
- * snapshot of it, nothing differs from the base commit.
+ * Selects the tree after the newest batch of tools of the steps, or the one that the working copy was set to since.
+ * Without a snapshot of it, nothing differs from the base commit.
  */
-export const newestTree = `
+export const newestTreeOf = (steps: string) => `
   select tree from (
-    (select turn, step, 0 as later, tree from job_steps where job_id = $1 and tree is not null
+    (select turn, step, 0 as later, tree from job_steps where job_id = $1 and ${steps}
      order by turn desc, step desc limit 1)
     union all
     (select turn, tree_step, 1, tree from job_turns where job_id = $1 and tree is not null order by turn desc limit 1)
   ) as trees order by turn desc, step desc, later desc limit 1`;
+export const newestTree = newestTreeOf('tree is not null');
 // a tree that is stored for an earlier base commit is now in the base: the job's change was merged
 export const ofBase = 'job_id = $1 and base_commit = (select base_commit from jobs where id = $1)';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { createTestRepository } from '../../support/git-repository.ts';
+import { createTestRepository, runTestGit } from '../../support/git-repository.ts';
 import { recordHistory } from '../../support/database/histories.ts';
 import { asOperator } from '../../support/stack/operator.ts';
 import { startScriptedModelServer, type ScriptedModelServer } from '../../support/servers/scripted-model-server.ts';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-const write = (path: string): ScriptedReply => ({
-  toolCalls: [{ name: 'write', input: { path, content: `${path}\n` } }],
+const write = (path: string, content = `${path}\n`): ScriptedReply => ({
+  toolCalls: [{ name: 'write', input: { path, content } }],
 });
 const finish = (summary: string, findings?: string): ScriptedReply => ({
   toolCalls: [{ name: 'finish', input: { title: 'Write files', summary, findings } }],
@@ -90,9 +90,11 @@ describe('an agent that has finished', () => {
     });
   });
 
+  const half = write('one.txt', 'half a correction\n');
+  const refusal: ScriptedReply = { status: 400, errorMessage: 'No.' };
   it.each([
-    ['a limit', { maxSteps: 4 }, [write('two.txt'), { text: 'Hm.' }]],
-    ['the provider', {}, [{ status: 400, errorMessage: 'No.' }]],
+    ['a limit', { maxSteps: 4 }, [half, { text: 'Hm.' }]],
+    ['the provider', {}, [half, refusal]],
   ] as [string, object, ScriptedReply[]][])(
     'is published as it finished when %s ends its review',
     { tags: 'slow' },
@@ -102,10 +104,51 @@ describe('an agent that has finished', () => {
         const done = await worker.runJob({ ...job, repository }, limits);
         expect(done).toMatchObject({ status: 'completed', message: 'First.', title: 'Write files', prDraft: false });
         expect(await bodyOfPullRequest(done.prId)).toContain('The agent did not complete its review of the change.');
+        const patch = await asOperator(database.pool).latestPatch(done.id);
+        expect(patch).toContain('+one.txt');
+        expect(patch).not.toContain('half');
+        expect(await runTestGit(['show', `${done.branch}:one.txt`], { cwd: repository })).toBe('one.txt');
         await recordHistory(
           `self-review-${'maxSteps' in limits ? 'limit' : 'refused'}`,
           worker.client.workflow.getHandle(`agent-job/${done.id}`),
         );
+      });
+    },
+  );
+
+  it('goes on from what it finished, and knows it, after its review was cut off', { tags: 'slow' }, async () => {
+    await scene(async ({ model, worker, repository }) => {
+      model.script(write('one.txt'), { text: 'First.' }, half, refusal);
+      const { id } = await worker.runJob({ ...job, repository });
+      model.script({ toolCalls: [{ name: 'read', input: { path: 'one.txt' } }] }, finish('Read.'));
+      expect(await worker.followUp(id, 'Go on')).toMatchObject({ status: 'completed', message: 'Read.' });
+      expect(JSON.stringify(model.requests.at(-2)!.body.messages)).toContain('as they were before the review');
+      expect(JSON.stringify(model.requests.at(-1)!.body.messages.at(-1))).not.toContain('half');
+    });
+  });
+
+  it(
+    'is a draft with all of its work when a message came into its review and it is then cut off',
+    { tags: 'slow' },
+    async () => {
+      await scene(async ({ model, worker, repository }) => {
+        let id = '';
+        model.script(
+          write('one.txt'),
+          finish('First.'),
+          async () => {
+            await asOperator(database.pool).send({ jobId: id, prompt: 'Write two, too', idempotency: null });
+            return write('three.txt');
+          },
+          write('two.txt'),
+          refusal,
+        );
+        id = await worker.createJob({ ...job, repository });
+        await worker.startJob(id);
+        const done = await worker.ended(id);
+        expect(done).toMatchObject({ status: 'completed', title: 'Write files', prDraft: true });
+        expect(done.incomplete).toContain('part of the task is not done');
+        expect(await asOperator(database.pool).latestPatch(id)).toContain('+two.txt');
       });
     },
   );

@@ -115,6 +115,13 @@ export const waitMutations: Mutation[] = [
     ...review,
   },
   {
+    name: 'half a correction is published as finished work',
+    file: 'activities/publish/read-summary.ts',
+    find: 'if (cutReview === undefined) return newest;',
+    replace: 'if (cutReview !== 0) return newest;',
+    ...review,
+  },
+  {
     name: 'the offline model reviews its change',
     file: 'activities/tools/self-review.ts',
     find: " && !modelToAsk(job).startsWith('offline/')",
