@@ -94,6 +94,14 @@ export function planNotDecidable(sentence: string): ApiError {
   return new ApiError(409, sentence);
 }
 
+/** Returns the error for a message to a turn that the job has left behind. */
+export const turnOutdated = fixed(
+  409,
+  'The job has gone on since you read it, so this message was not sent. Read what the job does or asks now, then send it again.',
+);
+/** Returns the error for a plan or a question of a turn that does not exist. */
+export const turnUnknown = fixed(409, 'The job has no such turn. Send details.waiting.turn as you have read it.');
+
 export function turnNotFound(turns: number): ApiError {
   return new ApiError(404, `The turn was not found; this job has turns 1 to ${turns}.`);
 }

@@ -37,8 +37,17 @@ const promptSchema = z
   .refine((text) => isWithin(text, longestPrompt), `must have at most ${longestPrompt} characters`)
   .meta({ description: 'What the agent is asked to do.', minLength: 1, maxLength: longestPrompt });
 
+const readTurn = z.number().int().min(1).max(999_999).optional();
+
 /** Body of `POST …/job/{id}/message`. */
-export const jobMessageSchema = closedBody({ prompt: promptSchema, images: imagesSchema.optional() });
+export const jobMessageSchema = closedBody({
+  prompt: promptSchema,
+  images: imagesSchema.optional(),
+  turn: readTurn.meta({
+    description:
+      'The turn of the question that this answers (details.waiting.turn); if the job has gone on since, the message is refused.',
+  }),
+});
 
 /** Body of `POST …/job`. */
 export const createJobSchema = closedBody({
@@ -83,19 +92,19 @@ export const createJobSchema = closedBody({
 });
 export type CreateJobBody = z.infer<typeof createJobSchema>;
 
-const readTurn = z.number().int().min(1).max(999_999).optional().meta({
+const turnOfPlan = readTurn.meta({
   description: 'The turn of the plan that was read (details.waiting.turn); a newer plan is then not approved.',
 });
 
 /** Body of `POST …/job/{id}/approve`. */
 export const approvePlanSchema = closedBody({
-  turn: readTurn,
+  turn: turnOfPlan,
   comment: decisionText.optional().meta({ description: 'A comment for the agent.' }),
 }).prefault({});
 
 /** Body of `POST …/job/{id}/reject`. */
 export const rejectPlanSchema = closedBody({
-  turn: readTurn,
+  turn: turnOfPlan,
   reason: decisionText.optional().meta({ description: "Becomes a part of the job's message." }),
 }).prefault({});
 

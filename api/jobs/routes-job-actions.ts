@@ -1,12 +1,21 @@
 import type { JobEndings } from '../../db/jobs/job-endings.ts';
-import type { JobMessageStore } from '../../db/jobs/job-messages.ts';
+import type { JobMessageStore, SentMessage } from '../../db/jobs/job-messages.ts';
 import type { RateLimitPolicy } from '../../db/operations/rate-limits.ts';
 import { agentJobSchema, presentJob } from '../../db/jobs/agent-job.ts';
 import type { AppRouter } from '../http/app-context.ts';
 import type { Admission } from '../access/request-access.ts';
 import { rateLimitFields } from '../access/rate-limit-fields.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { ApiError, idempotencyConflict, jobActive, jobArchived, jobNotFound, turnFull } from '../http/errors.ts';
+import {
+  ApiError,
+  idempotencyConflict,
+  jobActive,
+  jobArchived,
+  jobNotFound,
+  turnFull,
+  turnOutdated,
+  turnUnknown,
+} from '../http/errors.ts';
 import { hashOfRequest, idempotencyKey } from '../http/idempotency-key.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import { refOf } from '../../db/jobs/job-images.ts';
@@ -20,7 +29,7 @@ export const jobActionRoutes = {
     path: '/v2/agent/{projectId}/job/{id}/message',
     summary: 'Sends a follow-up message to an agent job.',
     description:
-      'While the job is active, the agent reads the message before its next model call. After the job has ended, the message makes it active again: it continues its work on the same branch and pull request, or opens a new pull request if that one was closed or merged.',
+      'While the job is active, the agent reads the message before its next model call. After the job has ended, the message makes it active again: it continues its work on the same branch and pull request, or opens a new pull request if that one was closed or merged. A message to a job that waits with a question is the answer; with the turn of the question, it cannot become the answer to another one.',
     role: 'member',
     params: ofJob,
     headers: {
@@ -83,26 +92,36 @@ export interface JobActionRouteDeps {
 
 const partRemoved = 'This job was archived long ago, and parts of it have been removed. Create a new job.';
 
-function refusalOf(kind: 'conflict' | 'archived' | 'unknown' | 'full'): ApiError {
-  if (kind === 'full') return turnFull();
-  if (kind === 'conflict') return idempotencyConflict('message');
-  return kind === 'archived' ? jobArchived() : jobNotFound();
-}
+const refusals: Record<Exclude<SentMessage, { job: unknown }>['kind'], () => ApiError> = {
+  unknown: jobNotFound,
+  archived: jobArchived,
+  full: turnFull,
+  conflict: () => idempotencyConflict('message'),
+  outdated: turnOutdated,
+  'unknown-turn': turnUnknown,
+};
 
 export function createJobActionsRouter({ admit, messages, endings, readJob, ...deps }: JobActionRouteDeps): AppRouter {
   return mountRoutes(admit, jobActionRoutes, {
     async sendAgentJobMessage({ ctx, caller, params, headers, body }) {
       const job = await readJob(caller, params.projectId, params.id);
-      const { prompt, images = [] } = await body();
+      const { prompt, images = [], turn } = await body();
       checkImages(images, job.model, deps.seesImages);
       const key = headers['Idempotency-Key'];
       const idempotency =
         key === undefined
           ? null
-          : { key, requestHash: hashOfRequest([prompt, ...images.map((image) => refOf(image).hash)]) };
+          : {
+              key,
+              requestHash: hashOfRequest([
+                prompt,
+                ...images.map((image) => refOf(image).hash),
+                ...(turn === undefined ? [] : [turn]),
+              ]),
+            };
       const counter = { key: `message:${job.projectId}`, policy: deps.messagePolicy };
-      const sent = await messages.send(caller, { jobId: job.id, prompt, images, idempotency, counter });
-      if (!('job' in sent)) throw refusalOf(sent.kind);
+      const sent = await messages.send(caller, { jobId: job.id, prompt, images, turn, idempotency, counter });
+      if (!('job' in sent)) throw refusals[sent.kind]();
       if (sent.kind !== 'replayed' && sent.allowance !== null)
         ctx.set(rateLimitFields([{ ...counter, answer: sent.allowance }]));
       if (sent.kind === 'began') {

@@ -3,7 +3,7 @@ import type { DecidedPlan, JobPlanStore } from '../../db/jobs/job-plans.ts';
 import type { Admission } from '../access/request-access.ts';
 import type { AppContext, AppRouter } from '../http/app-context.ts';
 import { defineRoute, json } from '../http/define-route.ts';
-import { jobArchived, jobNotFound, planNotDecidable, type ApiError } from '../http/errors.ts';
+import { jobArchived, jobNotFound, planNotDecidable, turnUnknown, type ApiError } from '../http/errors.ts';
 import { mountRoutes } from '../http/mount-routes.ts';
 import type { ReadJob } from './job-reader.ts';
 import { approvePlanSchema, ofJob, rejectPlanSchema } from './job-schemas.ts';
@@ -76,11 +76,10 @@ function answerOf(ctx: AppContext, decided: DecidedPlan) {
 
 type Refusal = Exclude<DecidedPlan, { job: unknown }>['kind'];
 
-const sentences: Record<Exclude<Refusal, 'unknown' | 'archived'>, string> = {
+const sentences: Record<Exclude<Refusal, 'unknown' | 'unknown-turn' | 'archived'>, string> = {
   'no-plan': 'The job has no plan to decide about. Create it with "plan": "review".',
   'not-ready': 'The plan is not ready. Try again when details.phase is waiting.',
   outdated: 'There is a newer plan. Read it, then decide again.',
-  'unknown-turn': 'The job has no such turn. Send details.waiting.turn of the plan that you have read.',
   rejected: 'The plan was rejected. Send a follow-up message to ask for another one.',
   asks: 'The agent waits for the answer to its question. Send it as a message.',
   ended: 'The job has ended without a decision about its plan. Send a follow-up message to continue.',
@@ -89,5 +88,6 @@ const sentences: Record<Exclude<Refusal, 'unknown' | 'archived'>, string> = {
 
 function refusalOf(kind: Refusal): ApiError {
   if (kind === 'unknown') return jobNotFound();
+  if (kind === 'unknown-turn') return turnUnknown();
   return kind === 'archived' ? jobArchived() : planNotDecidable(sentences[kind]);
 }

@@ -156,19 +156,20 @@ function addReaders(group: Command, context: CommandContext): void {
 }
 
 function addActions(group: Command, context: CommandContext): void {
-  onJob<{ watch?: true; image?: string[] }>(
+  onJob<{ watch?: true; turn?: number; image?: string[] }>(
     group
       .command('message')
       .description('send a follow-up message; a job that has ended continues on the same branch and pull request')
+      .option('--turn <number>', 'refuse if the job no longer waits with the question of this turn', readInteger)
       .option(...imageOption)
       .option(...watchOption),
     context,
-    async ({ api, ref, command }, { watch, image }, prompt = '') => {
+    async ({ api, ref, command }, { watch, turn, image }, prompt = '') => {
       const after = watch === true ? await lastEvent(api, ref) : 0;
       const job = await answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
           params: { path: ref },
-          body: { prompt: await promptOf(context, prompt), images: await imagesOf(image) },
+          body: { prompt: await promptOf(context, prompt), images: await imagesOf(image), turn },
         }),
       );
       if (watch !== true) return printJob(command, job);

@@ -38,6 +38,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 404;
 }
 
+/** Reports whether an error is a 409: the state of things is not the one that the user has seen. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 409;
+}
+
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;

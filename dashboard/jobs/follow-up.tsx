@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button, FieldError, Form, Label, TextArea, TextField } from 'react-aria-components';
+import { isConflict } from '../http/client.ts';
 import { Problem } from '../components/fields.tsx';
 import { useMay } from '../components/session.tsx';
 import { useDraft } from '../drafts.ts';
@@ -13,8 +14,11 @@ import { followUpAnchor, useSendMessage } from './send-message.ts';
 /** Sends a follow-up message to a job, either during a turn or to start a new one. It stays at the bottom of the window. */
 export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job; onSent(): void }) {
   const { status } = standing;
-  const { values, change, forget } = useDraft(`message to ${job.id}`, { prompt: '' });
-  const { prompt } = values;
+  const waitingTurn = standing.details.waiting?.turn;
+  /** `turn` is the one that waited when the user began to write. */
+  const empty: { prompt: string; turn?: number } = { prompt: '' };
+  const { values, change, forget } = useDraft(`message to ${job.id}`, empty);
+  const { prompt, turn = waitingTurn } = values;
   const [images, setImages] = useState<Attached[]>([]);
   const field = useRef<HTMLTextAreaElement>(null);
   const isWanted = useLocation({ select: ({ hash }) => hash === followUpAnchor });
@@ -41,10 +45,17 @@ export function FollowUp({ job, standing, onSent }: { job: JobRef; standing: Job
       className="form follow-up"
       onSubmit={(event) => {
         event.preventDefault();
-        send.mutate({ prompt, images });
+        // a repetition after a lost answer is the same request
+        change({ turn });
+        send.mutate({ prompt, images, turn }, { onError: (error) => isConflict(error) && change({ turn: undefined }) });
       }}
     >
-      <TextField className="field" value={prompt} onChange={(prompt) => change({ prompt })} isRequired>
+      <TextField
+        className="field"
+        value={prompt}
+        onChange={(text) => change({ prompt: text, turn: prompt === '' ? waitingTurn : turn })}
+        isRequired
+      >
         <Label className="label">{status === 'active' ? 'Message the agent' : 'Request a change'}</Label>
         <TextArea
           ref={field}

@@ -7,15 +7,22 @@ import { newId } from '../widget/new-id.ts';
 import type { Attached } from './images.tsx';
 import type { JobRef } from './job-queries.ts';
 
+interface Message {
+  prompt: string;
+  images?: Attached[];
+  /** The turn that the user has read, if the job waits: the message cannot become the answer to a later question. */
+  turn?: number;
+}
+
 /** Sends messages to a job. A message that is sent again after a lost answer arrives once. */
 export function useSendMessage(job: JobRef, onSent: () => void) {
   const [key, setKey] = useState(newId);
   return useMutation({
-    mutationFn: ({ prompt, images = [] }: { prompt: string; images?: Attached[] }) =>
+    mutationFn: ({ prompt, images = [], turn }: Message) =>
       answerOf(
         api.POST('/v2/agent/{projectId}/job/{id}/message', {
           params: { path: job, header: { 'Idempotency-Key': key } },
-          body: { prompt, images },
+          body: { prompt, images, turn },
         }),
       ),
     onSuccess: (changed) => {

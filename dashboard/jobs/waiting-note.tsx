@@ -98,7 +98,7 @@ function Plan({ job, waiting, plan }: { job: JobRef; waiting: Waiting; plan: str
   );
 }
 
-function Question({ job, waiting: { question, choices } }: { job: JobRef; waiting: Waiting }) {
+function Question({ job, waiting: { turn, question, choices } }: { job: JobRef; waiting: Waiting }) {
   const send = useSendMessage(job, () => undefined);
   return (
     <>
@@ -111,7 +111,7 @@ function Question({ job, waiting: { question, choices } }: { job: JobRef; waitin
               key={choice}
               className="button"
               isDisabled={send.isPending}
-              onPress={() => send.mutate({ prompt: choice })}
+              onPress={() => send.mutate({ prompt: choice, turn })}
             >
               {plain(choice)}
             </Button>

@@ -17,6 +17,8 @@ export interface NewMessage {
   prompt: string;
   /** Images of the message; none by default. */
   images?: readonly NamedImage[];
+  /** The turn that its author has read; without it, any. */
+  turn?: number;
   idempotency: Idempotency | null;
   /** Counter of the message; without it there is no limit. */
   counter?: RateLimitCounter;
@@ -24,13 +26,14 @@ export interface NewMessage {
 
 /**
  * `joined`: the running turn reads it. `began`: it starts a new turn. `replayed`: a repetition with the same key and
- * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `allowance` is what the
- * message's counter has left.
+ * body. `conflict`: the same key with another body. `full`: the running turn accepts no more. `outdated`: the job has a
+ * newer turn than the one that was read. `unknown-turn`: it has no such turn yet. `allowance` is what the message's
+ * counter has left.
  */
-type SentMessage =
+export type SentMessage =
   | { kind: 'joined' | 'began'; job: JobRow; allowance: RateLimitAnswer | null }
   | { kind: 'replayed'; job: JobRow }
-  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' };
+  | { kind: 'conflict' | 'archived' | 'unknown' | 'full' | 'outdated' | 'unknown-turn' };
 
 export interface JobMessageStore {
   /** Writes the message, the job's state and, for a new turn, its start, in one transaction. Throws AllowanceError, ImagesFullError. */
@@ -61,6 +64,8 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
           : { kind: 'conflict' };
       }
       if (job.status === 'archived') return { kind: 'archived' };
+      const problem = problemWithTurn(job, message.turn);
+      if (problem !== null) return { kind: problem };
       // the turn of a waiting job is over
       const isActive = job.status === 'active' && job.phase !== 'waiting';
       if (isActive && !(await hasRoom(client, job, message.prompt))) return { kind: 'full' };
@@ -76,6 +81,12 @@ export function createJobMessageStore(pool: Pool): JobMessageStore {
   }
 
   return { send };
+}
+
+/** Returns why a turn that was read is not the newest one; null if it is, or if none is named. */
+export function problemWithTurn(job: JobRow, turn = job.turn): 'outdated' | 'unknown-turn' | null {
+  if (turn === job.turn) return null;
+  return turn < job.turn ? 'outdated' : 'unknown-turn';
 }
 
 /** Reports whether the running turn accepts one more message; each call of its model reads all of them. */

@@ -6,7 +6,7 @@ import { writeAudit } from '../organizations/audit.ts';
 import { withTransaction } from '../pool.ts';
 import { onlyRow } from '../rows.ts';
 import { toStoredJson, toStoredText } from '../stored-text.ts';
-import { beginTurn } from './job-messages.ts';
+import { beginTurn, problemWithTurn } from './job-messages.ts';
 import { jobColumns } from './job-statements.ts';
 import type { JobRow } from './jobs.ts';
 import { wakeWatchers } from './wake-watchers.ts';
@@ -125,8 +125,8 @@ function refusalOf(job: WaitingJob, turn: number | undefined): DecidedPlan | nul
   if (job.phase !== 'waiting') return { kind: 'not-ready' };
   if (job.isLate === true) return { kind: 'ended' };
   if (job.question !== null) return { kind: 'asks' };
-  if (turn === undefined || turn === job.turn) return null;
-  return { kind: turn < job.turn ? 'outdated' : 'unknown-turn' };
+  const problem = problemWithTurn(job, turn);
+  return problem === null ? null : { kind: problem };
 }
 
 function approvalPrompt(comment: string | null): string {

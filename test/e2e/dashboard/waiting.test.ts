@@ -88,6 +88,37 @@ describe.runIf(chromiumPath !== null)('a job that waits', () => {
   });
 });
 
+describe.runIf(chromiumPath !== null)('an answer', () => {
+  it('to a question that somebody else has answered is not sent as the next one', { tags: 'slow' }, async () => {
+    const { browser, stack, model } = shared;
+    await using visit = await visitDashboard(browser, stack);
+    const { page } = visit;
+    const ask = (question: string) => ({ toolCalls: [{ name: 'ask', input: { question } }] });
+    model.script(ask('Keep the old API?'), ask('Delete the data?'));
+    const id = await openJob(page, { prompt: 'Clean up.', ask: true });
+    const waiting = page.getByRole('region', { name: 'Waiting' });
+    await waiting.getByText('Keep the old API?').waitFor();
+    const field = page.getByLabel('Message the agent');
+    await field.fill('Yes');
+    const path = { projectId: stack.localJson.projectId, id };
+    const body = { prompt: 'No', turn: 1 };
+    await answerOf(api.POST('/v2/agent/{projectId}/job/{id}/message', { params: { path }, body }));
+    await waiting.getByText('Delete the data?').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('The job has gone on since you read it').waitFor();
+    expect(lastPrompt()).not.toContain('Yes');
+
+    model.script(finish('Nothing to do', 'Nothing.'));
+    await field.fill('Never');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await untilStatus(page, 'completed');
+    expect(lastPrompt()).toContain('Never');
+    // the browser names the refused request
+    expect(visit.complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    expect(model.violations).toEqual([]);
+  });
+});
+
 describe.runIf(chromiumPath !== null)('the setup of a project', () => {
   it('has secrets that are listed by name and never shown', { tags: 'slow' }, async () => {
     const { browser, stack } = shared;

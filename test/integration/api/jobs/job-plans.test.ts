@@ -177,7 +177,7 @@ describe('an approval', () => {
     const id = await waiting();
     expect(await act(id, 'approve', { turn: 2 })).toMatchObject({
       status: 409,
-      body: { error: 'The job has no such turn. Send details.waiting.turn of the plan that you have read.' },
+      body: { error: 'The job has no such turn. Send details.waiting.turn as you have read it.' },
     });
     expect(await act(id, 'approve', { comment: ' ' })).toMatchObject({ status: 400 });
     expect(await turnsOf(id)).toEqual(unchanged);
@@ -189,6 +189,49 @@ describe('an approval', () => {
         status: 409,
         body: { error: 'There is a newer plan. Read it, then decide again.' },
       });
+  });
+});
+
+describe('an answer to a question', () => {
+  const keep = { text: 'Keep the old API?', choices: ['Yes', 'No'] };
+
+  it('that names its turn is refused once the job has gone on', async () => {
+    const id = await waiting(keep, { planReview: false });
+    expect(await act(id, 'message', { prompt: 'Yes', turn: 2 })).toMatchObject({
+      status: 409,
+      body: { error: 'The job has no such turn. Send details.waiting.turn as you have read it.' },
+    });
+    expect(await act(id, 'message', { prompt: 'No', turn: 1 })).toMatchObject({ status: 200 });
+    const gone = {
+      status: 409,
+      body: {
+        error:
+          'The job has gone on since you read it, so this message was not sent. Read what the job does or asks now, then send it again.',
+      },
+    };
+    expect(await act(id, 'message', { prompt: 'Yes', turn: 1 })).toMatchObject(gone);
+    const question = { text: 'Delete the data?', choices: ['Yes', 'No'] };
+    const wait = { jobId: id, turn: 2, title: null, plan: null, question, days: 7 };
+    expect(await createWorkerJobStore(shared.database.pool).wait(wait)).toBe(true);
+    expect(await act(id, 'message', { prompt: 'Yes', turn: 1 })).toMatchObject(gone);
+    expect(await turnsOf(id)).toMatchObject([{ turn: 1 }, { turn: 2, prompt: 'No' }]);
+    expect(await act(id, 'message', { prompt: 'Yes' })).toMatchObject({ status: 200 });
+  });
+
+  it('is sent once with a key, also when it is repeated after the job has gone on', async () => {
+    const id = await waiting(keep);
+    const send = (turn: number) =>
+      shared.api.ask(`/v2/agent/${shared.project.id}/job/${id}/message`, {
+        method: 'POST',
+        key: shared.key,
+        json: { prompt: 'Yes', turn },
+        headers: { 'Idempotency-Key': 'answer' },
+      });
+    expect(await send(1)).toMatchObject({ status: 200 });
+    const repeated = await send(1);
+    expect([repeated.status, repeated.headers.get('idempotent-replay')]).toEqual([200, 'true']);
+    expect(await send(2)).toMatchObject({ status: 409 });
+    expect(await turnsOf(id)).toHaveLength(2);
   });
 });
 

@@ -46,8 +46,8 @@ export const waitMutations: Mutation[] = [
   {
     name: 'a person approves a plan that they have not read',
     file: 'db/jobs/job-plans.ts',
-    find: 'if (turn === undefined || turn === job.turn) return null;',
-    replace: 'if (turn !== -1) return null;',
+    find: 'return problem === null ? null : { kind: problem };',
+    replace: 'return problem === null ? null : null;',
     ...decisions,
   },
   {
@@ -92,6 +92,13 @@ export const waitMutations: Mutation[] = [
     find: "if (call.toolName !== 'finish') return call;",
     replace: 'return call;',
     ...ask,
+  },
+  {
+    name: 'the answer to a question becomes the answer to the next one',
+    file: 'db/jobs/job-messages.ts',
+    find: 'if (problem !== null) return { kind: problem };',
+    replace: '',
+    ...decisions,
   },
   {
     name: 'an agent reviews its change again and again',
