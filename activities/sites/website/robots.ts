@@ -32,8 +32,7 @@ export async function openRobots({
   const problemWith = (next: string) => (new URL(next).origin === start.origin ? null : 'which is another website');
   try {
     const { status, bytes } = await client.get({ url, mostBytes, problemWith });
-    if (status !== 200 && (status < 400 || status >= 500 || status === 429))
-      throw new PageError(`answered with status ${status}`);
+    if (status !== 200 && (status < 400 || status >= 500)) throw new PageError(`answered with status ${status}`);
     const text = new TextDecoder().decode(bytes);
     const { sitemaps, delaySeconds } = await reader.read<'robots'>({ kind: 'robots', url, text }, signal);
     if (delaySeconds !== null && delaySeconds > 0) client.slowDown(Math.min(delaySeconds * 1_000, longestDelayMs));

@@ -49,7 +49,7 @@ const mostRedirects = 5;
 const mostRetries = 2;
 const longestWaitMs = 60_000;
 const usualWaitMs = 5_000;
-const unreachableInRow = 5;
+const failuresInRow = 5;
 
 export function createWebsiteClient({
   egress,
@@ -59,7 +59,13 @@ export function createWebsiteClient({
 }: WebsiteClientOptions): WebsiteClient {
   let delayMs = usualMs;
   let isFirst = true;
-  let unreachable = 0;
+  let failures = 0;
+
+  /** A page may fail on its own; several in a row mean that the website does. */
+  function countFailure({ host }: URL, cause?: unknown): void {
+    failures += 1;
+    if (failures >= failuresInRow) throw new CrawlStop(`${host} can no longer be reached.`, { cause });
+  }
 
   /** Sends a request; a website that asks for a pause gets it. */
   async function answerOf(url: URL, { headers, mostBytes }: WebsiteRequest): Promise<WebsiteAnswer> {
@@ -67,7 +73,12 @@ export function createWebsiteClient({
       if (!isFirst) await wait(delayMs, signal);
       isFirst = false;
       const answer = await answerOnce(url, { headers, mostBytes });
-      if ((answer.status !== 429 && answer.status !== 503) || attempt === mostRetries) return answer;
+      if (answer.status !== 429 && answer.status !== 503) return answer;
+      if (attempt === mostRetries) {
+        if (answer.status === 429) throw new CrawlStop(`${url.host} answers with status 429, so the crawl stopped.`);
+        countFailure(url);
+        return answer;
+      }
       const waitMs = readRetryAfter(answer.headers['retry-after']) ?? usualWaitMs;
       if (waitMs > longestWaitMs)
         throw new CrawlStop(`${url.host} asks to wait ${Math.ceil(waitMs / 1_000)} seconds, so the crawl stopped.`);
@@ -88,15 +99,14 @@ export function createWebsiteClient({
       const { statusCode: status = 502 } = response;
       if (status !== 200) response.destroy();
       const bytes = status === 200 ? await readBody(response, mostBytes) : new Uint8Array();
-      unreachable = 0;
+      if (status !== 503) failures = 0;
       return { url: url.href, status, headers: response.headers, bytes };
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof BodyError) throw new PageError(cause.message, { cause });
       if (cause instanceof PrivateAddressError)
         throw new CrawlStop(`${url.host} leads to a private address, which is not allowed.`, { cause });
-      unreachable += 1;
-      if (unreachable >= unreachableInRow) throw new CrawlStop(`${url.host} can no longer be reached.`, { cause });
+      countFailure(url, cause);
       const problem = timeout.aborted ? `was not sent within ${requestMs / 1_000} seconds` : 'could not be read';
       throw new PageError(problem, { cause });
     }
