@@ -34,8 +34,10 @@ export interface WebsitePageStore {
   put(website: WebsiteRef, page: Omit<WebsitePage, 'size' | 'isChecked'> & { content: string | null }): Promise<void>;
   /** Records that the current crawl has found a page unchanged. */
   check(website: WebsiteRef, url: string): Promise<void>;
-  /** Ends a crawl: removes all pages but these, which the next crawl reads again. */
-  finish(website: WebsiteRef, urls: readonly string[]): Promise<void>;
+  /** Removes all pages of a website but these. */
+  keepOnlyPages(website: WebsiteRef, urls: readonly string[]): Promise<void>;
+  /** Ends a crawl, so that the next one reads all pages again. */
+  finish(website: WebsiteRef): Promise<void>;
   /** Removes the pages of sources that the site no longer has. */
   keepOnly(site: SiteRef, prefixes: readonly string[]): Promise<void>;
 }
@@ -92,11 +94,14 @@ export function createWebsitePageStore(pool: Pool): WebsitePageStore {
       );
     },
 
-    async finish(website, urls) {
+    async keepOnlyPages(website, urls) {
       await pool.query(`delete from website_pages where ${own} and source = $3 and url <> all($4)`, [
         ...keyOf(website),
         urls,
       ]);
+    },
+
+    async finish(website) {
       await pool.query(
         `update website_pages set is_checked = false where ${own} and source = $3 and is_checked`,
         keyOf(website),

@@ -2,3 +2,8 @@
 export class PageError extends Error {
   override name = 'PageError';
 }
+
+/** A page redirects to an address that may not be read. */
+export class RedirectError extends PageError {
+  override name = 'RedirectError';
+}

@@ -5,6 +5,8 @@ import sax from 'sax';
 export interface Sitemap {
   pages: string[];
   sitemaps: string[];
+  /** False for one that ends early, or cannot be read to its end. */
+  isWhole: boolean;
 }
 
 /** The protocol's own limits are 50,000 addresses and 50 MB. */
@@ -13,12 +15,18 @@ export const mostSitemapBytes = 10_000_000;
 const longestAddress = 2_048;
 const deepest = 20;
 const chunkLength = 65_536;
+/** An ampersand that is no reference of XML. */
+const rawAmpersand = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
 
-/** Reads a sitemap; null if it is none. Entities that it defines are not resolved. Throws for one that expands too far. */
+/**
+ * Reads a sitemap; null if it is none. An ampersand that is not escaped stays as it is, and entities that it defines are
+ * not resolved. Throws for one that expands too far.
+ */
 export function readSitemap(bytes: Uint8Array): Sitemap | null {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const text = new TextDecoder().decode(isGzip ? gunzipSync(bytes, { maxOutputLength: mostSitemapBytes }) : bytes);
-  const found: Sitemap = { pages: [], sitemaps: [] };
+  const unzipped = isGzip ? gunzipSync(bytes, { maxOutputLength: mostSitemapBytes }) : bytes;
+  const text = new TextDecoder().decode(unzipped).replaceAll(rawAmpersand, '&amp;');
+  const found: Sitemap = { pages: [], sitemaps: [], isWhole: false };
   const parser = sax.parser(true, { trim: true, position: false });
   const open: string[] = [];
   let address = '';
@@ -33,11 +41,12 @@ export function readSitemap(bytes: Uint8Array): Sitemap | null {
       address = '';
     },
     ontext: take,
-    oncdata: take,
+    oncdata: (text: string) => take(text.replaceAll('&amp;', '&')),
     onclosetag() {
       const list = open.at(-2) === 'sitemap' ? found.sitemaps : found.pages;
       // image and video sitemaps have addresses of their own below a page
       if (open.pop() === 'loc' && open.length === 2 && list.length < mostAddresses) list.push(address.trim());
+      if (open.length === 0) found.isWhole = parser.error === null;
     },
   });
   for (let at = 0; at < text.length && parser.error === null && open.length < deepest; at += chunkLength)

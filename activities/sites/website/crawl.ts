@@ -6,7 +6,7 @@ import { indexFormat } from '../../../search/query/index-format.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
 import { findAddresses } from './find-addresses.ts';
 import { openRobots, type Robots } from './robots.ts';
-import { PageError } from '../content/page-error.ts';
+import { PageError, RedirectError } from '../content/page-error.ts';
 import { CrawlStop } from './crawl-stop.ts';
 import { createWebsiteClient, type Wait, type WebsiteClient } from './website-client.ts';
 import { createContentReader, type ContentReader } from '../content/content-reader.ts';
@@ -44,9 +44,10 @@ export interface Crawl {
   skipped: string[];
 }
 
-/** Statuses of pages that are no longer published. With 403, many servers refuse programs only. */
+/** Statuses of pages that are no longer published. */
 const absences = new Map([
   [401, 'needs a login'],
+  [403, 'is forbidden'],
   [404, 'does not exist'],
   [410, 'does not exist'],
 ]);
@@ -65,6 +66,18 @@ export interface CrawlScene {
   signal: AbortSignal;
   /** Notes a sentence about an address. */
   skip(sentence: string): void;
+}
+
+/** The pages of one crawl. */
+interface Reading {
+  website: WebsiteRef;
+  store: WebsitePageStore;
+  /** Pages of the last crawl, without those that are gone. */
+  known: Map<string, WebsitePage>;
+  /** Pages that stay. */
+  found: Map<string, WebsitePage>;
+  /** Addresses that answered with status 403. */
+  refused: string[];
 }
 
 /**
@@ -87,11 +100,14 @@ export async function crawlWebsite(
   const earlier = (await store.list(website)).filter(({ url }) => withinScope(url, scope) !== null);
   const known = new Map(earlier.map((page) => [page.url, page.format === indexFormat ? page : asUnread(page)]));
   const found = new Map<string, WebsitePage>();
+  const reading: Reading = { website, store, known, found, refused: [] };
   let problem: string | null = null;
+  let isFinished = false;
   try {
     const robots = await openRobots({ scope, client, reader, signal: until });
     const scene = { scope, client, reader, robots, limits, signal: until, skip };
-    await readPages(scene, { website, store, known, found });
+    problem = await readPages(scene, reading);
+    isFinished = true;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof CrawlStop) problem = error.message;
@@ -99,66 +115,67 @@ export async function crawlWebsite(
       problem = `The crawl stopped after ${Math.ceil(limits.crawlMs / 60_000)} minutes and continues with the next index.`;
     else throw error;
   }
-  const wanted = problem === null ? found : new Map([...known, ...found]);
+  dropRefused(reading);
+  const wanted = isFinished ? found : new Map([...known, ...found]);
   const published = byCanonical([...wanted.values()]);
   if (published.length === 0)
     throw new SourceFolderError(problem ?? `No page was found at ${website.url}. ${skipped[0] ?? ''}`.trim());
-  if (problem === null) await store.finish(website, [...found.keys()]);
+  await store.keepOnlyPages(website, [...wanted.keys()]);
+  if (isFinished) await store.finish(website);
   return { pages: published, problem, skipped };
 }
 
-/** Reads the pages of the sitemaps; without any, those that links lead to from the start. */
-async function readPages(
-  scene: CrawlScene,
-  {
-    website,
-    store,
-    known,
-    found,
-  }: {
-    website: WebsiteRef;
-    store: WebsitePageStore;
-    known: ReadonlyMap<string, WebsitePage>;
-    found: Map<string, WebsitePage>;
-  },
-): Promise<void> {
+/**
+ * Reads the pages of the sitemaps; without any, those that links lead to from the start. If a sitemap cannot be read, the
+ * known pages are read as well. Returns why pages may be missing, as a sentence; null if none are.
+ */
+async function readPages(scene: CrawlScene, reading: Reading): Promise<string | null> {
   const { limits, scope, robots, skip } = scene;
-  const listed = await findAddresses(scene);
-  const queue = listed ?? [scope.start.href];
-  const queued = new Set(queue);
+  const { known, found } = reading;
+  const { listed, problem } = await findAddresses(scene);
+  const unlisted = problem === null ? [] : [...known.keys()];
+  const followsLinks = listed === null && unlisted.length === 0;
+  const queued = new Set([...unlisted, ...(followsLinks ? [scope.start.href] : (listed ?? []))]);
   let characters = 0;
-  for (const url of queue) {
-    if (found.size >= limits.pages) return skip(`Only the first ${limits.pages} pages are indexed.`);
-    if (!(await robots.allows(url))) {
-      skip(`${url} is not allowed by robots.txt.`);
+  for (const url of queued) {
+    if (found.size >= limits.pages) {
+      skip(`Only the first ${limits.pages} pages are indexed.`);
+      break;
+    }
+    const isAllowed = await robots.allows(url);
+    if (!isAllowed) skip(`${url} is not allowed by robots.txt.`);
+    const page = isAllowed ? await readPage(scene, reading, url) : null;
+    if (page === null) {
+      known.delete(url);
       continue;
     }
-    const page = await readPage(scene, { url, website, store, known: known.get(url) });
-    if (page === null) continue;
     found.set(url, page);
     characters += page.size;
     if (characters > limits.characters)
       throw new CrawlStop(`The pages have more than ${limits.characters / 1e6} million characters in total.`);
-    if (listed !== null) continue;
-    for (const link of page.links) {
-      if (queued.size >= limits.pages * 5 || queued.has(link) || download.test(link)) continue;
-      queued.add(link);
-      queue.push(link);
-    }
+    if (!followsLinks) continue;
+    for (const link of page.links) if (queued.size < limits.pages * 5 && !download.test(link)) queued.add(link);
+  }
+  return problem;
+}
+
+/** Drops the pages that answered with status 403, unless the website refuses every program. */
+function dropRefused({ known, found, refused }: Reading): void {
+  if (![...found.values()].some(({ isChecked }) => isChecked)) return;
+  for (const url of refused) {
+    known.delete(url);
+    found.delete(url);
   }
 }
 
 /** Reads a page unless it is unchanged; null if there is none. A page that cannot be read stays as it was. */
 async function readPage(
   scene: CrawlScene,
-  {
-    url,
-    website,
-    store,
-    known,
-  }: { url: string; website: WebsiteRef; store: WebsitePageStore; known: WebsitePage | undefined },
+  { website, store, known: earlier, refused }: Reading,
+  url: string,
 ): Promise<WebsitePage | null> {
   const { scope, client, reader, robots, limits, signal, skip } = scene;
+  const known = earlier.get(url);
   if (known?.isChecked === true) return known;
   const problemWith = async (next: string) => {
     if (withinScope(next, scope) === null) return 'which is outside of the website';
@@ -169,12 +186,14 @@ async function readPage(
     const answer = await client.get({ url, headers, mostBytes: limits.bytesPerPage, problemWith });
     if (answer.status === 304 && known !== undefined) {
       await store.check(website, url);
-      return known;
+      return { ...known, isChecked: true };
     }
     const absence = absences.get(answer.status);
     if (absence !== undefined) {
       skip(`${url} ${absence} (status ${answer.status}).`);
-      return null;
+      if (answer.status !== 403) return null;
+      refused.push(url);
+      return known ?? null;
     }
     if (answer.status !== 200) throw new PageError(`answered with status ${answer.status}`);
     const type = answer.headers['content-type'] ?? null;
@@ -203,7 +222,7 @@ async function readPage(
     signal.throwIfAborted();
     if (error instanceof PageError) skip(`${url} ${error.message}.`);
     else throw error;
-    return known ?? null;
+    return error instanceof RedirectError ? null : (known ?? null);
   }
 }
 

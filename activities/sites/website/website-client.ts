@@ -5,7 +5,7 @@ import { PrivateAddressError } from '../../../lib/network/public-lookup.ts';
 import { readRetryAfter } from '../../../lib/network/retry-after.ts';
 import { redirectOf } from '../../network/redirect.ts';
 import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
-import { PageError } from '../content/page-error.ts';
+import { PageError, RedirectError } from '../content/page-error.ts';
 import { CrawlStop } from './crawl-stop.ts';
 import { agentName } from '../content/content-reader.ts';
 
@@ -123,7 +123,7 @@ export function createWebsiteClient({
         if (next === null) throw new PageError('redirects to no address');
         next.hash = '';
         const problem = await request.problemWith(next.href);
-        if (problem !== null) throw new PageError(`redirects to ${next.href.slice(0, 200)}, ${problem}`);
+        if (problem !== null) throw new RedirectError(`redirects to ${next.href.slice(0, 200)}, ${problem}`);
         url = next;
       }
       throw new PageError(`redirects more than ${mostRedirects} times`);

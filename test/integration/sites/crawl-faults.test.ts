@@ -4,7 +4,7 @@ import { createWebsitePageStore } from '../../../db/sites/website-pages.ts';
 import { createEgress } from '../../../lib/network/egress.ts';
 import { buildSite } from '../../support/database/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { page, startPageServer, type Answer } from '../../support/servers/page-server.ts';
+import { page, redirect, startPageServer, type Answer } from '../../support/servers/page-server.ts';
 import { toLoopback } from '../fetch/scene.ts';
 
 let database: TestDatabase;
@@ -61,6 +61,103 @@ const sitemap =
       .replaceAll('url>', element === 'urlset' ? 'url>' : 'sitemap>');
     page(`<?xml version="1.0"?><${element}>${entries}${end}`, 'text/xml')(request, response);
   };
+
+it.each<[string, Answer, RegExp]>([
+  ['fails', status(500), /b\.xml answered with status 500, so pages may be missing\.$/],
+  ['is refused', status(403), /b\.xml answered with status 403, so pages may be missing\.$/],
+  ['leads to another website', redirect('https://login.test/'), /b\.xml redirects to https:\/\/login\.test\/, which/],
+  ['ends early', sitemap('urlset', ['/b1'], '<url><loc>'), /b\.xml ends early or is not valid XML, so pages/],
+])('keeps the pages of a sitemap that %s, unless they are gone', async (_what, bad, problem) => {
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('sitemapindex', ['/a.xml', '/b.xml']),
+    '/a.xml': sitemap('urlset', ['/a1', '/a2']),
+    '/b.xml': sitemap('urlset', ['/b1', '/b2', '/b3']),
+    ...Object.fromEntries(['/a1', '/a2', '/b1', '/b2', '/b3'].map((path) => [path, html(path)])),
+  });
+  expect(await site.crawl()).toMatchObject({ paths: ['/a1', '/a2', '/b1', '/b2', '/b3'], problem: null });
+  Object.assign(site.answers, { '/b.xml': bad, '/b3': status(404) });
+  const incomplete = { paths: ['/a1', '/a2', '/b1', '/b2'], problem: expect.stringMatching(problem) };
+  expect(await site.crawl()).toMatchObject(incomplete);
+  site.requests();
+  expect(await site.crawl()).toMatchObject(incomplete);
+  expect(site.requests()).toEqual(expect.arrayContaining(['/a1', '/a2', '/b1', '/b2']));
+});
+
+it('keeps the pages, and follows no links, when the only sitemap fails', async () => {
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('urlset', ['/a', '/b']),
+    '/': html('Home'),
+    '/a': html('A'),
+    '/b': html('B'),
+  });
+  expect(await site.crawl()).toMatchObject({ paths: ['/a', '/b'], problem: null });
+  site.answers['/sitemap.xml'] = status(500);
+  expect(await site.crawl()).toMatchObject({
+    paths: ['/a', '/b'],
+    problem: `The sitemap ${site.url}/sitemap.xml answered with status 500, so pages may be missing.`,
+  });
+});
+
+it('follows links where servers refuse to say that there is no sitemap', async () => {
+  await using site = await startWebsite({
+    '/sitemap.xml': status(403),
+    '/': page('<main><h1>Home</h1><p>Here. <a href="/a">A</a></p></main>'),
+    '/a': html('A'),
+  });
+  const crawled = { paths: ['/', '/a'], problem: null };
+  expect(await site.crawl()).toMatchObject(crawled);
+  expect(await site.crawl()).toMatchObject(crawled);
+});
+
+it('reads sitemaps whose ampersands are not escaped', async () => {
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('urlset', ['/?a=1&b', '/q&a', '/b&amp;b', '/c&eacute;']),
+    '/q&a': html('Questions'),
+    '/b&b': html('Breakfast'),
+    '/c&eacute;': html('Coffee'),
+  });
+  expect(await site.crawl()).toEqual({ paths: ['/b&b', '/c&eacute;', '/q&a'], problem: null, skipped: [] });
+});
+
+it('removes pages that need a login or have left the website, also while a crawl is stopped', async () => {
+  const paths = ['/docs/f', '/docs/login', '/docs/moved', '/docs/open', '/docs/private', '/docs/x'];
+  await using site = await startWebsite({
+    '/docs/sitemap.xml': sitemap('urlset', paths),
+    ...Object.fromEntries(paths.map((path) => [path, html(path)])),
+  });
+  expect((await site.crawl('/docs/')).paths).toEqual(paths);
+  Object.assign(site.answers, {
+    '/robots.txt': page('User-agent: *\nDisallow: /docs/disallowed\n', 'text/plain'),
+    '/docs/f': status(403),
+    '/docs/login': redirect('https://login.test/?next=x'),
+    '/docs/moved': redirect('/new/moved', 301),
+    '/docs/private': redirect('/docs/disallowed'),
+    '/docs/x': status(429),
+  });
+  const stopped = await site.crawl('/docs/');
+  expect(stopped.paths).toEqual(['/docs/open', '/docs/x']);
+  expect(stopped.skipped).toEqual([
+    `${site.url}/docs/f is forbidden (status 403).`,
+    `${site.url}/docs/login redirects to https://login.test/?next=x, which is outside of the website.`,
+    `${site.url}/docs/moved redirects to ${site.url}/new/moved, which is outside of the website.`,
+    `${site.url}/docs/private redirects to ${site.url}/docs/disallowed, which robots.txt does not allow.`,
+  ]);
+  site.answers['/docs/sitemap.xml'] = status(429);
+  expect((await site.crawl('/docs/')).paths).toEqual(['/docs/open', '/docs/x']);
+});
+
+it('keeps the pages of a website that refuses every program', async () => {
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('urlset', ['/a', '/b']),
+    '/a': html('A'),
+    '/b': html('B'),
+  });
+  await site.crawl();
+  Object.assign(site.answers, { '/a': status(403), '/b': status(403) });
+  expect(await site.crawl()).toMatchObject({ paths: ['/a', '/b'], problem: null });
+  site.answers['/b'] = status(304);
+  expect(await site.crawl()).toMatchObject({ paths: ['/b'], problem: null });
+});
 
 it('stops when the website limits the rate, or fails for several pages in a row, and continues with the next index', async () => {
   const paths = Array.from({ length: 12 }, (_, at) => `/p${at + 10}`);

@@ -1,6 +1,7 @@
 import type { Mutation } from '../list.ts';
 
 const websites = { project: 'integration', tests: ['sites/website'] } as const;
+const crawlFaults = { project: 'integration', tests: ['sites/crawl-faults'] } as const;
 const politeCrawl = { project: 'integration', tests: ['sites/polite-crawl'] } as const;
 const issues = { project: 'integration', tests: ['sites/issue'] } as const;
 const discussions = { project: 'integration', tests: ['sites/discussions'] } as const;
@@ -34,8 +35,8 @@ export const sourceMutations: Mutation[] = [
   {
     name: 'a crawl reads what robots.txt does not allow',
     file: 'activities/sites/website/crawl.ts',
-    find: 'if (!(await robots.allows(url))) {',
-    replace: "if (url === '') {",
+    find: 'const isAllowed = await robots.allows(url);',
+    replace: "const isAllowed = url !== '';",
     ...websites,
   },
   {
@@ -44,6 +45,20 @@ export const sourceMutations: Mutation[] = [
     find: '!isRefused && !isElsewhere',
     replace: '!isRefused',
     ...websites,
+  },
+  {
+    name: 'a page that has moved behind a login stays',
+    file: 'activities/sites/website/crawl.ts',
+    find: 'return error instanceof RedirectError ? null : (known ?? null);',
+    replace: 'return known ?? null;',
+    ...crawlFaults,
+  },
+  {
+    name: 'a sitemap that fails removes its pages',
+    file: 'activities/sites/website/crawl.ts',
+    find: 'problem === null ? [] : [...known.keys()]',
+    replace: '[]',
+    ...crawlFaults,
   },
   {
     name: 'issues that are not public are read without groups',
