@@ -6,9 +6,6 @@ import type { FrontMatter } from '../../../search/read/front-matter.ts';
 import { PageError } from './page-error.ts';
 import type { Sitemap } from './read-sitemap.ts';
 
-/** The name by which robots.txt addresses the crawler. */
-export const agentName = 'docket';
-
 export type ReadRequest =
   | { kind: 'page'; url: string; type: string | null; bytes: Uint8Array }
   | ({ kind: 'thread' } & ThreadText)

@@ -2,10 +2,11 @@ import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import type { PoolAnswer } from '../../../lib/threads/thread-pool.ts';
 import { readWebPage } from '../../../search/read/formats/html.ts';
+import { agentName } from '../../../search/read/formats/robots-rules.ts';
 import { readThread } from '../../../search/read/formats/thread.ts';
 import { isHtml, textOfBody } from '../../tools/fetch/page-body.ts';
 import { readSitemap } from './read-sitemap.ts';
-import { agentName, type ReadRequest, type ReadResults } from './content-reader.ts';
+import type { ReadRequest, ReadResults } from './content-reader.ts';
 
 interface Robots {
   isAllowed(url: string, agent: string): boolean | undefined;

@@ -3,6 +3,7 @@ import type { Egress } from '../../../lib/network/egress.ts';
 import { scopeOf, withinScope, type WebsiteScope } from '../../../lib/inputs/website.ts';
 import type { WebsitePage, WebsitePageStore, WebsiteRef } from '../../../db/sites/website-pages.ts';
 import { indexFormat } from '../../../search/query/index-format.ts';
+import { robotsRulesOf } from '../../../search/read/formats/robots-rules.ts';
 import { SourceFolderError } from '../../workspaces/source-folder.ts';
 import { findAddresses } from './find-addresses.ts';
 import { openRobots, type Robots } from './robots.ts';
@@ -117,7 +118,7 @@ export async function crawlWebsite(
   }
   dropRefused(reading);
   const wanted = isFinished ? found : new Map([...known, ...found]);
-  const published = byCanonical([...wanted.values()]);
+  const published = byCanonical([...wanted.values()], skip);
   if (published.length === 0)
     throw new SourceFolderError(problem ?? `No page was found at ${website.url}. ${skipped[0] ?? ''}`.trim());
   await store.keepOnlyPages(website, [...wanted.keys()]);
@@ -199,7 +200,7 @@ async function readPage(
     const type = answer.headers['content-type'] ?? null;
     const request = { kind: 'page' as const, url: answer.url, type, bytes: answer.bytes };
     const read = await reader.read<'page'>(request, signal);
-    const isRefused = /\b(?:noindex|none)\b/i.test(String(answer.headers['x-robots-tag'] ?? ''));
+    const isRefused = answer.robotsTags.some((tag) => !robotsRulesOf(tag).mayIndex);
     const isPage = !('problem' in read);
     const canonical = (isPage && read.canonical !== null && withinScope(read.canonical, scope)) || answer.url;
     const isElsewhere = isPage && read.canonical !== null && withinScope(read.canonical, scope) === null;
@@ -243,11 +244,17 @@ function conditionsOf(known: WebsitePage | undefined): Record<string, string> {
 }
 
 /** Of pages with the same canonical address, the one at this address counts, or else the first one. */
-function byCanonical(pages: WebsitePage[]): WebsitePage[] {
+function byCanonical(pages: WebsitePage[], skip: CrawlScene['skip']): WebsitePage[] {
   const published = new Map<string, WebsitePage>();
   for (const page of pages) {
     if (page.name === null) continue;
     if (!published.has(page.canonical) || page.url === page.canonical) published.set(page.canonical, page);
+  }
+  for (const { url, canonical, name } of pages) {
+    // a page that redirects has the content of its target
+    const other = published.get(canonical);
+    if (name === null || other === undefined || other.name === name) continue;
+    skip(`${url} is left out, because another page has its canonical address ${canonical}.`);
   }
   return [...published.values()];
 }

@@ -3,17 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Egress } from '../../../lib/network/egress.ts';
 import { PrivateAddressError } from '../../../lib/network/public-lookup.ts';
 import { readRetryAfter } from '../../../lib/network/retry-after.ts';
+import { agentName } from '../../../search/read/formats/robots-rules.ts';
 import { redirectOf } from '../../network/redirect.ts';
 import { acceptedEncodings, BodyError, readBody } from '../../network/response-body.ts';
 import { PageError, RedirectError } from '../content/page-error.ts';
 import { CrawlStop } from './crawl-stop.ts';
-import { agentName } from '../content/content-reader.ts';
 
 interface WebsiteAnswer {
   /** The address after redirects. */
   url: string;
   status: number;
   headers: IncomingHttpHeaders;
+  /** The `X-Robots-Tag` headers. */
+  robotsTags: string[];
   /** Empty unless the status is 200. */
   bytes: Uint8Array;
 }
@@ -100,7 +102,8 @@ export function createWebsiteClient({
       if (status !== 200) response.destroy();
       const bytes = status === 200 ? await readBody(response, mostBytes) : new Uint8Array();
       if (status !== 503) failures = 0;
-      return { url: url.href, status, headers: response.headers, bytes };
+      const { headers: received, headersDistinct } = response;
+      return { url: url.href, status, headers: received, robotsTags: headersDistinct['x-robots-tag'] ?? [], bytes };
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof BodyError) throw new PageError(cause.message, { cause });

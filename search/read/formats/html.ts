@@ -7,11 +7,14 @@ import { toMarkdown } from 'mdast-util-to-markdown';
 import { textOf, type FrontMatter } from '../front-matter.ts';
 import { markAnchors, writeAnchors } from './html-anchors.ts';
 import { classesOf, elementsOf, findElement, mainContentOf, wordsOf } from './main-content.ts';
+import { agentName, robotsRulesOf } from './robots-rules.ts';
 
 /** Longest page that is parsed, in characters. */
 const longestHtml = 2_000_000;
 
 const isDocument = /<(?:!doctype|html|body|main|article)[\s>]/i;
+
+const refresh = /^\s*\d{1,2}(?:\.\d*)?[;,\s]+(?:url\s*=\s*)?["']?([^"']+)/i;
 
 const closable =
   /<(\/?)(?:a|article|b|big|blockquote|code|desc|div|em|font|i|nobr|ol|pre|s|section|small|span|strike|strong|svg|table|tt|u|ul)[\s/>]/gi;
@@ -41,28 +44,42 @@ export interface WebPage {
 
 /**
  * Reads a page of a published website. A page that robots may not index has no content, and of one with links that they may
- * not follow no links are returned. Null for what is no document. Throws RangeError for elements nested too deeply.
+ * not follow no links are returned. A page that only redirects has no content, and its target is a link. Null for what is no
+ * document. Throws RangeError for elements nested too deeply.
  */
 export function readWebPage(text: string, address: URL): WebPage | null {
   if (!isReadable(text)) return null;
   const root = fromHtml(text);
   const metas = metasOf(root);
-  const robots = metas.get('robots') ?? '';
+  const { mayIndex, mayFollow } = robotsRulesOf(metas.get('robots') ?? '');
   const links = new Set(makeAbsolute(root, address));
+  const target = redirectOf(root, address);
+  if (target !== null) links.add(target);
   const canonical = findElement(
     root,
     ({ tagName, properties }) => tagName === 'link' && String(properties.rel).toLowerCase() === 'canonical',
   )?.properties.href;
-  const mayIndex = !/\b(?:noindex|none)\b/i.test(robots);
   return {
-    page: mayIndex ? frontMatterOf(root, metas) : null,
+    page: mayIndex && target === null ? frontMatterOf(root, metas) : null,
     canonical: typeof canonical === 'string' ? (URL.parse(canonical, address)?.href ?? null) : null,
-    links: /\b(?:nofollow|none)\b/i.test(robots) ? [] : [...links],
+    links: mayFollow ? [...links] : [],
   };
 }
 
 function isReadable(text: string): boolean {
   return text.length <= longestHtml && isDocument.test(text.slice(0, 20_000)) && mostOpenIn(text) <= mostOpen;
+}
+
+/** Returns where the head of a page leads within seconds; null for a page that stays or only reloads itself. */
+function redirectOf(root: Root, address: URL): string | null {
+  const head = findElement(root, ({ tagName }) => tagName === 'head');
+  for (const child of head?.children ?? []) {
+    if (child.type !== 'element' || !/^refresh$/i.test(String(child.properties.httpEquiv))) continue;
+    const [, target = ''] = refresh.exec(String(child.properties.content)) ?? [];
+    const url = URL.parse(target, address);
+    if (url !== null && url.href.split('#', 1)[0] !== address.href) return url.href;
+  }
+  return null;
 }
 
 /** Makes the links of a page absolute and returns those that robots may follow. */
@@ -88,7 +105,7 @@ function frontMatterOf(root: Root, metas: ReadonlyMap<string, string>): FrontMat
   for (const name of ['description', 'keywords']) if (metas.has(name)) values[name] = metas.get(name);
   // groups that cannot be understood keep the page from everybody
   if (metas.has('groups')) values.groups = textOf(metas.get('groups')) ?? {};
-  if (/noindex/i.test(metas.get('robots') ?? '')) values.noindex = true;
+  if (!robotsRulesOf(metas.get('robots') ?? '').mayIndex) values.noindex = true;
   if (typeof html?.properties.lang === 'string') values.lang = html.properties.lang;
   const title = main === null ? null : (findElement(main, ({ tagName }) => tagName === 'h1') ?? titleOf(root));
   if (title?.tagName === 'title') values.title = wordsOf(title).split(/\s+[|—·–]\s+/, 1)[0];
@@ -151,12 +168,13 @@ function metasOf(root: Root): Map<string, string> {
   const metas = new Map<string, string>();
   for (const { tagName, properties } of elementsOf(root)) {
     if (tagName === 'body') break;
-    const name = properties.name ?? (Array.isArray(properties.httpEquiv) ? properties.httpEquiv[0] : undefined);
-    if (tagName === 'meta' && typeof properties.content === 'string')
-      metas.set(
-        String(name).toLowerCase(),
-        metas.has('groups') && /^groups$/i.test(String(name)) ? '' : properties.content,
-      );
+    const { content, httpEquiv } = properties;
+    if (tagName !== 'meta' || typeof content !== 'string') continue;
+    const named = String(properties.name ?? (Array.isArray(httpEquiv) ? httpEquiv[0] : undefined)).toLowerCase();
+    const name = named === agentName ? 'robots' : named;
+    const earlier = metas.get(name);
+    if (earlier !== undefined && name === 'groups') metas.set(name, '');
+    else metas.set(name, earlier !== undefined && name === 'robots' ? `${earlier}, ${content}` : content);
   }
   return metas;
 }

@@ -189,3 +189,57 @@ it('stops when the website limits the rate, or fails for several pages in a row,
   });
   expect(new Set(site.requests().slice(2))).toEqual(new Set(['/p10', ...paths.slice(3, 8)]));
 });
+
+it('leaves out the pages that robots may not index, and no others', async () => {
+  const tagged =
+    (...tags: string[]): Answer =>
+    (request, response) => {
+      response.setHeader('x-robots-tag', tags);
+      html('Tagged')(request, response);
+    };
+  const kept = ['/home', '/other', '/preview', '/tag'];
+  const paths = [...kept, '/docket', '/meta', '/none', '/second'];
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('urlset', paths),
+    '/docket': tagged('otherbot: nofollow, docket: noindex'),
+    '/home': html('Home'),
+    '/meta': html('Meta', '<meta name="docket" content="noindex"><meta name="robots" content="max-snippet:-1">'),
+    '/none': tagged('unavailable_after: 25 Jun 2010 15:00:00 PST, none'),
+    '/other': tagged('otherbot: nofollow, noindex', 'max-snippet: -1'),
+    '/preview': html('Preview', '<meta name="robots" content="index, max-image-preview:none">'),
+    '/second': tagged('otherbot: nofollow', 'noindex'),
+    '/tag': tagged('max-image-preview: none'),
+  });
+  expect((await site.crawl()).paths).toEqual(kept);
+});
+
+it('follows pages that only redirect, and leaves them out', async () => {
+  const refresh = (content: string) => html('Redirecting', `<meta http-equiv="Refresh" content="${content}">`);
+  await using site = await startWebsite({
+    '/': refresh("0; URL='latest/'"),
+    '/latest/': page(
+      `<html><head><meta http-equiv="refresh" content="30; url=#top"><noscript><meta http-equiv="refresh" content="0; url=/no">
+       </noscript></head><body><main><h1>Latest</h1><p>Here. <a href="/old">A</a> <a href="/clock">B</a></p></main></body></html>`,
+    ),
+    '/old': refresh('3;/latest/new'),
+    '/clock': refresh('60'),
+    '/latest/new': html('New'),
+  });
+  expect((await site.crawl()).paths).toEqual(['/clock', '/latest/', '/latest/new']);
+});
+
+it('names the pages that are left out because another page has their canonical address', async () => {
+  const copy = html('Home', '<link rel="canonical" href="/">');
+  await using site = await startWebsite({
+    '/sitemap.xml': sitemap('urlset', ['/a', '/', '/same', '/moved']),
+    '/': copy,
+    '/a': html('A', '<link rel="canonical" href="/">'),
+    '/same': copy,
+    '/moved': redirect('/'),
+  });
+  expect(await site.crawl()).toEqual({
+    paths: ['/'],
+    problem: null,
+    skipped: [`${site.url}/a is left out, because another page has its canonical address ${site.url}/.`],
+  });
+});

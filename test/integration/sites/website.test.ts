@@ -128,7 +128,10 @@ it('indexes the main content of the pages that links lead to, within the start a
     prefix: 'docs',
     pages: 2,
     problem: null,
-    skipped: [`${site.url}/guide/private/x is not allowed by robots.txt.`],
+    skipped: [
+      `${site.url}/guide/private/x is not allowed by robots.txt.`,
+      `${site.url}/guide/c is left out, because another page has its canonical address ${site.url}/guide/a.html.`,
+    ],
   });
 });
 
