@@ -40,6 +40,38 @@ export function* linesOf(text: string): Generator<MarkdownLine> {
   }
 }
 
+/** Changes the parts of a Markdown text that are neither in a code fence nor in inline code. */
+export function changeProse(text: string, change: (prose: string) => string): string {
+  let changed = '';
+  let at = 0;
+  for (const { start, end, kind } of linesOf(text)) {
+    const line = text.slice(start, end);
+    changed += text.slice(at, start) + (kind === 'code' || kind === 'fence' ? line : changeOutsideSpans(line, change));
+    at = end;
+  }
+  return changed + text.slice(at);
+}
+
+/** As many backticks as open inline code close it; those that nothing closes are text. */
+function changeOutsideSpans(line: string, change: (prose: string) => string): string {
+  const parts = line.split(/(`+)/);
+  const lastOf = new Map(parts.map((part, at) => [part, at]));
+  let changed = '';
+  let prose = '';
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at] ?? '';
+    if (at % 2 === 0 || lastOf.get(part) === at) {
+      prose += part;
+      continue;
+    }
+    const close = parts.indexOf(part, at + 1);
+    changed += change(prose) + parts.slice(at, close + 1).join('');
+    prose = '';
+    at = close;
+  }
+  return changed + change(prose);
+}
+
 function isClosing(open: string, mark: RegExpExecArray): boolean {
   return mark[1]?.[0] === open[0] && (mark[1]?.length ?? 0) >= open.length && (mark[2] ?? '').trim() === '';
 }

@@ -9,6 +9,7 @@ import {
 import { highestBoost, lowestBoost } from './apply-navigation.ts';
 import { ordersPerSource } from './layouts/config-file.ts';
 import type { Layout } from './layouts/layout.ts';
+import { changeProse } from './markdown-lines.ts';
 import { fileOf } from './paths.ts';
 import { collectPages, type SourceReport } from './read-pages.ts';
 import type { SourceFile } from './source-file.ts';
@@ -123,8 +124,11 @@ function placedPage(page: SourcePage, { prefix, weight }: Pick<SourcePart, 'pref
 
 /** Links from the top of a source lead below its prefix. */
 function withPrefixedLinks(content: string, prefix: string): string {
-  return content.replaceAll(/\]\(\/(?!\/)([^()\s]{0,500})/g, (whole, target: string) =>
-    target.startsWith(`${prefix}/`) ? whole : `](/${prefix}/${target}`,
+  if (!content.includes('](/')) return content;
+  return changeProse(content, (prose) =>
+    prose.replaceAll(/\]\(\/(?!\/)([^()\s]{0,500})/g, (whole, target: string) =>
+      target.startsWith(`${prefix}/`) ? whole : `](/${prefix}/${target}`,
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { isRecord, textOf } from '../front-matter.ts';
-import { linesOf } from '../markdown-lines.ts';
+import { changeProse } from '../markdown-lines.ts';
 import { noNavigation, parseFile } from '../navigation.ts';
 import { addressOf, configFilesOf, orderInList, orderOf, textOfFile } from './config-file.ts';
 import {
@@ -62,14 +62,9 @@ export function docusaurusLayout(files: SourceFiles): Layout | null {
 /** Fills in `{frontMatter.title}` outside code. */
 function withFrontMatter(text: string, values: Record<string, unknown>): string {
   if (!text.includes('frontMatter.')) return text;
-  const lines = [...linesOf(text)].map(({ start, end, kind }) => {
-    const line = text.slice(start, end);
-    if (kind === 'code' || kind === 'fence') return line;
-    return line.replace(/`[^`]*`|\{\s*frontMatter\.(\w{1,60})\s*\}/g, (whole, name?: string) =>
-      name === undefined ? whole : (textOf(values[name]) ?? whole),
-    );
-  });
-  return lines.join('\n');
+  return changeProse(text, (prose) =>
+    prose.replace(/\{\s*frontMatter\.(\w{1,60})\s*\}/g, (whole, name: string) => textOf(values[name]) ?? whole),
+  );
 }
 
 function idsIn(files: SourceFiles, { folder, route }: Root): ReadonlySet<string> {

@@ -30,6 +30,15 @@ it('places the pages of a source below its prefix, with its weight, its order an
   expect(byPath['blog/a']?.content).toContain('[a](/blog/x), [b](/blog/y), [c](//z), [d](w)');
 });
 
+it('changes no links in the code of a page', async () => {
+  const code = ['```md', '[Install](/install)', '```', '', 'Call `f[0](/re/)`, ``a ` b[1](/x)`` or ` alone.'].join(
+    '\n',
+  );
+  const links = 'See [`run`](/run), `x` and [b](/b).';
+  const { byPath } = await read({ prefix: 'blog', files: { 'a.md': `# A\n\n${code}\n\n${links}\n` } });
+  expect(byPath['blog/a']?.content).toBe(`# A\n\n${code}\n\nSee [\`run\`](/blog/run), \`x\` and [b](/blog/b).\n`);
+});
+
 it('gives a nested prefix its own pages, and another weight another fingerprint', async () => {
   const files = { 'a.md': '# A', 'v1/a.md': '# Old' };
   const parts = [
