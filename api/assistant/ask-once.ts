@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { anonymousFingerprint } from '../../db/sites/site-facts.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import type { IndexLease, LeasedIndex, SiteIndexes } from './site-indexes.ts';
 import type { Assistant } from './assistant.ts';
@@ -46,7 +47,7 @@ export async function askOnce(asked: OneQuestion): Promise<OneAnswer | null> {
   const { assistant, site, index, history = [], question, retrievalPageSize, stopping } = asked;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(longestAnswerMs)]);
   const messages = [...history, question].map((content) => ({ role: 'user', content }));
-  const request = parseMessageRequest({ fp: 'anonymous', messages, retrievalPageSize });
+  const request = parseMessageRequest({ fp: anonymousFingerprint, messages, retrievalPageSize });
   const reply = await assistant.reply({ site: { ...site, retentionDays: 0 }, index, request, signal });
   let text = '';
   const cited: string[] = [];

@@ -1,5 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { anonymousFingerprint } from '../../db/sites/site-facts.ts';
 import type { SiteRow } from '../../db/sites/sites.ts';
 import { mostSources } from '../../db/sites/threads.ts';
 import type { RequestAccess } from '../access/request-access.ts';
@@ -112,7 +113,7 @@ export function createTools({ reading, rateAnswer, answers, takeAnswerSlot }: To
         answers.assertCapacity();
         using _slot = takeAnswerSlot(address);
         const messages = [{ role: 'user', content: question }];
-        const request = parseMessageRequest({ ...more, fp: 'anonymous', messages, citations: true });
+        const request = parseMessageRequest({ ...more, fp: anonymousFingerprint, messages, citations: true });
         const whole = await answers.answerWhole({ ...reader, request, ...signals });
         const { text, sources, citations, failure, threadId, messageId } = whole;
         if (failure !== null) return failed(failure);

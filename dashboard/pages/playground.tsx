@@ -12,7 +12,7 @@ import { useSession } from '../components/session.tsx';
 import { SiteChoice } from '../components/site-choice.tsx';
 import { queryClient } from '../queries.ts';
 import { Chat } from '../widget/chat.tsx';
-import { createClientWith } from '../widget/client.ts';
+import { anonymous, createClientWith } from '../widget/client.ts';
 import { createConversation } from '../widget/conversation.ts';
 import { defaultLabels } from '../widget/labels.ts';
 import { useConversation } from '../widget/use-conversation.ts';
@@ -47,7 +47,7 @@ function Playground({ domain, firstDraft }: { domain: string; firstDraft: string
   });
   const [isCounted, setCounted] = useState(firstDraft !== undefined);
   const { client, conversation } = useMemo(() => {
-    const user = isCounted ? 'anonymous' : 'playground';
+    const user = isCounted ? anonymous : 'playground';
     // the session cookie authenticates the requests
     const client = createClientWith({ baseUrl: location.origin, site: domain, user }, fetch);
     return { client, conversation: createConversation({ client }) };

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { marksOf } from '../widget/answer/answer-events.ts';
 import type { ChatDriver } from '../widget/chat-driver.ts';
 import type { AnswerAdditions, ChatMessage } from '../widget/chat-state.ts';
-import { createClientWith, type ClientOptions, type QuestionContext } from '../widget/client.ts';
+import { anonymous, createClientWith, type ClientOptions, type QuestionContext } from '../widget/client.ts';
 import { interrupted, resumeWaits, unreachable } from '../widget/resume-waits.ts';
 import { createProvenFetch } from '../widget/proven-fetch.ts';
 import { parseJson, stringIn, stringsOf } from '../widget/unknown-fields.ts';
@@ -32,7 +32,7 @@ export interface DocketChat extends ChatDriver {
 
 /** Holds a conversation with a documentation site, on `useChat`. A reload continues an answer in progress. */
 export function useDocketChat(options: DocketChatOptions): DocketChat {
-  const { baseUrl, site, apiKey, user = 'anonymous', id = 'docket', currentPath } = options;
+  const { baseUrl, site, apiKey, user = anonymous, id = 'docket', currentPath } = options;
   const readerToken = useRef(options.readerToken);
   readerToken.current = options.readerToken;
   const captcha = useRef(options.captcha);

@@ -4,6 +4,9 @@ import { parseJson, stringIn, stringsOf, valueIn } from './unknown-fields.ts';
 
 export type { AnswerEvent, CitedPassage, Mark, Source } from './answer/answer-events.ts';
 
+/** Identifier of readers without one; to the API, it stands for any number of them. */
+export const anonymous = 'anonymous';
+
 export interface ClientOptions {
   /** URL of the Docket server. */
   baseUrl: string;
@@ -120,7 +123,7 @@ export function createClient(options: ClientOptions): Client {
 
 /** Creates a client that leaves it to `authorizedFetch` to authenticate its requests. */
 export function createClientWith(
-  { baseUrl, site, user = 'anonymous', readerToken }: Omit<ClientOptions, 'apiKey' | 'captcha'>,
+  { baseUrl, site, user = anonymous, readerToken }: Omit<ClientOptions, 'apiKey' | 'captcha'>,
   authorizedFetch: typeof fetch,
 ): Client {
   const root = baseUrl.replace(/\/+$/, '');

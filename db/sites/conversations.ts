@@ -4,7 +4,7 @@ import { canBeId } from '../ids.ts';
 import { cursorOf, decodeCursor, pageOf } from '../page-cursor.ts';
 import { readWithin, withTransaction } from '../pool.ts';
 import { toStoredText } from '../stored-text.ts';
-import { noteOutcome, noteVote, ownFingerprints } from './site-facts.ts';
+import { anonymousFingerprint, noteOutcome, noteVote, ownFingerprints } from './site-facts.ts';
 import { mostSources } from './threads.ts';
 
 export interface Feedback {
@@ -64,8 +64,9 @@ export interface ConversationStore {
   /** Replaces the feedback on an answer. False when the site has no such answer. */
   rate(site: SiteRef, answer: { threadId: string; messageId: string; feedback: Feedback }): Promise<boolean>;
   /**
-   * Returns questions without an answer, or with one that a reader rated down; the newest of the last 90 days, at most
-   * a tenth from one reader.
+   * Returns questions without an answer, or with one that a reader rated down, of the last 90 days: first the newest of
+   * every hour, so that a burst displaces only others of its hour, then the second newest, and so on; at most a tenth
+   * from one reader with a name.
    */
   listUnanswered(site: SiteRef, limit: number): Promise<UnansweredQuestion[]>;
 }
@@ -76,7 +77,7 @@ const longestQuestion = 2_000;
 /** Length of the beginning of a reader's remark that a gap shows. */
 const longestRemark = 300;
 
-/** A reader contributes at most a tenth of the unanswered questions, selected from ten times as many. */
+/** A reader with a name contributes at most a tenth of the unanswered questions, selected from ten times as many. */
 const readersWindow = 10;
 
 /** Largest number of conversations that one page of a search reads. */
@@ -194,14 +195,19 @@ export function createConversationStore(pool: Pool): ConversationStore {
                   nullif(left(concat_ws(': ', nullif(array_to_string(reasons, ', '), ''), comment), ${longestRemark}), '')
                 end as remark
          from (
-           select *, row_number() over (partition by fp order by position desc) as nth
-           from (
-             select threads.id, answer.message_id, fp, answer.position, answer.created_at
-             from unanswered_messages as answer join threads on threads.id = thread_id
-             where answer.site_id = $1 and organization_id = $4 and fp <> all($3)
-               and answer.created_at > now() - interval '90 days'
-             order by answer.created_at desc, answer.position desc limit $2 * ${readersWindow}
-           ) as newest
+           select * from (
+             select *, row_number() over (partition by fp order by position desc) as nth_of_reader,
+                    row_number() over (partition by date_trunc('hour', created_at) order by position desc) as nth_of_hour
+             from (
+               select threads.id, answer.message_id, fp, answer.position, answer.created_at
+               from unanswered_messages as answer join threads on threads.id = thread_id
+               where answer.site_id = $1 and organization_id = $4 and fp <> all($3)
+                 and answer.created_at > now() - interval '90 days'
+               order by answer.created_at desc, answer.position desc limit $2 * ${readersWindow}
+             ) as newest
+           ) as ranked
+           where fp = $5 or nth_of_reader <= $2 / ${readersWindow}
+           order by nth_of_hour, position desc limit $2
          ) as answer
          join lateral (
            select content, search_query from thread_messages
@@ -210,9 +216,8 @@ export function createConversationStore(pool: Pool): ConversationStore {
          ) as question on true
          join thread_messages as said on said.thread_id = answer.id and said.id = answer.message_id
          left join message_feedback as feedback on feedback.thread_id = said.thread_id and feedback.message_id = said.id
-         where nth <= $2 / ${readersWindow}
-         order by answer.position desc limit $2`,
-        [id, limit, ownFingerprints, organizationId],
+         order by answer.position desc`,
+        [id, limit, ownFingerprints, organizationId, anonymousFingerprint],
       );
       return rows;
     },

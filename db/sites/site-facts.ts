@@ -3,6 +3,9 @@ import type { PoolClient } from 'pg';
 /** Readers of conversations that were held in the dashboard; their questions count neither as gaps nor in figures. */
 export const ownFingerprints = ['playground'];
 
+/** Readers without a name; clients send it by default, so that it stands for any number of them. */
+export const anonymousFingerprint = 'anonymous';
+
 const isReader = `fp <> all('{${ownFingerprints.join(',')}}')`;
 const location = `coalesce(version, ''), coalesce(language, ''), coalesce(topic, '')`;
 

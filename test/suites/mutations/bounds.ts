@@ -255,8 +255,8 @@ export const boundMutations: Mutation[] = [
   {
     name: 'a reader takes all gap questions of a site',
     file: 'db/sites/conversations.ts',
-    find: 'where nth <= $2 / ${readersWindow}',
-    replace: 'where nth <= $2',
+    find: 'nth_of_reader <= $2 / ${readersWindow}',
+    replace: 'nth_of_reader <= $2',
     ...shares,
   },
   {

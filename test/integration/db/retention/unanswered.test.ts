@@ -50,6 +50,31 @@ it('lists what was unanswered or last voted down, newest first', async () => {
   expect(await listed()).toEqual(['none-up']);
 });
 
+it('keeps the questions of anonymous readers through a burst of others', async () => {
+  await using database = await createTestDatabase();
+  const site = await seedSite(database.pool);
+  const ask = async (text: string, { count, minutesApart }: { count: number; minutesApart: number }) => {
+    await database.pool.query(
+      `with asked as (
+         select 'thr_' || $3 || at as id, now() - at * $5::float * interval '1 minute' as at from generate_series(1, $4) as at
+       ), opened as (
+         insert into threads (id, site_id, organization_id, fp) select id, $1, $2, 'anonymous' from asked
+       )
+       insert into thread_messages (thread_id, id, role, content, answered, ending, created_at)
+       select id, role, role, $3, case role when 'assistant' then false end,
+              case role when 'assistant' then 'finished' end, at
+       from asked, unnest(array['user', 'assistant']) with ordinality as roles (role, nth) order by at, nth`,
+      [site.id, site.organizationId, text, count, minutesApart],
+    );
+  };
+  await ask('real', { count: 600, minutesApart: 60 });
+  await ask('junk', { count: 5_000, minutesApart: 0.01 });
+  const listed = await createConversationStore(database.pool).listUnanswered(site, 2_000);
+  expect(listed).toHaveLength(2_000);
+  // those of the one or two hours of the burst may be displaced
+  expect(listed.filter(({ text }) => text === 'real').length).toBeGreaterThanOrEqual(597);
+});
+
 it('excludes what is deleted while readers vote on it', async () => {
   await using database = await createTestDatabase();
   const { pool } = database;

@@ -74,8 +74,8 @@ export const readerSurfaceMutations: Mutation[] = [
   {
     name: 'answers over MCP forget their filter',
     file: 'api/mcp/tools.ts',
-    find: "parseMessageRequest({ ...more, fp: 'anonymous', messages, citations: true })",
-    replace: "parseMessageRequest({ ...more, filter: null, fp: 'anonymous', messages, citations: true })",
+    find: 'parseMessageRequest({ ...more, fp: anonymousFingerprint, messages, citations: true })',
+    replace: 'parseMessageRequest({ ...more, filter: null, fp: anonymousFingerprint, messages, citations: true })',
     ...groupThreads,
   },
   {
